@@ -14,14 +14,12 @@ import (
 // where another program or library says in words alone what it means, and where the
 // text is only set out anew. Everywhere else a fact is a field of the error.
 var textReaders = map[string]string{
-	"cmd/looprun/cli.go parseError":    "kong has no types for unknown flags and arguments",
-	"cmd/looprun/mistaken.go mistaken": "kong has no types for wrong values",
-	"internal/strictyaml/document.go":  "yaml puts its name and the line in front",
-	"engine/loop_ask.go put":           "responders wrap the sentinels with the words that are shown",
-	"protocol/signal/text.go":          "several lines are set out on one",
-	"templates/text.go":                "text/template puts its name in front",
-	"fleet/internal/cli/cli.go Main":   "an error is printed, each of its lines marked",
-	"internal/workspace/git.go":        "git says in words alone that there is no repository",
+	"internal/strictyaml/document.go": "yaml puts its name and the line in front",
+	"engine/loop_ask.go put":          "responders wrap the sentinels with the words that are shown",
+	"protocol/signal/text.go":         "several lines are set out on one",
+	"templates/text.go":               "text/template puts its name in front",
+	"fleet/internal/cli/cli.go Main":  "an error is printed, each of its lines marked",
+	"internal/workspace/git.go":       "git says in words alone that there is no repository",
 }
 
 func TestTextOfErrorsIsNotRead(t *testing.T) {

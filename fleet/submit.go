@@ -3,18 +3,13 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"encoding"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
@@ -113,66 +108,12 @@ func repository(repo, dir string) string {
 	return repo
 }
 
-// options are those of looprun run with what the loop says, as its flags.
+// options are those of looprun run with what the loop says.
 func options(l loops.Loop, dir string) (*config.Options, error) {
-	o := new(config.Options)
-	parser, err := kong.New(o, kong.Name("looprun"), kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)), kong.NoDefaultHelp(), kong.Exit(func(int) {}))
-	if err != nil {
-		return nil, err
-	}
-	args := []string{"--name=" + l.Name}
-	add := func(flag, value string) {
-		if value != "" {
-			args = append(args, "--"+flag+"="+value)
-		}
-	}
-	add("shell", string(l.Command.Shell))
-	add("check", string(l.Check))
-	if l.Policy != "" && !filepath.IsAbs(l.Policy) {
-		l.Policy = filepath.Join(dir, l.Policy)
-	}
-	add("policy", l.Policy)
-	more, err := flags(l)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := parser.Parse(append(args, more...)); err != nil {
-		return nil, err
-	}
-	return o, nil
+	o := config.Defaults()
+	o.Name, o.Shell = l.Name, l.Command.Shell
+	return o, o.Set(l.Keys(), dir)
 }
-
-// flags are the limits and the other keys of looprun.yaml.
-func flags(l loops.Loop) ([]string, error) {
-	var args []string
-	limits := reflect.ValueOf(l.Limits)
-	for i := range limits.NumField() {
-		if v := limits.Field(i); !v.IsNil() {
-			text, err := v.Interface().(encoding.TextMarshaler).MarshalText()
-			if err != nil {
-				return nil, err
-			}
-			args = append(args, flag(limits.Type().Field(i).Tag.Get("yaml"))+"="+string(text))
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(l.Options)) {
-		switch v := l.Options[key].(type) {
-		case []any:
-			for _, one := range v {
-				args = append(args, flag(key)+"="+fmt.Sprint(one))
-			}
-		case map[string]any:
-			for _, k := range slices.Sorted(maps.Keys(v)) {
-				args = append(args, flag(key)+"="+k+"="+fmt.Sprint(v[k]))
-			}
-		default:
-			args = append(args, flag(key)+"="+fmt.Sprint(v))
-		}
-	}
-	return args, nil
-}
-
-func flag(key string) string { return "--" + strings.ReplaceAll(key, "_", "-") }
 
 // Submit starts the loops, and calls done for each with its id.
 func (f *Fleet) Submit(ctx context.Context, list []Submission, done func(id, name string)) error {

@@ -1,21 +1,15 @@
 package main
 
 import (
-	"errors"
-	"fmt"
+	"cmp"
 	"io"
 	"os"
-	"reflect"
 	"runtime/debug"
 	"slices"
-	"strings"
-
-	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
-	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/session"
 )
@@ -31,9 +25,9 @@ type cli struct {
 	Show      showCmd      `cmd:"" in:"look" help:"Show what happened in a run."`
 	Context   contextCmd   `cmd:"" in:"look" help:"Print what the next attempt should know, for a prompt."`
 	Ask       askCmd       `cmd:"" in:"answer" help:"Ask a question from inside a run and wait for the answer."`
-	Signal    signalCmd    `cmd:"" in:"answer" help:"Say from inside a run where the work stands."`
-	Reject    rejectCmd    `cmd:"" in:"answer" help:"Say from inside a run that the task cannot be done as given."`
-	Stats     statsCmd     `cmd:"" in:"look" help:"Count over all runs."`
+	Signal    signalCmd    `cmd:"" in:"rare" help:"Say from inside a run where the work stands."`
+	Reject    rejectCmd    `cmd:"" in:"rare" help:"Say from inside a run that the task cannot be done as given."`
+	Stats     statsCmd     `cmd:"" in:"rare" help:"Count over all runs."`
 	Doctor    doctorCmd    `cmd:"" in:"check" help:"Check the files of a run."`
 	Diff      diffCmd      `cmd:"" in:"look" help:"Show what an iteration changed in the files."`
 	Take      takeCmd      `cmd:"" in:"run" help:"Take what loops of looprun many made onto a new branch."`
@@ -48,7 +42,7 @@ type cli struct {
 	Fleet     fleetCmd     `cmd:"" in:"run" help:"Run loops on many machines."`
 	Policy    policyCmd    `cmd:"" in:"write" help:"Check and try out policy files."`
 	Template  templateCmd  `cmd:"" in:"write" help:"Write, check and preview the questions."`
-	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schemas of documents and files."`
+	Schema    schemaCmd    `cmd:"" in:"rare" help:"Print the JSON Schemas of documents and files."`
 	Agents    agentsCmd    `cmd:"" in:"run" help:"List the coding agents that --agent can set up."`
 	Config    configCmd    `cmd:"" in:"write" help:"Show, check and describe the configuration."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
@@ -56,7 +50,7 @@ type cli struct {
 
 	Init       initCmd       `cmd:"" in:"write" help:"Write a looprun.yaml and a policy for this project."`
 	Completion completionCmd `cmd:"" help:"Print the script that makes a shell complete looprun."`
-	Man        manCmd        `cmd:"" help:"Write the manual pages."`
+	Man        manCmd        `cmd:"" in:"rare" help:"Write the manual pages."`
 	Complete   completeCmd   `cmd:"" name:"__complete" hidden:""`
 
 	commonFlags
@@ -64,7 +58,8 @@ type cli struct {
 
 // commonFlags are the flags of every command.
 type commonFlags struct {
-	ShowVersion versionFlag `name:"version" help:"Print the version." env:"-" key:"-"`
+	Version bool     `hidden:"" help:"Print the version."`
+	Set     []string `short:"o" placeholder:"KEY=VALUE" sep:"none" help:"Set a key of looprun.yaml (looprun help keys)." group:"everywhere"`
 	console.Flags
 	config.FileFlags
 }
@@ -78,6 +73,8 @@ type app struct {
 	command        []string // what stands after --
 	hasCommand     bool
 	args           []string // all of them
+	line           *line    // how they were read; nil: not yet
+	flags          console.Flags
 	config         *config.Settings
 	code           int           // exit code
 	raise          session.Raise // signal to end by
@@ -108,7 +105,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, sessi
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	a.files.stdout, a.files.stderr = stdout, stderr
 	a.say = &console.Observer{Messages: console.Messages{W: stderr}}
-	a.say.Configure(console.Flags{LogFormat: early(args, "--log-format", "LOOPRUN_LOG_FORMAT"), Color: "auto"}, console.IsTerminal(stderr), os.Getenv)
+	a.say.Configure(console.Flags{LogFormat: os.Getenv("LOOPRUN_LOG_FORMAT"), Color: "auto"}, console.IsTerminal(stderr), os.Getenv)
 	own := args
 	if i := slices.Index(args, "--"); i >= 0 {
 		own, a.command, a.hasCommand = args[:i], args[i+1:], true
@@ -117,122 +114,38 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, sessi
 		return a.printVersion(), 0
 	}
 	defer proc.CloseGuardians()
-	p, err := a.parse(own)
-	if err != nil {
+	ctx, err := a.parse(own)
+	switch {
+	case err != nil:
 		return a.problem(err)
+	case ctx == nil:
+		return a.code, 0
 	}
-	if p.exited >= 0 { // --help and --version
-		return p.exited, 0
+	a.say.Configure(a.flags, console.IsTerminal(stderr), os.Getenv)
+	a.config.SayFiles()
+	if node := ctx.Selected(); !loops(node) && !takesCommand(node) {
+		// What looks back reads much, keeps little and is soon over.
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
-	ctx, err := p.ctx, p.err
-	if err == nil {
-		a.say.Configure(p.flags.Flags, console.IsTerminal(stderr), os.Getenv)
-		if a.config != nil {
-			a.config.SayFiles()
-		}
-		err = a.checkCommand(ctx)
-	}
-	if err == nil {
-		if node := ctx.Selected(); node != nil && !loops(node) && !takesCommand(node) {
-			// What looks back reads much, keeps little and is soon over.
-			defer debug.SetGCPercent(debug.SetGCPercent(400))
-		}
-		err = p.run(a)
-	} else {
-		err = a.parseError(err, p.model, own)
-	}
-	if err != nil {
+	if err := ctx.Run(a); err != nil {
 		return a.problem(err)
 	}
 	return a.code, a.raise
 }
 
-// early is the value of a flag before the command line was read, and where it is wrong.
-func early(args []string, flag, variable string) string {
-	value := os.Getenv(variable)
-	for i, a := range args {
-		if a == "--" {
-			break
-		}
-		if a == flag && i+1 < len(args) {
-			value = args[i+1]
-		}
-		if text, ok := strings.CutPrefix(a, flag+"="); ok {
-			value = text
-		}
-	}
-	return value
-}
-
 // problem says what is wrong, to the CI system too. Its exit code is that of all that
 // did not work.
 func (a *app) problem(err error) (int, session.Raise) {
+	var given config.Given
+	command := "run"
+	if a.line != nil {
+		given = a.line.given
+		command = cmp.Or(a.line.node.Path(), command)
+	}
+	if given.Text("log_format") == "json" {
+		a.say.Flags.LogFormat = "json"
+	}
 	a.say.Problem(err)
-	command := first(a.args)
-	session.TellCIOfProblem(a.stderr, early(a.args, "--ci", "LOOPRUN_CI"), command == "run" || command == "resume" || command == "many", err)
+	session.TellCIOfProblem(a.stderr, given.Text("ci"), command == "run" || command == "resume" || command == "many", err)
 	return core.ExitFailed, 0
-}
-
-// checkCommand refuses a command after -- where none is taken.
-func (a *app) checkCommand(ctx *kong.Context) error {
-	if name := ctx.Selected(); a.hasCommand && name != nil && !takesCommand(name) {
-		return config.Usage(fmt.Sprintf("%s takes no command after --", name.Path()), "give a command to looprun run")
-	}
-	return nil
-}
-
-// parseError names the nearest known flag or command.
-func (a *app) parseError(err error, model *kong.Application, args []string) error {
-	if of, ok := errors.AsType[*config.FileError](err); ok {
-		return of.Unwrap()
-	}
-	if of := mistaken(err); of != nil {
-		if a.config != nil { // a variable may hold the value
-			return a.config.Locate(of)
-		}
-		return of
-	}
-	text := err.Error()
-	if rest, ok := strings.CutPrefix(text, "unexpected argument "); ok {
-		word, _, _ := strings.Cut(rest, ",")
-		names := visibleNames(model.Node)
-		i := slices.Index(args, word)
-		if i >= 0 && !slices.ContainsFunc(args[:i], func(a string) bool { return a != "run" && slices.Contains(names, a) }) {
-			return misplaced(args[i:], names)
-		}
-	}
-	node, after := model.Node, " A flag of the command itself goes after --."
-	if of, ok := errors.AsType[*kong.ParseError](err); ok && of.Context != nil && of.Context.Selected() != nil {
-		node = of.Context.Selected()
-	}
-	rest, unknown := strings.CutPrefix(text, "unknown flag ")
-	if !unknown {
-		text = strings.Replace(text, "(from envar ", "(from the variable ", 1)
-		if argument, ok := strings.CutPrefix(strings.TrimPrefix(text, "["), "<"); ok { // <run> or [<run>]
-			name, rest, _ := strings.Cut(argument, ">")
-			text = name + strings.TrimPrefix(rest, "]")
-		}
-		if line, ok := strings.CutPrefix(text, "--shell: "); ok && !names(args, "--shell") {
-			text = "-c: " + line
-		}
-		return config.Usage(text, "see "+node.FullPath()+" --help")
-	}
-	flag, _, _ := strings.Cut(rest, ",")
-	if node != model.Node && !takesCommand(node) {
-		after = ""
-	}
-	known := flagNames(node)
-	if node == model.Node { // which has the names alone of other commands
-		known = append([]string{"help"}, flagsOf(reflect.TypeFor[cli]())...)
-	}
-	for n := node.Parent; n != nil; n = n.Parent {
-		for _, f := range n.Flags {
-			known = append(known, f.Name)
-		}
-	}
-	remedy := node.FullPath() + " --help lists the flags."
-	if near := nearest.Word(strings.TrimLeft(flag, "-"), known); near != "" {
-		remedy = "did you mean --" + near + "?"
-	}
-	return config.Usage("unknown flag "+flag, remedy+after)
 }

@@ -16,7 +16,7 @@ import (
 
 // agentsCmd lists the coding agents that can be set up.
 type agentsCmd struct {
-	Format string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+	Format string `enum:"text,json" default:"text" help:"${enum}."`
 }
 
 // Help shows an example below the flags.

@@ -25,17 +25,17 @@ import (
 // for it or after it has exited.
 type answerCmd struct {
 	Words    []string `arg:"" optional:"" name:"run option" help:"The run, which may be left out where only one has a question, and the id of the option; - reads answers as JSON from standard input."`
-	Option   []string `placeholder:"ID" help:"The id of the option; repeatable where several can be chosen." env:"-" sep:"none" xor:"answer"`
-	Text     *string  `placeholder:"TEXT" help:"A text as the answer, where the question takes one." env:"-" xor:"answer"`
-	Cancel   bool     `help:"Decline to answer, where the question allows it." env:"-" xor:"answer"`
-	Question string   `placeholder:"ID" blank:"no" help:"The question that it is for, as looprun show --pending names it: needed while the run is going on, and where several wait." env:"-"`
-	Token    string   `placeholder:"WORD" help:"The word that the run shows on its terminal: needed while it is going on, where the system does not say who answers (not on Linux)." env:"-"`
-	Reason   string   `placeholder:"TEXT" help:"Why; it is kept in the record." env:"-"`
-	Guidance string   `placeholder:"TEXT" help:"What to do from now on; without an option it goes on. - alone takes back what holds." env:"-"`
-	Resume   bool     `help:"Go on with the run at once." env:"-"`
-	Via      string   `hidden:"" enum:",web" default:"" help:"Where the person was: on the page of looprun serve." env:"-"`
+	Option   []string `placeholder:"ID" help:"The id of the option; repeatable where several can be chosen." sep:"none" xor:"answer"`
+	Text     *string  `placeholder:"TEXT" help:"A text as the answer, where the question takes one." xor:"answer"`
+	Cancel   bool     `help:"Decline to answer, where the question allows it." xor:"answer"`
+	Question string   `placeholder:"ID" blank:"no" help:"The question that it is for, as looprun show --pending names it: needed while the run is going on, and where several wait."`
+	Token    string   `placeholder:"WORD" help:"The word that the run shows on its terminal: needed while it is going on, where the system does not say who answers (not on Linux)."`
+	Reason   string   `placeholder:"TEXT" help:"Why; it is kept in the record."`
+	Guidance string   `placeholder:"TEXT" help:"What to do from now on; without an option it goes on. - alone takes back what holds."`
+	Resume   bool     `help:"Go on with the run at once."`
+	Via      string   `hidden:"" enum:",web" default:"" help:"Where the person was: on the page of looprun serve."`
 	session.TrustFlag
-	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 // Help shows an example below the flags.

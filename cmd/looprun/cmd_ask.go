@@ -28,24 +28,24 @@ const (
 // askCmd asks a question from inside a run and waits for its answer.
 type askCmd struct {
 	Words    []string `arg:"" optional:"" name:"text" help:"The question."`
-	Question string   `placeholder:"TEXT" help:"The question, in place of the words." env:"-"`
-	Option   []string `placeholder:"ID=LABEL[=DESCRIPTION]" help:"An answer to choose; 2 to 4 of them." env:"-" sep:"none"`
-	Confirm  bool     `help:"The answer is yes or no." env:"-" excludes:"--text"`
-	Text     bool     `help:"The answer is a text." env:"-"`
-	Header   string   `placeholder:"TEXT" help:"A heading of at most 12 characters." env:"-"`
-	Default  []string `placeholder:"ID" help:"What counts where nobody can be asked and the run is set to defaults; one." env:"-" sep:"none"`
+	Question string   `placeholder:"TEXT" help:"The question, in place of the words."`
+	Option   []string `placeholder:"ID=LABEL[=DESCRIPTION]" help:"An answer to choose; 2 to 4 of them." sep:"none"`
+	Confirm  bool     `help:"The answer is yes or no." excludes:"--text"`
+	Text     bool     `help:"The answer is a text."`
+	Header   string   `placeholder:"TEXT" help:"A heading of at most 12 characters."`
+	Default  []string `placeholder:"ID" help:"What counts where nobody can be asked and the run is set to defaults; one." sep:"none"`
 
-	AllowCancel bool `help:"The question can be declined: exit code 130." env:"-"`
-	NoText      bool `help:"Take only an option, no text." env:"-"`
-	Multi       bool `help:"Several options can be chosen." env:"-"`
-	Exclusive   bool `help:"Only a person may answer." env:"-"`
+	AllowCancel bool `help:"The question can be declined: exit code 130."`
+	NoText      bool `help:"Take only an option, no text."`
+	Multi       bool `help:"Several options can be chosen."`
+	Exclusive   bool `help:"Only a person may answer."`
 
-	To      string `enum:",user,assistant,assistant_with_escalation" default:"" placeholder:"WHO" help:"Who may answer: user, assistant, assistant_with_escalation (whoever the run is set up with)." env:"-"`
-	ID      string `placeholder:"ID" help:"Name of the question: asked again in the run, in the same words, it has the same answer. Not for --confirm and --exclusive." env:"-"`
-	Again   bool   `help:"Ask although the question with this --id was answered before." env:"-"`
-	Safe    string `enum:",yes,no" default:"" placeholder:"yes|no" help:"What the exit code of --confirm says when nobody answers." env:"-"`
-	Request string `placeholder:"FILE|-" help:"Ask what this JSON document asks, 1 to 4 questions (docs/asking.md)." env:"-"`
-	Format  string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+	To      string `enum:",user,assistant,assistant_with_escalation" default:"" placeholder:"WHO" help:"Who may answer: user, assistant, assistant_with_escalation (whoever the run is set up with)."`
+	ID      string `placeholder:"ID" help:"Name of the question: asked again in the run, in the same words, it has the same answer. Not for --confirm and --exclusive."`
+	Again   bool   `help:"Ask although the question with this --id was answered before."`
+	Safe    string `enum:",yes,no" default:"" placeholder:"yes|no" help:"What the exit code of --confirm says when nobody answers."`
+	Request string `placeholder:"FILE|-" help:"Ask what this JSON document asks, 1 to 4 questions (docs/asking.md)."`
+	Format  string `enum:"text,json" default:"text" help:"${enum}."`
 }
 
 // Help shows an example below the flags.

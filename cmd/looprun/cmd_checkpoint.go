@@ -21,8 +21,8 @@ import (
 type diffCmd struct {
 	ID        string `arg:"" name:"run" help:"The run: its id or a part of it."`
 	Iteration *int   `arg:"" optional:"" name:"iteration" help:"The iteration (all of them, from the start of the run to its last)."`
-	Stat      bool   `help:"Print the names of the files, and how much of each changed." env:"-"`
-	StateDir  string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	Stat      bool   `help:"Print the names of the files, and how much of each changed."`
+	StateDir  string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 func (diffCmd) Help() string {
@@ -67,7 +67,7 @@ func (c *diffCmd) Run(a *app) error {
 type restoreCmd struct {
 	ID        string `arg:"" name:"run" help:"The run: its id or a part of it."`
 	Iteration int    `arg:"" name:"iteration" help:"The iteration."`
-	StateDir  string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	StateDir  string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 func (restoreCmd) Help() string {

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/completion"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
@@ -45,7 +48,7 @@ func (c *completionCmd) Run(a *app) error {
 // after --. It reads only what is there, asks nobody, and when something is wrong
 // it finds less, without a word.
 type completeCmd struct {
-	Shell string `enum:",bash,zsh,fish" default:"" help:"The shell that asks." env:"-"`
+	Shell string `enum:",bash,zsh,fish" default:"" help:"The shell that asks."`
 }
 
 // takesCommand reports whether the command has words of others after --.
@@ -56,16 +59,40 @@ func takesCommand(n *kong.Node) bool {
 func (c *completeCmd) Run(a *app) error {
 	shell := completion.Shell(c.Shell)
 	words, quoted := shell.Typed(a.command)
-	model, err := modelFor(words)
+	app, err := model()
 	if err != nil {
 		return err
 	}
-	found := finder{}
-	return completion.Complete(model, words, found.lookup).Write(a.stdout, shell, quoted)
+	found := finder{app.Node}
+	return completion.Complete(app, keyFlags(), words, found.lookup).Write(a.stdout, shell, quoted)
 }
 
 // finder finds what only the files know.
-type finder struct{}
+type finder struct{ root *kong.Node }
+
+// keyFlags are the keys with the flags that give them.
+func keyFlags() []completion.Key {
+	var list []completion.Key
+	for _, k := range config.Keys() {
+		tag := &kong.Tag{Sep: ','}
+		if k.Repeats() && !k.Listed() {
+			tag.Sep = -1
+		}
+		list = append(list, completion.Key{
+			Name: k.Name,
+			Flag: &kong.Flag{
+				Value:       &kong.Value{Name: k.Flag(), Help: shortHelp(k), Enum: strings.Join(k.Words(), ","), Tag: tag, Target: reflect.New(k.Type()).Elem()},
+				PlaceHolder: k.Placeholder(), Short: k.Short(), Hidden: k.Rare(),
+			},
+			Taken: func(n *kong.Node) bool {
+				var l line
+				l.enter(n)
+				return l.holds(k)
+			},
+		})
+	}
+	return list
+}
 
 // described is for how many of the latest runs it is said what became of them,
 // and looked at whether they wait: reading a journal takes time.
@@ -88,6 +115,10 @@ func (f finder) lookup(kind completion.Kind, at completion.Place) []completion.C
 		return guardNames(at)
 	case completion.ExitCodes:
 		return exitCodeKeys()
+	case completion.Agents:
+		return detachedWords("", agent.Agents(nil).Names())
+	case completion.Topics:
+		return f.topics(at)
 	case completion.Modes:
 		return detachedWords("", config.DetachedModes)
 	case completion.ModeKeys:
@@ -101,6 +132,34 @@ func detachedWords[T ~string](end string, words []T) []completion.Candidate {
 	var list []completion.Candidate
 	for _, w := range words {
 		list = append(list, completion.Candidate{Value: string(w) + end})
+	}
+	return list
+}
+
+// topics are the commands and topics that there is help for, and the keys.
+func (f finder) topics(at completion.Place) []completion.Candidate {
+	var list []completion.Candidate
+	if len(at.Args) == 1 && at.Args[0] == "keys" {
+		for _, k := range config.Keys() {
+			list = append(list, completion.Candidate{Value: k.Name, Help: shortHelp(k)})
+		}
+		return list
+	}
+	node := f.root
+	for _, word := range at.Args {
+		if node = (&line{node: node}).below(word); node == nil {
+			return nil
+		}
+	}
+	for _, n := range node.Children {
+		if !n.Hidden {
+			list = append(list, completion.Candidate{Value: n.Name, Help: n.Help})
+		}
+	}
+	if len(at.Args) == 0 {
+		for _, t := range topics(f.root) {
+			list = append(list, completion.Candidate{Value: t.name, Help: t.about})
+		}
 	}
 	return list
 }

@@ -26,7 +26,7 @@ func (configCheckCmd) Help() string {
 }
 
 func (c *configCheckCmd) Run(a *app) error {
-	correct, err := config.Check(c.File, a.config.Text("config"), func(o *config.Options) error {
+	correct, err := config.Check(c.File, a.config.Files().Config, func(o *config.Options) error {
 		_, err := session.New(a.program(), o)
 		return err
 	})
@@ -56,8 +56,8 @@ func (configSchemaCmd) Run(a *app) error {
 }
 
 type configShowCmd struct {
-	config.Options
-	Format string `enum:"text,json" default:"text" help:"${enum}." env:"-" key:"-"`
+	config.Options `kong:"-"`
+	Format         string `enum:"text,json" default:"text" help:"${enum}."`
 }
 
 // Help shows an example below the flags.

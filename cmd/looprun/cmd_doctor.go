@@ -13,8 +13,8 @@ import (
 // doctorCmd reports what is wrong with a run's files.
 type doctorCmd struct {
 	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
-	Format   string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
-	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	Format   string `enum:"text,json" default:"text" help:"${enum}."`
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 func (doctorCmd) Help() string {

@@ -5,8 +5,8 @@ import "github.com/looprun/looprun/internal/review"
 // explainCmd says why a run ended as it did.
 type explainCmd struct {
 	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
-	Format   string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
-	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	Format   string `enum:"text,json" default:"text" help:"${enum}."`
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 func (explainCmd) Help() string {

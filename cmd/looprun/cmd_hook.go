@@ -23,8 +23,8 @@ type hookCmd struct {
 }
 
 type hookStopCmd struct {
-	As      string        `enum:",claude,codex,gemini,copilot,cursor,opencode" default:"" placeholder:"AGENT" help:"Whose hook it is (what it says tells)." env:"-"`
-	Timeout time.Duration `default:"9m30s" placeholder:"D" help:"How long the check may take (${default})." env:"-"`
+	As      string        `enum:",claude,codex,gemini,copilot,cursor,opencode" default:"" placeholder:"AGENT" help:"Whose hook it is (what it says tells)."`
+	Timeout time.Duration `default:"9m30s" placeholder:"D" help:"How long the check may take (${default})."`
 	Args    []string      `arg:"" optional:"" passthrough:"" name:"flags" help:"Flags of run, such as --check LINE."`
 }
 
@@ -54,8 +54,8 @@ func (c *hookStopCmd) Run(a *app) error {
 // hookPlace is whose hooks, and where.
 type hookPlace struct {
 	Agent   string `arg:"" enum:"claude,codex,gemini,copilot,cursor,opencode" help:"${enum}."`
-	User    bool   `help:"For all your projects." env:"-" excludes:"--project"`
-	Project bool   `help:"For this project (the default)." env:"-"`
+	User    bool   `help:"For all your projects." excludes:"--project"`
+	Project bool   `help:"For this project (the default)."`
 }
 
 // file is the agent's file of hooks.
@@ -70,8 +70,8 @@ func (p hookPlace) file() (hook.Agent, string, error) {
 
 type hookInstallCmd struct {
 	hookPlace
-	Check string `placeholder:"LINE" help:"The check, for a looprun.yaml where there is none." env:"-"`
-	Print bool   `help:"Print the agent's file as it would be, and write nothing." env:"-"`
+	Check string `placeholder:"LINE" help:"The check, for a looprun.yaml where there is none."`
+	Print bool   `help:"Print the agent's file as it would be, and write nothing."`
 }
 
 // Help shows an example below the flags.
@@ -131,7 +131,7 @@ func (c *hookInstallCmd) Run(a *app) error {
 
 type hookRemoveCmd struct {
 	hookPlace
-	Print bool `help:"Print the agent's file as it would be, and write nothing." env:"-"`
+	Print bool `help:"Print the agent's file as it would be, and write nothing."`
 }
 
 // Help shows an example below the flags.

@@ -23,10 +23,10 @@ import (
 
 // initCmd writes a configuration and a policy to begin with.
 type initCmd struct {
-	Yes    bool             `short:"y" help:"Ask nothing: take what is found, the first in the order go, npm, cargo, pytest, make." env:"-"`
-	Check  config.ShellLine `placeholder:"LINE" help:"Shell line that judges whether it is done, in place of the project's tests." env:"-"`
-	Force  bool             `help:"Replace files that are there; each is kept beside the new one, with .bak at its end." env:"-"`
-	DryRun bool             `help:"Print the files and write nothing; nothing is asked." env:"-"`
+	Yes    bool             `short:"y" help:"Ask nothing: take what is found, the first in the order go, npm, cargo, pytest, make."`
+	Check  config.ShellLine `placeholder:"LINE" help:"Shell line that judges whether it is done, in place of the project's tests."`
+	Force  bool             `help:"Replace files that are there; each is kept beside the new one, with .bak at its end."`
+	DryRun bool             `help:"Print the files and write nothing; nothing is asked."`
 }
 
 // Help shows an example below the flags.

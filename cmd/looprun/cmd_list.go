@@ -16,11 +16,11 @@ import (
 
 // listCmd lists the runs of a directory.
 type listCmd struct {
-	Number   *int   `short:"n" placeholder:"N" help:"How many of the latest runs to list; 0 for all (20; with --all, all)." env:"-"`
-	All      bool   `help:"List all your runs, in whatever folder they are, with the folder." env:"-"`
-	Pending  bool   `help:"List only runs that wait for an answer." env:"-"`
-	Format   string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
-	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	Number   *int   `short:"n" placeholder:"N" help:"How many of the latest runs to list; 0 for all (20; with --all, all)."`
+	All      bool   `help:"List all your runs, in whatever folder they are, with the folder."`
+	Pending  bool   `help:"List only runs that wait for an answer."`
+	Format   string `enum:"text,json" default:"text" help:"${enum}."`
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 func (listCmd) Help() string {

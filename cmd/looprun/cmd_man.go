@@ -40,25 +40,21 @@ func (c *manCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.Dir == "" { // the first page needs no command whole
-		model, err := modelOf("", true)
-		if err != nil {
-			return err
-		}
-		for p := range manualPages(model, date) {
+	app, err := model()
+	if err != nil {
+		return err
+	}
+	if c.Dir == "" {
+		for p := range manualPages(app, date) {
 			_, err = a.stdout.Write(p.Text)
 			break
 		}
 		return err
 	}
-	model, err := wholeModel()
-	if err != nil {
-		return err
-	}
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return fmt.Errorf("the folder for the pages cannot be made: %w; name another", err)
 	}
-	pages := slices.Collect(manualPages(model, date))
+	pages := slices.Collect(manualPages(app, date))
 	errs := make([]error, len(pages))
 	parallel.Each(len(pages), func(i int) { errs[i] = writePage(filepath.Join(c.Dir, pages[i].Name), pages[i].Text) })
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
@@ -90,10 +86,10 @@ func sourceDate(epoch string) (time.Time, error) {
 	return time.Unix(seconds, 0), nil
 }
 
-func manualPages(model *kong.Application, date time.Time) iter.Seq[man.Page] {
-	return man.Pages(model, man.Manual{
+func manualPages(app *kong.Application, date time.Time) iter.Seq[man.Page] {
+	return man.Pages(app, man.Manual{
 		Version: version(), Date: date,
-		Synopsis: manSynopsis, ExitStatus: manExitStatus, Environment: manEnvironment, Files: manFiles,
+		Synopsis: manSynopsis, Keys: manKeys, ExitStatus: manExitStatus, Environment: manEnvironment, Files: manFiles,
 	})
 }
 
@@ -111,6 +107,25 @@ func manSynopsis(n *kong.Node) []string {
 		return []string{"looprun [run] [OPTION…] -- COMMAND [ARG…]", "looprun [run] [OPTION…] -c LINE"}
 	}
 	return nil
+}
+
+// manKeys are all keys: the flags of run are some of them.
+func manKeys(n *kong.Node) []man.Entry {
+	if n.Path() != "run" {
+		return nil
+	}
+	list := []man.Entry{{Term: "-o KEY=VALUE", Text: "Each of these can also be a key of looprun.yaml, and a flag: done_codes is --done-codes. One that is true or false can be denied: --no-checkpoint."}}
+	for _, k := range config.Keys() {
+		text := k.Help() + " Values: " + k.Takes() + "."
+		if k.Default() != "" {
+			text += " Default: " + k.Default() + "."
+		}
+		if k.Variable() != "" {
+			text += " Variable: " + k.Variable() + "."
+		}
+		list = append(list, man.Entry{Term: k.Name, Text: text})
+	}
+	return list
 }
 
 func manExitStatus(n *kong.Node) []man.Entry {

@@ -18,12 +18,11 @@ import (
 
 func testModel(t *testing.T) *kong.Application {
 	t.Helper()
-	parser, err := kong.New(new(cli), kong.Name("looprun"), kong.Description(description), kong.Vars{"version": "test"},
-		kong.DefaultEnvars("LOOPRUN"), kong.ExplicitGroups(groups))
+	model, err := model()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return parser.Model
+	return model
 }
 
 // Every command has a page, and every flag stands on the page of its command.

@@ -24,22 +24,22 @@ import (
 
 // manyCmd runs many loops, each in a work tree of its own.
 type manyCmd struct {
-	File   string             `arg:"" optional:"" name:"file" blank:"no" help:"A loops.yaml; with --resume what is to go on: its id or a part of it (the latest)."`
-	For    config.ShellLine   `placeholder:"LINE" help:"A loop for each line that this shell line prints; {} in the command stands for it." env:"-"`
-	Matrix []string           `placeholder:"KEY=A,B" sep:"none" help:"A loop for each value; {KEY} in the command stands for it. Repeatable: all combinations." env:"-"`
-	Jobs   *int               `short:"j" placeholder:"N" help:"How many loops run at the same time (the number of processors, at most 4)." env:"-"`
-	Setup  config.ShellLine   `placeholder:"LINE" help:"Shell line that sets up each new work tree." env:"-"`
-	Copy   []string           `placeholder:"FILE" sep:"none" help:"A file that git does not have and each work tree gets; repeatable." env:"-"`
-	Ref    string             `placeholder:"COMMIT" help:"Where work starts from (HEAD)." env:"-"`
-	Trees  string             `placeholder:"DIR" help:"Where work trees are made (~/.local/state/looprun/trees)." env:"LOOPRUN_TREES"`
-	Cost   *config.MoneyLimit `name:"total-cost" placeholder:"USD" help:"What all loops together may cost (off)." env:"-"`
-	Tokens *config.TokenLimit `name:"total-tokens" placeholder:"N" help:"How many tokens all loops together may use (off)." env:"-"`
-	Free   *loopfile.Size     `name:"min-free" placeholder:"SIZE" help:"How much of the disk has to stay free, or no loop is started (1GiB)." env:"-"`
-	Keep   *config.Duration   `placeholder:"D" help:"How long the work tree of a loop that is not done is left (168h)." env:"-"`
-	Resume bool               `help:"Go on with what was interrupted or killed, or has answers now." env:"-"`
-	JUnit  string             `name:"junit" placeholder:"FILE" help:"Write a JUnit file of all loops there." env:"-"`
-	Report string             `placeholder:"FILE" help:"Write a Markdown table of all loops there." env:"-"`
-	config.Options
+	File           string             `arg:"" optional:"" name:"file" blank:"no" help:"A loops.yaml; with --resume what is to go on: its id or a part of it (the latest)."`
+	For            config.ShellLine   `placeholder:"LINE" help:"A loop for each line that this shell line prints; {} in the command stands for it."`
+	Matrix         []string           `placeholder:"KEY=A,B" sep:"none" help:"A loop for each value; {KEY} in the command stands for it. Repeatable: all combinations."`
+	Jobs           *int               `short:"j" placeholder:"N" help:"How many loops run at the same time (the number of processors, at most 4)."`
+	Setup          config.ShellLine   `placeholder:"LINE" help:"Shell line that sets up each new work tree."`
+	Copy           []string           `placeholder:"FILE" sep:"none" help:"A file that git does not have and each work tree gets; repeatable."`
+	Ref            string             `placeholder:"COMMIT" help:"Where work starts from (HEAD)."`
+	Trees          string             `placeholder:"DIR" help:"Where work trees are made (~/.local/state/looprun/trees)." env:"LOOPRUN_TREES"`
+	Cost           *config.MoneyLimit `name:"total-cost" placeholder:"USD" help:"What all loops together may cost (off)."`
+	Tokens         *config.TokenLimit `name:"total-tokens" placeholder:"N" help:"How many tokens all loops together may use (off)."`
+	Free           *loopfile.Size     `name:"min-free" placeholder:"SIZE" help:"How much of the disk has to stay free, or no loop is started (1GiB)."`
+	Keep           *config.Duration   `placeholder:"D" help:"How long the work tree of a loop that is not done is left (168h)."`
+	Resume         bool               `help:"Go on with what was interrupted or killed, or has answers now."`
+	JUnit          string             `name:"junit" placeholder:"FILE" help:"Write a JUnit file of all loops there."`
+	Report         string             `placeholder:"FILE" help:"Write a Markdown table of all loops there."`
+	config.Options `kong:"-"`
 }
 
 func (manyCmd) Help() string {
@@ -77,7 +77,7 @@ func (c *manyCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := b.Try(ctx, a.config.Has("trust")); err != nil {
+	if err := b.Try(ctx, a.config.Files().Trust); err != nil {
 		return err
 	}
 	for _, top := range slices.Sorted(maps.Keys(left)) {
@@ -202,7 +202,7 @@ func (c *manyCmd) order(a *app, state string) (many.Order, error) {
 	if err := c.contrary(); err != nil {
 		return o, a.config.Locate(err)
 	}
-	for _, name := range []string{"interactive", "once", "dry-run"} {
+	for _, name := range []string{"interactive", "once"} {
 		if a.config.Has(name) {
 			return o, config.Usage("--"+name+" is for one loop", "leave it out")
 		}
@@ -223,8 +223,8 @@ func (c *manyCmd) order(a *app, state string) (many.Order, error) {
 		return o, err
 	}
 	o.Over(c.bounds())
-	o.Flags, err = a.config.Passed(&c.Options, "shell", "check", "name", "state-dir", "result", "checkpoint", "wait-answer")
-	return o, err
+	o.Given = a.line.given
+	return o, nil
 }
 
 // contrary reports flags of the runs that cannot be together. What a loop of a file has

@@ -92,9 +92,9 @@ type policyTestCmd struct {
 	Guard  string `required:"" xor:"what" placeholder:"ID" help:"The guard that trips, or rejection, blocked, clarification, ladder_exhausted, in a made-up run that has improved."`
 	ID     string `name:"run" required:"" xor:"what" placeholder:"RUN" help:"Ask about the last trip of this run."`
 	State  string `required:"" xor:"what" placeholder:"FILE" help:"Ask about the last trip of this state of a run, in JSON."`
-	Format string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+	Format string `enum:"text,json" default:"text" help:"${enum}."`
 	packFlag
-	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 func (policyTestCmd) Help() string {

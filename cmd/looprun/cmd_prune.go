@@ -17,14 +17,14 @@ import (
 // pruneCmd removes old runs.
 type pruneCmd struct {
 	Runs      []string    `arg:"" optional:"" name:"run" help:"The runs to remove, by their ids or parts of them, whatever became of them."`
-	OlderThan *config.Age `placeholder:"AGE" help:"Remove runs in which nothing has happened for so long: 30d, 2w, 12h." env:"-" excludes:"<run>"`
-	Keep      *int        `placeholder:"N" help:"Leave the latest N runs, whatever became of them." env:"-" excludes:"<run>"`
-	Status    []string    `placeholder:"STATUS" enum:"done,accepted,cancelled,rejected,tripped,failed,interrupted,crashed" help:"Remove only runs that ended so: ${enum}." env:"-" excludes:"<run>"`
-	Untaken   bool        `help:"Remove results of looprun many that nobody took, too: each is named first." env:"-"`
-	DryRun    bool        `short:"n" help:"Say what would be removed, and remove nothing." env:"-"`
-	Yes       bool        `short:"y" help:"Do not ask." env:"-"`
-	Format    string      `enum:"text,json" default:"text" help:"${enum}." env:"-"`
-	StateDir  string      `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	OlderThan *config.Age `placeholder:"AGE" help:"Remove runs in which nothing has happened for so long: 30d, 2w, 12h." excludes:"<run>"`
+	Keep      *int        `placeholder:"N" help:"Leave the latest N runs, whatever became of them." excludes:"<run>"`
+	Status    []string    `placeholder:"STATUS" enum:"done,accepted,cancelled,rejected,tripped,failed,interrupted,crashed" help:"Remove only runs that ended so: ${enum}." excludes:"<run>"`
+	Untaken   bool        `help:"Remove results of looprun many that nobody took, too: each is named first."`
+	DryRun    bool        `short:"n" help:"Say what would be removed, and remove nothing."`
+	Yes       bool        `short:"y" help:"Do not ask."`
+	Format    string      `enum:"text,json" default:"text" help:"${enum}."`
+	StateDir  string      `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 func (pruneCmd) Help() string {

@@ -17,21 +17,21 @@ import (
 type rejectCmd struct {
 	Document string `arg:"" optional:"" help:"- reads a JSON document from standard input, in place of the flags."`
 
-	Task       string   `placeholder:"TEXT" help:"The task (the run's)." env:"-"`
-	Agent      string   `placeholder:"NAME" help:"Who rejects it." env:"-"`
-	ReasonType string   `placeholder:"TYPE" help:"BLOCKER, SCOPE_CREEP, MISSING_DEPENDENCY, INFEASIBLE or UNCLEAR_REQUIREMENTS." env:"-"`
-	Summary    string   `placeholder:"TEXT" help:"The reason in a sentence." env:"-"`
-	Detail     string   `placeholder:"TEXT" help:"The reason in full." env:"-"`
-	Attempted  []string `placeholder:"TEXT" help:"What was attempted; at least two." env:"-" sep:"none"`
+	Task       string   `placeholder:"TEXT" help:"The task (the run's)."`
+	Agent      string   `placeholder:"NAME" help:"Who rejects it."`
+	ReasonType string   `placeholder:"TYPE" help:"BLOCKER, SCOPE_CREEP, MISSING_DEPENDENCY, INFEASIBLE or UNCLEAR_REQUIREMENTS."`
+	Summary    string   `placeholder:"TEXT" help:"The reason in a sentence."`
+	Detail     string   `placeholder:"TEXT" help:"The reason in full."`
+	Attempted  []string `placeholder:"TEXT" help:"What was attempted; at least two." sep:"none"`
 
-	BlockingFactor  string   `placeholder:"TEXT" help:"What is in the way." env:"-"`
-	Evidence        []string `placeholder:"type=…,data=…,source=…" help:"What shows it; repeatable." env:"-" sep:"none"`
-	Alternative     string   `placeholder:"TEXT" help:"What could be done in its place." env:"-"`
-	AlternativeTask []string `placeholder:"TITLE|SCOPE|DEPENDENCIES|ESTIMATE" help:"A task in its place; repeatable." env:"-" sep:"none"`
-	OriginalScope   string   `placeholder:"TEXT" help:"What was asked for at first." env:"-"`
-	Growth          float64  `placeholder:"N" help:"How many times the scope has become what it was." env:"-"`
+	BlockingFactor  string   `placeholder:"TEXT" help:"What is in the way."`
+	Evidence        []string `placeholder:"type=…,data=…,source=…" help:"What shows it; repeatable." sep:"none"`
+	Alternative     string   `placeholder:"TEXT" help:"What could be done in its place."`
+	AlternativeTask []string `placeholder:"TITLE|SCOPE|DEPENDENCIES|ESTIMATE" help:"A task in its place; repeatable." sep:"none"`
+	OriginalScope   string   `placeholder:"TEXT" help:"What was asked for at first."`
+	Growth          float64  `placeholder:"N" help:"How many times the scope has become what it was."`
 
-	Format string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+	Format string `enum:"text,json" default:"text" help:"${enum}."`
 }
 
 // Help shows an example below the flags.

@@ -19,8 +19,8 @@ type replayCmd struct {
 	LoopMatch    *string      `enum:"strict,loose" placeholder:"HOW" help:"How signatures are compared: ${enum}; loose leaves out all numbers (the run's; strict)."`
 	Promise      *string      `placeholder:"TEXT" help:"A recorded output with exit code 0 is done only where it has this text."`
 	PromiseMatch string       `enum:"line,anywhere" default:"line" help:"Where the promise counts: ${enum} (${default})."`
-	Format       string       `enum:"text,json" default:"text" help:"${enum}." env:"-"`
-	StateDir     string       `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	Format       string       `enum:"text,json" default:"text" help:"${enum}."`
+	StateDir     string       `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 func (replayCmd) Help() string {

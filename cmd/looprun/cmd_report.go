@@ -10,9 +10,9 @@ import (
 // reportCmd writes what happened in a run for people and other programs.
 type reportCmd struct {
 	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
-	Format   string `enum:"md,html,json,junit" default:"md" help:"${enum} (${default})." env:"-"`
-	Output   string `short:"o" placeholder:"FILE" help:"Write it there (standard output)." env:"-"`
-	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	Format   string `enum:"md,html,json,junit" default:"md" help:"${enum} (${default})."`
+	Output   string `short:"o" placeholder:"FILE" help:"Write it there (standard output)."`
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 // Help shows an example below the flags.

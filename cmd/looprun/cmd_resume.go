@@ -19,7 +19,7 @@ import (
 type resumeCmd struct {
 	ID string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
 	session.Anew
-	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 // Help shows an example below the flags.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -9,16 +8,17 @@ import (
 
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
-	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/session"
 )
 
 // runCmd runs a command in a loop.
 type runCmd struct {
 	config.Options
-	RunID      string `hidden:"" help:"The id of the run, which is one of many." env:"-" key:"-"`
-	Repository string `hidden:"" help:"The repository that the work tree was made of." env:"-" key:"-"`
-	DryRun     bool   `help:"Print what would run and with which configuration, and run nothing." env:"-" key:"-"`
+	RunID      string `hidden:"" help:"The id of the run, which is one of many."`
+	Repository string `hidden:"" help:"The repository that the work tree was made of."`
+	DryRun     bool   `help:"Print what would run, and run nothing." group:"what"`
+
+	Task []string `arg:"" optional:"" help:"With --agent: what the agent is to do."`
 }
 
 // Help shows an example below the flags.
@@ -28,6 +28,15 @@ func (runCmd) Help() string {
 }
 
 func (c *runCmd) Run(a *app) error {
+	if len(a.args) == 0 && c.Shell == "" && c.Agent == "" {
+		return a.help(a.line.node, false)
+	}
+	if len(c.Task) > 0 {
+		if a.config.Has("name") {
+			return config.Usage("the task is given twice, by --name and after the flags", "leave one of them out")
+		}
+		c.Name = strings.Join(c.Task, " ")
+	}
 	s, err := c.session(a)
 	switch {
 	case err != nil:
@@ -64,35 +73,16 @@ func asRun() (*config.Options, error) {
 		return nil, err
 	}
 	defer null.Close()
-	own := []string{"--non-interactive"}
+	own := []string{"run", "--non-interactive"}
 	a := &app{stdin: null, stdout: io.Discard, stderr: io.Discard, args: own, command: []string{"true"}, hasCommand: true}
 	a.say = &console.Observer{Messages: console.Messages{W: io.Discard}}
-	p, _, err := a.parseRun(own)
-	switch {
-	case err != nil:
+	ctx, err := a.parse(own)
+	if err != nil {
 		return nil, err
-	case p.err != nil:
-		return nil, a.parseError(p.err, p.model, own)
 	}
-	c := p.loop()
+	c, _ := ctx.Selected().Target.Addr().Interface().(*runCmd) // it is one
 	_, err = c.session(a)
 	return &c.Options, err
-}
-
-// agentRunCmd runs a coding agent in a loop.
-type agentRunCmd struct {
-	runCmd
-	Task []string `arg:"" optional:"" help:"What the agent is to do."`
-}
-
-func (c *agentRunCmd) Run(a *app) error {
-	if len(c.Task) > 0 && a.config.Has("name") {
-		return config.Usage("the task is given twice, by --name and behind the flags", "leave one of them out")
-	}
-	if len(c.Task) > 0 {
-		c.Name = strings.Join(c.Task, " ")
-	}
-	return c.runCmd.Run(a)
 }
 
 // command finds what is to be run: the words after --, the line of -c, or an agent.
@@ -108,13 +98,4 @@ func (c *runCmd) command(a *app) error {
 		return config.Usage("there is no command after --", "write looprun [flags] -- COMMAND [ARG…]")
 	}
 	return config.Usage("no command was given", "write looprun [flags] -- COMMAND [ARG…], or -c 'SHELL LINE'; see looprun --help")
-}
-
-// misplaced says what is wrong with words that stand before --.
-func misplaced(words []string, commands []string) error {
-	remedy := "write looprun -- " + console.CommandLine(words)
-	if near := nearest.Word(words[0], commands); near != "" {
-		remedy = fmt.Sprintf("did you mean looprun %s? To run it as a command write looprun -- %s", near, console.CommandLine(words))
-	}
-	return config.Usage(fmt.Sprintf("%q is not a command of looprun", words[0]), remedy)
 }

@@ -10,11 +10,11 @@ import (
 
 // serveCmd shows the runs in a browser, and takes answers there.
 type serveCmd struct {
-	Port     uint16 `placeholder:"N" help:"The port to listen on (a free one)." env:"-"`
-	All      bool   `help:"Show all your runs, in whatever folder they are." env:"-"`
-	Open     bool   `help:"Open the page in the browser." env:"-"`
-	ReadOnly bool   `help:"Show only: nothing can be answered or resumed." env:"-"`
-	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	Port     uint16 `placeholder:"N" help:"The port to listen on (a free one)."`
+	All      bool   `help:"Show all your runs, in whatever folder they are."`
+	Open     bool   `help:"Open the page in the browser."`
+	ReadOnly bool   `help:"Show only: nothing can be answered or resumed."`
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 // Help shows an example below the flags.

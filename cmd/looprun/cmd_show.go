@@ -18,11 +18,11 @@ import (
 // showCmd shows what happened in a run.
 type showCmd struct {
 	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
-	Number   int    `short:"n" default:"50" help:"How many of the last iterations to show; 0 for all (${default})." env:"-"`
+	Number   int    `short:"n" default:"50" help:"How many of the last iterations to show; 0 for all (${default})."`
 	Pending  bool   `help:"Show only the questions that wait for an answer."`
-	Follow   bool   `short:"f" help:"Show what happens, as it happens, until the run ends; with --format json an event a line." env:"-" excludes:"--pending"`
-	Format   string `enum:"text,json,state,ask-user-question" default:"text" help:"${enum}: state is all that is known, for policy test and template preview; the last, with --pending, is for interfaces that take questions in that form." env:"-"`
-	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	Follow   bool   `short:"f" help:"Show what happens, as it happens, until the run ends; with --format json an event a line." excludes:"--pending"`
+	Format   string `enum:"text,json,state,ask-user-question" default:"text" help:"${enum}: state is all that is known, for policy test and template preview; the last, with --pending, is for interfaces that take questions in that form."`
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 func (showCmd) Help() string {

@@ -15,23 +15,23 @@ type signalCmd struct {
 	Name string   `arg:"" help:"done, progress, blocked, attempt, unsuccessful, clarify, expert or cost; - reads a JSON document from standard input."`
 	Text []string `arg:"" optional:"" help:"A message."`
 
-	Task     string `placeholder:"ID" help:"The task that it is about (the run's)." env:"-"`
-	Agent    string `placeholder:"NAME" help:"Who sends it." env:"-"`
-	Question string `placeholder:"TEXT" help:"What a person has to decide." env:"-"`
-	Context  string `placeholder:"TEXT" help:"What they need to know." env:"-"`
-	Cause    string `placeholder:"CAUSE" help:"Of clarify: circular_dependency, security_concern, ambiguous_criteria." env:"-"`
+	Task     string `placeholder:"ID" help:"The task that it is about (the run's)."`
+	Agent    string `placeholder:"NAME" help:"Who sends it."`
+	Question string `placeholder:"TEXT" help:"What a person has to decide."`
+	Context  string `placeholder:"TEXT" help:"What they need to know."`
+	Cause    string `placeholder:"CAUSE" help:"Of clarify: circular_dependency, security_concern, ambiguous_criteria."`
 
-	Considered []string `placeholder:"OPTION=WHY" help:"An option and why it is not sufficient; repeatable." env:"-" sep:"none"`
-	Attempt    []string `placeholder:"TEXT" help:"What was tried; repeatable." env:"-" sep:"none"`
-	WouldHelp  string   `placeholder:"TEXT" help:"What would help." env:"-"`
+	Considered []string `placeholder:"OPTION=WHY" help:"An option and why it is not sufficient; repeatable." sep:"none"`
+	Attempt    []string `placeholder:"TEXT" help:"What was tried; repeatable." sep:"none"`
+	WouldHelp  string   `placeholder:"TEXT" help:"What would help."`
 
-	Approach     string `placeholder:"TEXT" help:"Of attempt: what is tried." env:"-"`
-	Outcome      string `placeholder:"TEXT" help:"Of attempt: what came of it." env:"-"`
-	WhyDifferent string `placeholder:"TEXT" help:"Of attempt: how it differs from the ones before." env:"-"`
+	Approach     string `placeholder:"TEXT" help:"Of attempt: what is tried."`
+	Outcome      string `placeholder:"TEXT" help:"Of attempt: what came of it."`
+	WhyDifferent string `placeholder:"TEXT" help:"Of attempt: how it differs from the ones before."`
 
-	Expert string  `placeholder:"NAME" help:"Of expert: the one that is wanted (the next)." env:"-"`
-	USD    float64 `name:"usd" placeholder:"N" help:"Of cost: US dollars since the last report." env:"-"`
-	Tokens int64   `placeholder:"N" help:"Of cost: tokens since the last report." env:"-"`
+	Expert string  `placeholder:"NAME" help:"Of expert: the one that is wanted (the next)."`
+	USD    float64 `name:"usd" placeholder:"N" help:"Of cost: US dollars since the last report."`
+	Tokens int64   `placeholder:"N" help:"Of cost: tokens since the last report."`
 }
 
 // Help shows an example below the flags.

@@ -15,10 +15,10 @@ import (
 // signatureCmd prints the signature of recorded output.
 type signatureCmd struct {
 	Files    []string `arg:"" optional:"" name:"file" help:"Recorded output; standard input without any."`
-	ExitCode int      `default:"1" help:"The exit code that came with it (${default})." env:"-"`
-	Format   string   `enum:"text,hash,json" default:"text" help:"${enum}." env:"-"`
-	Explain  bool     `help:"Show the masked lines, and which rule found each fact." env:"-"`
-	Diff     bool     `help:"Say why two outputs are, or are not, the same failure." env:"-"`
+	ExitCode int      `default:"1" help:"The exit code that came with it (${default})."`
+	Format   string   `enum:"text,hash,json" default:"text" help:"${enum}."`
+	Explain  bool     `help:"Show the masked lines, and which rule found each fact."`
+	Diff     bool     `help:"Say why two outputs are, or are not, the same failure."`
 	config.RuleFlags
 
 	rules *config.Signature

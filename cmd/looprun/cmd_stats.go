@@ -21,10 +21,11 @@ type statsCmd struct {
 }
 
 type statsRejectionsCmd struct {
-	Since    string   `placeholder:"DATE" help:"Only from this day on, as 2006-01-02, or from this moment." env:"-"`
+	Since    string   `placeholder:"DATE" help:"Only from this day on, as 2006-01-02, or from this moment."`
 	ID       string   `arg:"" optional:"" name:"run" help:"Only those of this run: its id or a part of it."`
-	Format   string   `enum:"text,list,json,dot,graph" default:"text" help:"${enum}: list has each rejection whole; dot and graph are the graph of tasks, rejections, blockers and decisions, for Graphviz and as JSON." env:"-"`
-	StateDir []string `placeholder:"DIR" help:"Where runs are kept; repeatable, for several work trees." sep:"none" env:"LOOPRUN_STATE_DIR"`
+	Format   string   `enum:"text,list,json,dot,graph" default:"text" help:"${enum}: list has each rejection whole; dot and graph are the graph of tasks, rejections, blockers and decisions, for Graphviz and as JSON."`
+	StateDir []string `placeholder:"DIR" help:"Where runs are kept; repeatable, for several work trees." sep:"none"`
+	Dir      string   `kong:"-" key:"state_dir"`
 }
 
 // Help shows an example below the flags.
@@ -83,6 +84,9 @@ func (c *statsRejectionsCmd) records(a *app) ([]rejection.Record, error) {
 // dirs are the directories of those runs.
 func (c *statsRejectionsCmd) dirs() ([]string, error) {
 	states := c.StateDir
+	if len(states) == 0 && c.Dir != "" {
+		states = []string{c.Dir}
+	}
 	if len(states) == 0 {
 		states = []string{""}
 	}

@@ -14,12 +14,12 @@ import (
 // takeCmd takes results of looprun many.
 type takeCmd struct {
 	Names    []string `arg:"" optional:"" name:"name" blank:"no" help:"The loops whose results to take, by their names or the ids of their runs."`
-	Done     bool     `help:"Take the results of all loops that are done." env:"-" excludes:"<name>"`
-	Branch   string   `placeholder:"NAME" blank:"no" help:"The new branch (looprun/ and the id of the batch)." env:"-"`
-	Continue bool     `help:"Go on after a conflict was resolved." env:"-"`
-	Abort    bool     `help:"Remove the branch of a taking that a conflict stopped." env:"-"`
-	DryRun   bool     `short:"n" help:"Say what would be taken and which results change the same files, and take nothing." env:"-"`
-	StateDir string   `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	Done     bool     `help:"Take the results of all loops that are done." excludes:"<name>"`
+	Branch   string   `placeholder:"NAME" blank:"no" help:"The new branch (looprun/ and the id of the batch)."`
+	Continue bool     `help:"Go on after a conflict was resolved."`
+	Abort    bool     `help:"Remove the branch of a taking that a conflict stopped."`
+	DryRun   bool     `short:"n" help:"Say what would be taken and which results change the same files, and take nothing."`
+	StateDir string   `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 func (takeCmd) Help() string {

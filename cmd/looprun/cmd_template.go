@@ -23,11 +23,11 @@ type templateCmd struct {
 }
 
 type packFlag struct {
-	Templates []string `placeholder:"DIR" help:"Folder of templates over the built-in ones; repeatable." sep:"none"`
+	Templates []string `placeholder:"DIR" help:"Folder of templates over the built-in ones; repeatable." sep:"none" key:"templates"`
 }
 
 type templateListCmd struct {
-	Format string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+	Format string `enum:"text,json" default:"text" help:"${enum}."`
 	packFlag
 }
 
@@ -128,11 +128,11 @@ func (c *templateCheckCmd) Run(a *app) error {
 type templatePreviewCmd struct {
 	Guard  string `arg:"" help:"The guard whose question is shown."`
 	ID     string `name:"run" placeholder:"RUN" help:"Fill it in from this run (a made-up one without)."`
-	State  string `placeholder:"FILE" help:"Fill it in from this state, as looprun show --format state prints it." env:"-" excludes:"--run"`
-	Format string `enum:"text,terminal,json" default:"terminal" help:"${enum}: plain text, as the prompt shows it on a terminal, or JSON (${default})." env:"-"`
-	Width  int    `default:"80" help:"Columns of the terminal (${default})." env:"-"`
+	State  string `placeholder:"FILE" help:"Fill it in from this state, as looprun show --format state prints it." excludes:"--run"`
+	Format string `enum:"text,terminal,json" default:"terminal" help:"${enum}: plain text, as the prompt shows it on a terminal, or JSON (${default})."`
+	Width  int    `default:"80" help:"Columns of the terminal (${default})."`
 	packFlag
-	StateDir string `placeholder:"DIR" help:"Where runs are kept." env:"LOOPRUN_STATE_DIR"`
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 func (templatePreviewCmd) Help() string {

@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/looprun/looprun/core"
 )
 
@@ -57,7 +55,7 @@ func thisBuild() build {
 }
 
 type versionCmd struct {
-	Format string `enum:"text,json" default:"text" help:"${enum}." env:"-"`
+	Format string `enum:"text,json" default:"text" help:"${enum}."`
 }
 
 func (versionCmd) Help() string {
@@ -74,17 +72,6 @@ func (c versionCmd) Run(a *app) error {
 	}
 	_, err := fmt.Fprintf(a.stdout, "looprun   %s\ncommit    %s\ndate      %s\ngo        %s\nplatform  %s\n",
 		b.Version, cmp.Or(b.Commit, "unknown"), cmp.Or(b.Date, "unknown"), b.Go, b.Platform)
-	return err
-}
-
-// versionFlag is --version behind or before other words. It is not kong's own, which
-// wants a variable, and that is looked for in each text of every flag.
-type versionFlag bool
-
-// BeforeReset prints the version in place of what was asked for.
-func (versionFlag) BeforeReset(k *kong.Kong) error {
-	_, err := fmt.Fprintln(k.Stdout, version())
-	k.Exit(0)
 	return err
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,31 +29,39 @@ Examples:
 
 // groups are the headings of the flags.
 var groups = []kong.Group{
+	{Key: "what", Title: "What runs:"},
 	{Key: "done", Title: "When it is done:"},
 	{Key: "guard", Title: "What stops it:"},
 	{Key: "time", Title: "Time:"},
-	{Key: "preset", Title: "Presets:"},
 	{Key: "answer", Title: "Who answers questions:"},
-	{Key: "hooks", Title: "Who is told:"},
-	{Key: "run", Title: "How the command runs:"},
-	{Key: "state", Title: "State and exit code:"},
+	{Key: "state", Title: "Files and exit code:"},
 	everywhere,
 }
 
 var everywhere = kong.Group{Key: "everywhere", Title: "With every command:"}
 
-// help prints the help of what was called.
-func help(ctx *kong.Context, width int) error {
-	text := topHelp(ctx.Model)
-	if n := ctx.Selected(); n != nil {
-		text = commandHelp(n, width)
+// help prints the help of a command; of the root it is that of run where all is asked for.
+func (a *app) help(n *kong.Node, all bool) error {
+	if n.Parent == nil && all {
+		n = n.DefaultCmd
 	}
-	_, err := io.WriteString(ctx.Stdout, text)
+	text := topHelp(root(n))
+	if n.Parent != nil && (all || n.Path() != "run") {
+		text = helpOf(n, helpWidth(a.files.stdout))
+	}
+	_, err := io.WriteString(a.stdout, text)
 	return err
 }
 
-// commandHelp says what a command is for and what can be said to it. For the flags of run
-// kong's own printer takes half as long as it takes to describe them.
+// helpOf is the help of a command.
+func helpOf(n *kong.Node, width int) string {
+	if n.Path() == "run" {
+		return runHelp(n, width)
+	}
+	return commandHelp(n, width)
+}
+
+// commandHelp says what a command is for and what can be said to it.
 func commandHelp(n *kong.Node, width int) string {
 	b := bytes.NewBufferString(usage(n))
 	for _, text := range []string{n.Help, n.Detail} {
@@ -65,29 +72,50 @@ func commandHelp(n *kong.Node, width int) string {
 	}
 	var rows [][2]string
 	for _, arg := range n.Positional {
-		rows = append(rows, [2]string{named(arg.Summary()), kong.DefaultHelpValueFormatter(arg)})
+		rows = append(rows, [2]string{named(arg.Summary()), arg.Help})
 	}
-	columns(b, width, "Arguments:", rows)
-	columns(b, width, "Flags:", flagRows(n, ""))
+	part := func(heading string, rows [][2]string) {
+		if len(rows) > 0 {
+			b.WriteString("\n")
+			columns(b, width, heading, rows)
+		}
+	}
+	part("Arguments:", rows)
+	part("Flags:", flagRows(n, ""))
 	for _, g := range groups[:len(groups)-1] {
-		columns(b, width, g.Title, flagRows(n, g.Key))
+		part(g.Title, flagRows(n, g.Key))
 	}
 	rows = nil
 	for _, leaf := range n.Leaves(true) {
-		rows = append(rows, [2]string{leaf.Path(), leaf.Help})
+		if leaf != n {
+			rows = append(rows, [2]string{leaf.Path(), leaf.Help})
+		}
 	}
-	columns(b, width, "Commands:", rows)
-	columns(b, width, everywhere.Title, flagRows(n, everywhere.Key)) // what is peculiar comes first
-	if n.Path() == "run" {
-		environmentHelp(b, width)
+	part("Commands:", rows)
+	part(everywhere.Title, flagRows(n, everywhere.Key)) // what is peculiar comes first
+	return b.String()
+}
+
+// runHelp is the help of run. It fits two screens of 25 lines.
+func runHelp(n *kong.Node, width int) string {
+	b := bytes.NewBufferString(usage(n))
+	for _, g := range groups {
+		rows := flagRows(n, g.Key)
+		if g.Key == everywhere.Key {
+			rows = append([][2]string{{"-h, --help", "Show this help."}}, rows...)
+		}
+		columns(b, width, g.Title, rows)
+	}
+	for _, line := range cells.Wrap("More keys: looprun help keys. Exit codes: looprun help exit. What the command finds in its environment: looprun help environment.", width, "") {
+		b.WriteString(line + "\n")
 	}
 	return b.String()
 }
 
-// usage is how the command is called. What stands after -- for run is not kong's, and of
+// usage is how the command is called. What follows -- for run is not kong's, and of
 // flags of which one is needed none is needed by itself.
 func usage(n *kong.Node) string {
-	usage := strings.Replace("Usage: looprun "+named(n.Summary()), "looprun run [flags]", "looprun [run] [flags] -- COMMAND [ARG…] | -c LINE", 1)
+	usage := strings.Replace("Usage: looprun "+named(n.Summary()), "looprun run [<task> ...] [flags]", "looprun [run] [flags] -- COMMAND [ARG…] | -c LINE | --agent NAME TASK", 1)
 	var lines string
 	for _, group := range exclusive(n) {
 		most := "At most one: "
@@ -107,22 +135,26 @@ func named(argument string) string {
 	return strings.ReplaceAll(argument, "<run option> ...", "RUN] [OPTION")
 }
 
-// flagRows are the flags of a group and their texts: those of the program, an empty row,
-// and those of the command.
+// flagRows are the flags of a group and their texts: those of the program, and those of the
+// command. Of a key's help there is the first sentence, and its default where it is not the run's.
 func flagRows(n *kong.Node, group string) (rows [][2]string) {
 	var indent string // of flags without a letter, beside those with one
 	for _, flags := range n.AllFlags(true) {
-		before := len(rows)
 		for _, f := range flags {
-			if f.Group == nil && group == "" || f.Group != nil && f.Group.Key == group {
-				rows = append(rows, [2]string{f.String(), kong.DefaultHelpValueFormatter(f.Value)})
-				if f.Short != 0 {
-					indent = "    "
+			if f.Group == nil && group != "" || f.Group != nil && f.Group.Key != group {
+				continue
+			}
+			text := f.Help
+			if isKey(f) {
+				text = firstSentence(text)
+				if k, _, ok := config.Spelled(f.Name); ok && n.Path() != "resume" { // which has those of the run
+					text = shortHelp(k)
 				}
 			}
-		}
-		if 0 < before && before < len(rows) {
-			rows = slices.Insert(rows, before, [2]string{})
+			rows = append(rows, [2]string{strings.Replace(f.String(), "=", " ", 1), text})
+			if f.Short != 0 {
+				indent = "    "
+			}
 		}
 	}
 	for i, row := range rows {
@@ -131,6 +163,20 @@ func flagRows(n *kong.Node, group string) (rows [][2]string) {
 		}
 	}
 	return rows
+}
+
+// shortHelp is the first sentence about a key, with its default.
+func shortHelp(k config.Key) string {
+	text := firstSentence(k.Help())
+	if normal := k.Default(); normal != "" && normal != "off" && !k.IsBool() {
+		text = strings.TrimSuffix(text, ".") + " (" + normal + ")."
+	}
+	return text
+}
+
+func firstSentence(text string) string {
+	first, _, _ := strings.Cut(text, ". ")
+	return strings.TrimSuffix(first, ".") + "."
 }
 
 // columns writes rows under their heading, the first column as wide as it has to be, or a
@@ -147,7 +193,7 @@ func columns(b *bytes.Buffer, width int, heading string, rows [][2]string) {
 	}
 	left += 6
 	indent := strings.Repeat(" ", left)
-	b.WriteString("\n" + heading + "\n")
+	b.WriteString(heading + "\n")
 	for _, row := range rows {
 		line := "  " + row[0]
 		if len(row[0]) < most {
@@ -175,7 +221,7 @@ func helpWidth(stdout *os.File) int {
 }
 
 // topHelp is the help without a command. It fits a screen.
-func topHelp(model *kong.Application) string {
+func topHelp(n *kong.Node) string {
 	var b strings.Builder
 	b.WriteString(`looprun runs a command in a loop until it is done and stops it when it is stuck.
 
@@ -195,15 +241,14 @@ Usage: looprun [flags] -- COMMAND [ARG…]     or one of looprun's own commands
 		{"run", "Run"}, {"answer", "Answer"}, {"look", "Look"}, {"check", "Check"}, {"write", "Write"}, {"", "More"},
 	} {
 		var names []string
-		for _, n := range model.Children {
+		for _, n := range n.Children {
 			if !n.Hidden && n.Tag.Get("in") == room.key {
 				names = append(names, n.Name)
 			}
 		}
 		fmt.Fprintf(&b, "%-8s%s\n", room.title, strings.Join(names, ", "))
 	}
-	b.WriteString("With each: -q, -v, --color, --log-format, --progress, --config FILE, --trust\n")
-	b.WriteString("All flags: looprun run --help. More: looprun help COMMAND, looprun help exit.\n")
+	b.WriteString("All flags: looprun run --help. More: looprun help COMMAND, looprun help topics.\n")
 	return b.String()
 }
 
@@ -224,34 +269,6 @@ func exclusive(n *kong.Node) [][]string {
 		groups = append(groups, among[group])
 	}
 	return groups
-}
-
-// flagNames are the names of all flags of the command and those below it.
-func flagNames(n *kong.Node) []string {
-	var names []string
-	for _, f := range n.Flags {
-		names = append(names, f.Name)
-	}
-	for _, child := range n.Children {
-		names = append(names, flagNames(child)...)
-	}
-	return names
-}
-
-// flagsOf are the same of a struct that describes commands.
-func flagsOf(of reflect.Type) []string {
-	var names, below []string
-	config.EachField(of, func(f reflect.StructField) {
-		_, command := f.Tag.Lookup("cmd")
-		_, arg := f.Tag.Lookup("arg")
-		switch {
-		case command:
-			below = append(below, flagsOf(f.Type)...)
-		case f.IsExported() && !arg && f.Tag.Get("kong") != "-":
-			names = append(names, config.FlagOf(f))
-		}
-	})
-	return append(names, below...)
 }
 
 // commandEnvironment are the variables that the command in the loop gets, for the
@@ -276,19 +293,4 @@ func commandVariables() []string {
 		names = append(names, strings.Split(e.Term, ", ")...)
 	}
 	return names
-}
-
-// environmentHelp is the part of the help of run about the command's variables.
-func environmentHelp(b *bytes.Buffer, width int) {
-	lines := func(indent, text string) {
-		for _, line := range cells.Wrap(indent+text, width, indent) {
-			b.WriteString(line + "\n")
-		}
-	}
-	b.WriteString("\n")
-	lines("", "What the command finds in its environment (docs/running.md says more):")
-	for _, e := range commandEnvironment() {
-		lines("  ", e.Term)
-		lines("      ", e.Text)
-	}
 }

@@ -3,10 +3,10 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 )
@@ -32,19 +32,19 @@ func TestHelp(t *testing.T) {
 // The help of a command has all its arguments, flags and commands, within the width
 // that it is given.
 func TestHelpHasAllWithinItsWidth(t *testing.T) {
-	model, err := wholeModel()
+	model, err := model()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var check func(n *kong.Node)
 	check = func(n *kong.Node) {
 		for _, width := range []int{40, 80, 100} {
-			text := commandHelp(n, width)
+			text := helpOf(n, width)
 			for _, flags := range n.AllFlags(true) {
 				for _, f := range flags {
 					count := 0
 					for line := range strings.Lines(text) {
-						if strings.HasPrefix(strings.TrimSpace(line)+"  ", f.String()+"  ") {
+						if strings.HasPrefix(strings.TrimSpace(line)+"  ", strings.Replace(f.String(), "=", " ", 1)+"  ") {
 							count++
 						}
 					}
@@ -58,9 +58,12 @@ func TestHelpHasAllWithinItsWidth(t *testing.T) {
 					t.Errorf("%s: no %s", n.Path(), leaf.Path())
 				}
 			}
-			_, rows, _ := strings.Cut(text, "\nFlags:\n")
+			_, rows, listed := strings.Cut(text, "\nFlags:\n")
+			if !listed {
+				_, rows, _ = strings.Cut(text, "\nWhat runs:\n")
+			}
 			for line := range strings.Lines(rows) {
-				if len(strings.Fields(line)) > 1 && len([]rune(line)) > width+len("\n") {
+				if flag := strings.HasPrefix(strings.TrimSpace(line), "-"); len(strings.Fields(line)) > map[bool]int{false: 1, true: 2}[flag] && len([]rune(line)) > width+len("\n") {
 					t.Errorf("%s: of %d columns %d are taken: %s", n.Path(), width, len(line)-1, line)
 				}
 			}
@@ -71,38 +74,6 @@ func TestHelpHasAllWithinItsWidth(t *testing.T) {
 	}
 	for _, child := range model.Children {
 		check(child)
-	}
-}
-
-// Names are made and texts filled in here, which kong would do at a far higher price: they
-// are as its own.
-func TestNamesAndTextsAreKongs(t *testing.T) {
-	ours, err := wholeModel()
-	if err != nil {
-		t.Fatal(err)
-	}
-	kongs, err := kong.New(new(cli), kong.Name("looprun"), kong.Description(description))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var compare func(ours, kongs *kong.Node)
-	compare = func(ours, kongs *kong.Node) {
-		got, want := ours.Values(), kongs.Values()
-		if ours.Path() != kongs.Path() || ours.Help != kongs.Help || len(got) != len(want) || len(ours.Children) != len(kongs.Children) {
-			t.Fatalf("%s: %s, want %s: %s", ours.Path(), ours.Help, kongs.Path(), kongs.Help)
-		}
-		for i, v := range got {
-			if of := want[i]; v.Name != of.Name || v.Help != of.Help || v.Default != of.Default || v.Enum != of.Enum || v.Flag != nil && v.Flag.PlaceHolder != of.Flag.PlaceHolder {
-				t.Errorf("%s: %s: got %q, want %s: %q", ours.Path(), v.Name, v.Help, of.Name, of.Help)
-			}
-		}
-		for i, child := range ours.Children {
-			compare(child, kongs.Children[i])
-		}
-	}
-	compare(ours.Node, kongs.Model.Node)
-	if got, want := flagsOf(reflect.TypeFor[cli]()), flagNames(kongs.Model.Node)[1:]; !slices.Equal(got, want) { // but for --help
-		t.Errorf("the flags are %q, want %q", got, want)
 	}
 }
 
@@ -151,11 +122,11 @@ func TestHelpNamesTheEnvironment(t *testing.T) {
 // The help without a command fits a screen, and has every command and no flag that
 // is none.
 func TestHelpFitsAScreen(t *testing.T) {
-	model, err := wholeModel()
+	model, err := model()
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := topHelp(model)
+	text := topHelp(model.Node)
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) > 24 {
 		t.Errorf("it has %d lines", len(lines))
@@ -166,12 +137,21 @@ func TestHelpFitsAScreen(t *testing.T) {
 		}
 	}
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,.\n", r) })
-	for _, name := range visibleNames(model.Node) {
-		if !slices.Contains(words, name) {
-			t.Errorf("it lacks %s", name)
+	var topics strings.Builder
+	if err := topicsHelp(model.Node)(&topics, 80); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range model.Children {
+		if rare := n.Tag.Get("in") == "rare"; !n.Hidden && slices.Contains(words, n.Name) == rare {
+			t.Errorf("%s: rare is %v", n.Name, rare)
+		} else if rare && !strings.Contains(topics.String(), "looprun help "+n.Name+" ") {
+			t.Errorf("the topics lack %s", n.Name)
 		}
 	}
-	known := flagNames(model.Node)
+	known := []string{}
+	for _, f := range flagsFor(model.Node) {
+		known = append(known, f.Name)
+	}
 	for _, word := range words {
 		if flag, ok := strings.CutPrefix(word, "--"); ok && flag != "" && flag != "help" && !slices.Contains(known, flag) {
 			t.Errorf("there is no %s", word)
@@ -179,9 +159,27 @@ func TestHelpFitsAScreen(t *testing.T) {
 	}
 }
 
+// The help of run is short: what people type, a line each; all else is a key.
+func TestHelpOfRunIsShort(t *testing.T) {
+	text := helpOf(testModel(t).DefaultCmd, 80)
+	lines, flags := 0, 0
+	for line := range strings.Lines(text) {
+		lines++
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+		if strings.HasPrefix(strings.TrimSpace(line), "-") {
+			flags++
+		}
+	}
+	if lines > 50 || flags > 35 || flags < 25 {
+		t.Errorf("it has %d lines and %d flags", lines, flags)
+	}
+}
+
 // Flags that a usage says to exclude each other are refused together.
 func TestExclusiveFlags(t *testing.T) {
-	model, err := wholeModel()
+	model, err := model()
 	if err != nil {
 		t.Fatal(err)
 	}

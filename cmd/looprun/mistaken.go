@@ -1,121 +1,148 @@
 package main
 
 import (
-	"errors"
 	"fmt"
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/nearest"
 )
 
-// mistaken says what was probably meant by a word that is no command below one,
-// or none of the values of a flag or an argument, by a flag without one, or by
-// what looks like a flag where its value stands; nil for every other error.
-func mistaken(err error) error {
-	text := err.Error()
-	if of, ok := errors.AsType[*kong.ParseError](err); ok && of.Context != nil {
-		node := of.Context.Selected()
-		if rest, ok := strings.CutPrefix(text, "unexpected argument "); ok && node != nil && len(node.Children) > 0 {
-			word, _, _ := strings.Cut(rest, ", did you mean")
-			return noCommand(word, node)
+// synonym is the flag that somebody means by another tool's name for it.
+type synonym struct{ flag, why string }
+
+var synonyms = map[string]synonym{
+	"--timeout":     {"--iteration-timeout", "for the whole run there is --max-runtime, for one iteration "},
+	"--retries":     {"--retry", ""},
+	"--max-retries": {"--retry", ""},
+	"--interval":    {"--delay", ""},
+	"--sleep":       {"--delay", ""},
+	"--until":       {"--check", ""},
+	"--iterations":  {"--max-iterations", ""},
+	"-n":            {"--max-iterations", ""},
+}
+
+// otherNames are commands by other tools' names for them.
+var otherNames = map[string]string{
+	"status": "list", "ls": "list", "ps": "list", "logs": "show", "log": "show", "rm": "prune", "stop": "Ctrl-C", "kill": "Ctrl-C",
+}
+
+// instead is the command line with another flag for the one with the number i. A time without a
+// unit gets one.
+func (l *line) instead(i int, name, flag string) string {
+	words := slices.Clone(l.own)
+	value := strings.TrimPrefix(strings.TrimPrefix(words[i], name), "=")
+	at := i
+	if value == "" && i+1 < len(words) {
+		at, value = i+1, words[i+1]
+	}
+	if strings.HasSuffix(flag, "delay") || strings.HasSuffix(flag, "timeout") {
+		if value != "" && strings.Trim(value, "0123456789") == "" {
+			value += "s"
 		}
 	}
-	if name, rest, ok := strings.Cut(text, ": expected "); ok && strings.HasSuffix(rest, `"EOL" (<EOL>)`) {
-		return config.Usagef("%s has no value; write one behind it", flagIn(name))
+	words[i] = flag
+	if value != "" && at == i {
+		words = slices.Insert(words, i+1, value)
+	} else if value != "" {
+		words[at] = value
 	}
-	if name, rest, ok := strings.Cut(text, ": expected "); ok && strings.Contains(rest, " flag); perhaps try ") {
-		_, got, _ := strings.Cut(rest, " value but got ")
-		if word, err := strconv.QuotedPrefix(got); err == nil {
-			return config.Usagef("%s: %s looks like a flag; write %[1]s=%[2]s if it is the value", flagIn(name), word)
+	return l.whole(words, l.command)
+}
+
+// whole is a command line of looprun as a shell takes it.
+func (l *line) whole(own, command []string) string {
+	words := append([]string{"looprun"}, own...)
+	if command != nil {
+		words = append(append(words, "--"), command...)
+	}
+	return console.CommandLine(words)
+}
+
+// misplaced says what is wrong with words before -- that are no command of looprun: the whole
+// line as it was probably meant.
+func (l *line) misplaced(i int, value string) error {
+	words, before := l.own[i:], l.own[:i]
+	text := fmt.Sprintf("%q is not a command of looprun", words[0])
+	if k, _, ok := config.Spelled(strings.TrimLeft(value, "-")); (ok && k.Placeholder() == "LINE" || value == "-c") && i > 0 {
+		// The words may belong to the line before them.
+		of := words
+		if at := slices.IndexFunc(of, func(w string) bool { return strings.HasPrefix(w, "-") }); at > 0 && l.command != nil {
+			of = of[:at]
+		}
+		quoted := slices.Concat(before[:i-1], []string{strings.Join(append([]string{before[i-1]}, of...), " ")}, words[len(of):])
+		if l.command != nil {
+			return config.Usage(text, fmt.Sprintf("quote the value of %s: %s", value, l.whole(quoted, l.command)))
+		}
+		if value == "-c" {
+			return config.Usage(text, "quote the line: "+l.whole(quoted, nil))
 		}
 	}
-	if name, value, ok := strings.Cut(text, ": invalid map value "); ok {
-		return config.Usagef("%s: %s is not a whole number; write KEY=N, such as cancelled=1", flagIn(name), value)
+	run := "write " + l.started(before, words)
+	if l.command != nil {
+		run = "write the command after --: " + l.whole(before, slices.Concat(words, l.command))
 	}
-	if flag, rest, ok := strings.Cut(text, " applies to the default command "); ok {
-		if _, command, ok := strings.Cut(rest, ", not "); ok {
-			if name, err := strconv.Unquote(command); err == nil {
-				flag = strings.TrimPrefix(flag, "flag ")
-				return config.Usage(fmt.Sprintf("%s stands before %s, where it is a flag of run", flag, name), fmt.Sprintf("write it behind: looprun %s %s", name, flag))
+	known := visibleNames(root(l.node))
+	switch near := nearest.Word(words[0], known); {
+	case otherNames[words[0]] == "Ctrl-C":
+		return config.Usage(text, fmt.Sprintf("Ctrl-C ends a run; to run it as a command %s", run))
+	case otherNames[words[0]] != "":
+		return config.Usage(text, fmt.Sprintf("did you mean looprun %s? To run it as a command %s", otherNames[words[0]], run))
+	case near != "" && !strings.ContainsAny(words[0], " ./"):
+		return config.Usage(text, fmt.Sprintf("did you mean looprun %s? To run it as a command %s", near, run))
+	}
+	return config.Usage(text, run)
+}
+
+// started is the line that runs the words: as a shell line where they are one.
+func (l *line) started(before, words []string) string {
+	before = slices.DeleteFunc(slices.Clone(before), func(w string) bool { return w == "run" })
+	if shell := shellLine(words); shell != "" {
+		return l.whole(append(before, "-c", shell), nil)
+	}
+	return l.whole(before, words)
+}
+
+// shellLine is what only a shell can make of the words; empty: a program can take them.
+func shellLine(words []string) string {
+	switch {
+	case len(words) == 1 && strings.ContainsAny(words[0], " |&;<>$"):
+		return words[0]
+	case len(words) > 0 && slices.Contains([]string{"cd", "export", "source", ".", "alias", "set", "unset", "exec", "eval", "ulimit", "umask", "wait"}, words[0]),
+		slices.ContainsFunc(words, isOperator):
+		quoted := make([]string, len(words))
+		for i, w := range words {
+			quoted[i] = w
+			if !isOperator(w) {
+				quoted[i] = console.CommandLine([]string{w})
 			}
 		}
+		return strings.Join(quoted, " ")
 	}
-	if name, rest, ok := strings.Cut(text, ": expected a valid "); ok {
-		if _, got, ok := strings.Cut(rest, "int but got "); ok {
-			return noNumber(name, got)
-		}
-	}
-	name, rest, ok := strings.Cut(text, " must be one of ")
-	if !ok {
-		return nil
-	}
-	list, got, ok := strings.Cut(rest, " but got ")
-	word, wrong := strconv.Unquote(got)
-	if !ok || wrong != nil {
-		return nil
-	}
-	var known []string
-	for item := range strings.SplitSeq(list, ",") {
-		if value, err := strconv.Unquote(item); err == nil && value != "" {
-			known = append(known, value)
-		}
-	}
-	remedy := nearest.DidYouMean(word, known)
-	if remedy != "" {
-		remedy = "; " + remedy
-	}
-	return config.Usagef("%s: %q is not known%s", flagIn(strings.Trim(name, "[]<>.")), word, remedy)
+	return ""
 }
 
-// noNumber is for a value that no whole number is, or none that fits.
-func noNumber(name, got string) error {
-	word, err := strconv.QuotedPrefix(got)
-	if err != nil {
-		word = got
-	}
-	why := "is not a whole number"
-	if digits := strings.TrimPrefix(strings.Trim(word, `"`), "-"); digits != "" && strings.Trim(digits, "0123456789") == "" {
-		why = "is too large a number"
-		if strings.Contains(word, "-") {
-			why = "is no number that it can have"
-		}
-	}
-	from := ""
-	if _, rest, ok := strings.Cut(got, " (from envar "); ok {
-		from = " (from the variable " + rest
-	}
-	return config.Usagef("%s: %s %s; write one such as 3%s", flagIn(name), word, why, from)
+// isOperator reports whether a shell takes the word for more than a word.
+func isOperator(word string) bool {
+	return slices.Contains([]string{"|", "||", "&&", "&", ";", ">", ">>", "<", "2>&1"}, word)
 }
 
-// flagIn is the flag that kong names, or the argument as it does.
-func flagIn(name string) any {
-	if flag, ok := strings.CutPrefix(name, "--"); ok {
-		return config.Flag(flag)
+func root(n *kong.Node) *kong.Node {
+	for n.Parent != nil {
+		n = n.Parent
 	}
-	return name
+	return n
 }
 
-// noCommand is for a word where one of the commands below node is expected.
-func noCommand(word string, node *kong.Node) error {
-	known := visibleNames(node)
-	remedy := "use one of " + strings.Join(known, ", ")
-	if near := nearest.Word(word, known); near != "" {
-		remedy = fmt.Sprintf("did you mean looprun %s %s?", node.Path(), near)
+func isInt(v *kong.Value) bool {
+	t := v.Target.Type()
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
-	return config.Usage(fmt.Sprintf("%q is not a command of looprun %s", word, node.Path()), remedy)
-}
-
-// visibleNames are the commands below one that people are to know.
-func visibleNames(n *kong.Node) []string {
-	shown := slices.DeleteFunc(slices.Clone(n.Children), func(c *kong.Node) bool { return c.Hidden })
-	names := make([]string, len(shown))
-	for i, c := range shown {
-		names[i] = c.Name
-	}
-	return names
+	return t == reflect.TypeFor[int]()
 }

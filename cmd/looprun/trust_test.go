@@ -107,7 +107,7 @@ func TestARunIsNoPath(t *testing.T) {
 
 // valueThatAsks is a value of a key as it could stand in a hostile file.
 func valueThatAsks(k config.Key) string {
-	switch k.Flag.Target.Type() {
+	switch k.Type() {
 	case reflect.TypeFor[config.Codes](), reflect.TypeFor[int](), reflect.TypeFor[*int]():
 		return "7"
 	case reflect.TypeFor[*config.CountLimit](), reflect.TypeFor[*config.DurationLimit](), reflect.TypeFor[*config.MoneyLimit](), reflect.TypeFor[*config.TokenLimit]():
@@ -123,10 +123,10 @@ func valueThatAsks(k config.Key) string {
 	case reflect.TypeFor[config.Often](), reflect.TypeFor[config.Weakening]():
 		return "off"
 	}
-	if k.Flag.IsBool() {
+	if k.IsBool() {
 		return "true"
 	}
-	if words := k.Known(); len(words) > 0 {
+	if words := k.Words(); len(words) > 0 {
 		return words[len(words)-1]
 	}
 	return "x"
@@ -142,8 +142,7 @@ func TestEveryKeyUnasked(t *testing.T) {
 	used := map[string]bool{}
 	for _, k := range testKeys(t) {
 		values[k.Name] = valueThatAsks(k)
-		trust := k.Flag.Tag.Get("trust")
-		used[k.Name] = trust == "safe" || trust == "lower"
+		used[k.Name] = strings.Contains(k.Trust(), "no consent for it") || strings.Contains(k.Trust(), "no consent to lower it")
 	}
 	for n, key := range slices.Sorted(maps.Keys(values)) {
 		if n%rounds.Step(1) != 0 {

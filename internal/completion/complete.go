@@ -50,18 +50,30 @@ type Place struct {
 	Word string
 }
 
+// Key is a key of looprun.yaml. Its flag may be one that the help does not show.
+type Key struct {
+	Name string
+	Flag *kong.Flag
+	// Taken reports whether a command takes the flag.
+	Taken func(*kong.Node) bool
+}
+
+// setting is the placeholder of the flag that gives a key its value.
+const setting = "KEY=VALUE"
+
 // Lookup finds what only the program knows, such as the ids of runs.
 type Lookup func(Kind, Place) []Candidate
 
 // Complete finds what the last of the words can be completed to. The words are
 // those after the program's name; the last is what was typed so far, and may be
-// empty. A nil lookup finds nothing.
-func Complete(app *kong.Application, words []string, lookup Lookup) Reply {
+// empty. Flags of keys that no help shows are completed after two letters. A nil lookup finds
+// nothing.
+func Complete(app *kong.Application, keys []Key, words []string, lookup Lookup) Reply {
 	if len(words) == 0 {
 		words = []string{""}
 	}
 	last := len(words) - 1
-	p := &parser{Place: Place{Command: app.Node, Flags: map[string][]string{}, Word: words[last]}, root: app.Node, lookup: lookup}
+	p := &parser{Place: Place{Command: app.Node, Flags: map[string][]string{}, Word: words[last]}, root: app.Node, keys: keys, lookup: lookup}
 	for i, word := range words[:last] {
 		if word == "--" {
 			if p.Command != app.Node && p.Command != app.DefaultCmd {
@@ -81,6 +93,7 @@ func Complete(app *kong.Application, words []string, lookup Lookup) Reply {
 type parser struct {
 	Place
 	root    *kong.Node
+	keys    []Key
 	lookup  Lookup
 	waiting *kong.Flag // its value is the next word
 }
@@ -141,6 +154,11 @@ func (p *parser) flags() []*kong.Flag {
 	}
 	for n := p.Command; n != nil; n = n.Parent {
 		list = append(list, n.Flags...)
+	}
+	for _, k := range p.keys {
+		if k.Taken(p.Command) && !slices.ContainsFunc(list, func(f *kong.Flag) bool { return f.Name == k.Flag.Name }) {
+			list = append(list, k.Flag)
+		}
 	}
 	return list
 }
@@ -228,7 +246,8 @@ func (p *parser) flagNames() Reply {
 	r := Reply{Mode: Words}
 	for _, f := range p.flags() {
 		given := p.Flags[f.Name] != nil && !f.IsCumulative() && !f.IsCounter()
-		if f.Hidden || given || slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return c.Value == "--"+f.Name }) {
+		rare := f.Hidden && (len(p.Word) < len("--xx") || !p.isKey(f))
+		if rare || given || slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return c.Value == "--"+f.Name }) {
 			continue
 		}
 		r.Candidates = append(r.Candidates, Candidate{"--" + f.Name, f.Help})
@@ -241,6 +260,32 @@ func (p *parser) flagNames() Reply {
 	}
 	if p.Command == p.root || p.Command == p.root.DefaultCmd {
 		r.Candidates = append(r.Candidates, endOfFlags)
+	}
+	return r
+}
+
+func (p *parser) isKey(f *kong.Flag) bool {
+	return slices.ContainsFunc(p.keys, func(k Key) bool { return k.Flag == f })
+}
+
+// setting are the keys, or the values of the one that is named.
+func (p *parser) setting(before string) Reply {
+	name, typed, named := strings.Cut(p.Word, "=")
+	r := Reply{Mode: Words, Prefix: before}
+	for _, k := range p.keys {
+		if named && k.Name == name {
+			whole := p.Word
+			p.Word = typed
+			r = p.value(k.Flag.Value, k.Flag.PlaceHolder, before+name+"=")
+			p.Word = whole
+			if r.Candidates == nil && k.Flag.IsBool() {
+				r.Candidates = []Candidate{{Value: "true"}, {Value: "false"}}
+			}
+			return r
+		}
+		if !named {
+			r.Candidates = append(r.Candidates, Candidate{k.Name + "=", k.Flag.Help})
+		}
 	}
 	return r
 }

@@ -123,7 +123,7 @@ func TestComplete(t *testing.T) {
 		{"--nonsense=", "words:"},
 		{"--dry=", "words:"},
 	} {
-		r := completion.Complete(model(t), strings.Split(tt.typed, " "), lookup)
+		r := completion.Complete(model(t), nil, strings.Split(tt.typed, " "), lookup)
 		got := string(r.Mode)
 		if r.Prefix != "" {
 			got += " " + r.Prefix
@@ -142,7 +142,7 @@ func TestComplete(t *testing.T) {
 }
 
 func TestDescriptionsComeFromTheHelp(t *testing.T) {
-	r := completion.Complete(model(t), []string{"pol"}, nil)
+	r := completion.Complete(model(t), nil, []string{"pol"}, nil)
 	if len(r.Candidates) != 1 || r.Candidates[0].Help != "Policies." {
 		t.Errorf("%+v", r.Candidates)
 	}
@@ -269,7 +269,7 @@ func FuzzComplete(f *testing.F) {
 	f.Fuzz(func(t *testing.T, typed string) {
 		words := strings.Split(typed, " ")
 		last := words[len(words)-1]
-		r := completion.Complete(app, words, nil)
+		r := completion.Complete(app, nil, words, nil)
 		if !strings.HasPrefix(last, r.Prefix) {
 			t.Fatalf("prefix %q of %q", r.Prefix, last)
 		}

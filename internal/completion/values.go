@@ -22,6 +22,10 @@ const (
 	Questions Kind = "questions"
 	// Guards are ids of guards, and so of templates.
 	Guards Kind = "guards"
+	// Agents are the coding agents that can be set up.
+	Agents Kind = "agents"
+	// Topics are what looprun help takes.
+	Topics Kind = "topics"
 	// ExitCodes are the keys of --exit-code.
 	ExitCodes Kind = "exit_codes"
 	// Modes are the detached modes, and ModeKeys what else than everything one
@@ -61,6 +65,10 @@ func wants(v *kong.Value, placeholder string) wanted {
 			w.kinds = append(w.kinds, Runs)
 		case "RUN OPTION":
 			w.kinds = append(w.kinds, Answers)
+		case "NAME":
+			if v.Name == "agent" {
+				w.kinds = append(w.kinds, Agents)
+			}
 		case "GUARD":
 			w.kinds = append(w.kinds, Guards)
 		case "KEY=N":
@@ -71,7 +79,7 @@ func wants(v *kong.Value, placeholder string) wanted {
 			if kind := Kind(v.Name + "s"); kind == Guards || kind == Options || kind == Questions {
 				w.kinds = append(w.kinds, kind)
 			}
-		case string(Runs), string(Answers), string(Options), string(Questions), string(Guards), string(ExitCodes):
+		case string(Runs), string(Answers), string(Options), string(Questions), string(Guards), string(ExitCodes), string(Topics):
 			w.kinds = append(w.kinds, Kind(word))
 		default:
 			if word != "" && word == strings.ToLower(word) {
@@ -85,6 +93,9 @@ func wants(v *kong.Value, placeholder string) wanted {
 // value are the candidates for a value; before is what stands before it in the
 // same word.
 func (p *parser) value(v *kong.Value, placeholder, before string) Reply {
+	if placeholder == setting {
+		return p.setting(before)
+	}
 	w := wants(v, placeholder)
 	r := Reply{Mode: w.mode, Prefix: before}
 	if v.IsSlice() && v.Tag.Sep > 0 && w.words != nil {

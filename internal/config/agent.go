@@ -31,16 +31,16 @@ func (c *Settings) setUpAgent(o *Options) {
 	of := reflect.ValueOf(o).Elem()
 	for _, field := range reflect.VisibleFields(of.Type()) {
 		set, ok := field.Tag.Lookup("agent")
-		key := keyOfField(field)
-		f := c.flag(flagOf(key))
-		if !ok || f == nil || c.source(f) != nil || c.given(f) != "" || c.presetOrigin(field.Tag.Get("preset")) != "" {
+		k := c.key(keyName(field))
+		if !ok || c.source(k) != nil || c.by(k) != "" || c.presetOrigin(k) != "" {
 			continue
 		}
 		value := reflect.ValueOf(a).FieldByName(field.Name)
 		if set != agentRow {
-			value, _ = Key{Flag: f}.parse(set) // a test sees that it can be read
+			w, _ := k.parse(set) // a test sees that it can be read
+			value = w.value
 		}
-		if c.byAgent[key] = !value.IsZero(); !c.byAgent[key] {
+		if c.byAgent[k.Name] = !value.IsZero(); !c.byAgent[k.Name] {
 			continue
 		}
 		of.FieldByIndex(field.Index).Set(value)
@@ -49,15 +49,15 @@ func (c *Settings) setUpAgent(o *Options) {
 
 // agentOrigin is what named the agent that gives the key its value; empty where none
 // does.
-func (c *Settings) agentOrigin(key string) string {
-	if !c.byAgent[key] {
+func (c *Settings) agentOrigin(k Key) string {
+	if !c.byAgent[k.Name] {
 		return ""
 	}
-	f := c.flag("agent")
-	if l := c.source(f); l != nil {
-		return l.at("agent")
+	agent := c.key("agent")
+	if l := c.source(agent); l != nil {
+		return l.at(agent.Name)
 	}
-	return c.given(f)
+	return c.by(agent)
 }
 
 // wrongAgent says why an agent cannot be set up; nil: it can.

@@ -37,7 +37,7 @@ func TestAgentsAsTheyArePrinted(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := &File{Source: Source{Name: Name, path: Name}, text: text}
-		if err := f.decode(optionKeys()); err != nil {
+		if err := f.decode(Keys()); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -64,12 +64,8 @@ func TestWhatAgentSets(t *testing.T) {
 			}
 			continue
 		}
-		for _, k := range optionKeys() {
-			if k.Flag.Target.Type() == field.Type && keyOf(k.Flag.Name) == keyOfField(field) {
-				if _, err := k.parse(set); err != nil {
-					t.Errorf("%s: %v", field.Name, err)
-				}
-			}
+		if _, err := table().byName[keyName(field)].parse(set); err != nil {
+			t.Errorf("%s: %v", field.Name, err)
 		}
 	}
 	if n < 5 {

@@ -55,9 +55,9 @@ func (l *layer) readAssistants(given map[string]Assistant, problems *strictyaml.
 func shownAssistants(given map[string]Assistant, show func(key string, value any)) {
 	for _, of := range slices.Sorted(maps.Keys(given)) {
 		a := given[of]
-		text := shownValue(string(a.Command))
+		text := oneLine(string(a.Command))
 		if named := a.Named().String(); named != "" {
-			text += " as " + shownValue(named)
+			text += " as " + oneLine(named)
 		}
 		if a.Escalation {
 			text += ", escalation"

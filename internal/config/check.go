@@ -3,12 +3,8 @@ package config
 import (
 	"errors"
 	"path/filepath"
-	"reflect"
 	"slices"
 
-	"github.com/alecthomas/kong"
-
-	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -42,35 +38,17 @@ func Check(file, flag string, load func(*Options) error) ([]*File, error) {
 // keys does not keep it from checking how the others go together. The file is nil
 // where there is none. What the options name is read by load.
 func checkOne(s Source, load func(*Options) error) (*File, error) {
-	var of struct {
-		Options
-		console.Flags
-	}
-	parser, err := kong.New(&of, kong.KindMapper(reflect.String, kong.MapperFunc(AsGiven)))
-	if err != nil {
-		return nil, err
-	}
-	f, err := s.read(func() []Key { return Keys(parser.Model) })
+	f, err := s.read()
 	var problems strictyaml.Problems
 	if err != nil && !errors.As(err, &problems) || f == nil {
 		return f, err
 	}
 	config := &Settings{whole: true}
 	config.add([]*File{f})
-	ctx, err := kong.Trace(parser, nil)
-	if err != nil {
-		return f, err
-	}
-	ctx.AddResolver(config)
-	config.Ctx = ctx
-	if err := errors.Join(ctx.Reset(), ctx.Resolve()); err != nil {
-		return f, errors.Join(problems.Err(), err)
-	}
-	if _, err := ctx.Apply(); err != nil {
-		return f, errors.Join(problems.Err(), err)
-	}
-	config.Apply(&of.Options)
-	return f, config.problems(problems, errors.Join(of.Wrong(), load(&of.Options))).Err()
+	var o Options
+	config.Fill(&o)
+	config.Apply(&o)
+	return f, config.problems(problems, errors.Join(o.Wrong(), load(&o))).Err()
 }
 
 // unread reports whether a file has the key with a value that cannot be used.

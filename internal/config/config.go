@@ -1,5 +1,5 @@
-// Package config is how a run is configured: the flags of looprun run, looprun.yaml,
-// and which of them counts. All that is to be known of an option stands in the tags
+// Package config is how a run is configured: its keys, which flags, -o, variables and
+// looprun.yaml can give, and which of them counts. All that is known of a key is in the tags
 // of its field in [Options].
 package config
 
@@ -14,8 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/nearest"
@@ -24,18 +22,17 @@ import (
 
 // FileFlags say which files are read, besides the system's.
 type FileFlags struct {
-	Config string `placeholder:"FILE|none" help:"Read this file in place of the nearest looprun.yaml; none reads neither that nor your own." key:"-" group:"everywhere" blank:"no"`
-	Trust  bool   `help:"Consent to what the looprun.yaml of this directory can do." env:"-" key:"-" group:"everywhere"`
+	Config string `placeholder:"FILE|none" help:"Read this file in place of the looprun.yaml found." env:"LOOPRUN_CONFIG" group:"everywhere" blank:"no"`
+	Trust  bool   `help:"Consent to the looprun.yaml of this directory." group:"everywhere"`
 }
 
-// Settings is what the files say. It gives flags their values where
-// neither the command line nor the environment does.
+// Settings is what the command line, variables and files say of the keys.
 type Settings struct {
 	call   Call
-	Ctx    *kong.Context
+	given  map[string]*given // by key
 	files  []*File
 	layers []layer // the first that has a key counts
-	// whole is whether every key is wanted; else those in some are.
+	// whole is whether every key is wanted from the files; else those in some are.
 	whole bool
 	some  []string
 	// byAgent are the keys that --agent gave their value.
@@ -44,39 +41,38 @@ type Settings struct {
 
 // Call is how looprun was called.
 type Call struct {
+	Command    string // the words of the command, such as config show
+	Holds      []Key  // the keys that it takes
+	Given      Given  // the keys on the command line
+	Files      FileFlags
 	Args       []string // all of them
 	HasCommand bool     // a command was given, which beats the key shell
 	Stdin      *os.File
 	Stderr     *os.File
 	Say        *console.Messages
-	// Whole describes all commands: the context may be of looprun run alone.
-	Whole func() (*kong.Application, error)
+	// Variables are those that the grammar reads besides the keys'.
+	Variables func() []string
 	// Inside are the variables of a run's command.
 	Inside func() []string
-	// Part says that the context has not all flags, which a file may name.
-	Part bool
 }
 
-// ErrPart is why nothing was read: there is a file, and the context has not all flags.
-var ErrPart = errors.New("there is a configuration file")
-
-// layer is the part of a file that has one rank: its keys, or what stands below
+// layer is the part of a file that has one rank: its keys, or what is below
 // enforce.
 type layer struct {
 	file      *File
 	under     []any // path of the part
-	values    map[string]any
+	values    map[string]written
 	signature *Signature
 	ladder    ladder.Config
 	agents    agent.Agents
 	// assistants are those for some questions.
 	assistants map[string]Assistant
 	blocks     []inBlock  // keys that stand in a block
-	given      []givenKey // all that the file has, in the order of the flags
+	has        []givenKey // all that the file has, in the order of the table
 }
 
-// givenKey is a key that a file has, and the tag trust of its field; the flag is
-// nil for a key that is none.
+// givenKey is a key that a file has, and the tag trust of its field; one that is no [Key] has
+// a name alone.
 type givenKey struct {
 	Key
 	trust string
@@ -101,61 +97,46 @@ func (l *layer) path(key string) []any {
 	return append(path, key)
 }
 
-// FileError is an error about files, which is printed as it is.
-type FileError struct{ error }
-
-// Unwrap is the error.
-func (e *FileError) Unwrap() error { return e.error }
-
-// Read reads the files that the selected command needs. Most need none.
-func Read(ctx *kong.Context, of Call) (*Settings, error) {
-	c := &Settings{Ctx: ctx, call: of}
-	node := ctx.Selected()
-	if node == nil {
+// Read reads what is given and the files that the command needs. Most need none.
+func Read(of Call) (*Settings, error) {
+	c := &Settings{call: of}
+	showing := of.Command == "config show"
+	c.whole = showing || of.Command == "run"
+	showing = showing || of.Command == "agents" // which uses nothing of it
+	c.some = c.someKeys()
+	if err := errors.Join(c.read(), c.stray()); err != nil {
+		return c, err
+	}
+	if !c.whole && len(c.some) == 0 {
 		return c, nil
 	}
-	showing := node.Parent != nil && node.Parent.Name == "config" && node.Name == "show"
-	c.whole = showing || node.Name == "run"
-	showing = showing || node.Name == "agents" // which uses nothing of it
-	if c.some = someKeys(node); !c.whole && len(c.some) == 0 {
-		return c, nil
-	}
-	keys := optionKeys
-	switch {
-	case of.Part:
-		keys = nil
-	case c.whole:
-		keys = c.keys
-	}
-	files, err := load(c.Text("config"), keys)
-	if errors.Is(err, ErrPart) {
-		return nil, err
-	}
+	files, err := load(of.Files.Config)
 	if err == nil {
 		c.add(files)
 		err = errors.Join(c.overridden(), c.onePolicy())
 	}
-	if err == nil && !showing {
+	if err == nil && !showing && !c.bare() {
 		err = c.consent()
 	}
-	if err != nil {
-		return c, &FileError{err}
-	}
-	c.stray()
-	if len(files) > 0 {
+	if err == nil && len(files) > 0 {
 		c.beaten()
-		ctx.AddResolver(c)
 	}
-	return c, nil
+	return c, err
+}
+
+// bare reports whether looprun was called without a word and no file names a command: it
+// will only show its help.
+func (c *Settings) bare() bool {
+	return len(c.call.Args) == 0 && c.find("shell") == nil && c.find("agent") == nil
 }
 
 // SayFiles says which files a run was configured by. A file that was merely found
 // cannot keep that quiet.
 func (c *Settings) SayFiles() {
-	if node := c.Ctx.Selected(); node == nil || node.Name != "run" || len(c.files) == 0 {
+	if c.call.Command != "run" || len(c.files) == 0 || c.bare() {
 		return
 	}
-	l := c.source(c.flag("quiet"))
+	l := c.source(c.key("quiet"))
 	if byFile := l != nil && l.file.found; c.call.Say.Flags.Quiet && !byFile {
 		return
 	}
@@ -169,14 +150,14 @@ func (c *Settings) SayFiles() {
 // someKeys are the keys that count for a command which starts no run: where runs
 // are kept, and which templates are in use. A run that is resumed has its own of all but
 // notify, which is not kept.
-func someKeys(node *kong.Node) []string {
+func (c *Settings) someKeys() []string {
 	var keys []string
-	for _, f := range node.Flags {
-		if f.Name == "state-dir" || f.Name == "templates" && node.Name != "resume" || f.Name == "notify" && node.Name == "resume" {
-			keys = append(keys, keyOf(f.Name))
+	for _, k := range c.call.Holds {
+		if k.Name == "state_dir" || k.Name == "templates" && c.call.Command != "resume" || k.Name == "notify" && c.call.Command == "resume" {
+			keys = append(keys, k.Name)
 		}
 	}
-	if node.Name == "agents" {
+	if c.call.Command == "agents" {
 		keys = append(keys, "agents")
 	}
 	return keys
@@ -210,124 +191,104 @@ func (c *Settings) find(key string) *layer {
 	return nil
 }
 
-// flag is the flag of that name of the command that was called.
-func (c *Settings) flag(name string) *kong.Flag {
-	for _, p := range c.Ctx.Path {
-		for _, f := range p.Flags {
-			if f.Name == name {
-				return f
-			}
-		}
-	}
-	return nil
-}
+// key is the key of that name.
+func (c *Settings) key(name string) Key { return table().byName[name] }
 
-// Text is a flag's value before the files are read.
-func (c *Settings) Text(name string) string {
-	f := c.flag(name)
-	if f == nil {
+// by is the flag or the variable that gives the key, empty for none.
+func (c *Settings) by(k Key) string {
+	of := c.given[k.Name]
+	if of == nil || of.variable && c.yields(k) {
 		return ""
 	}
-	return fmt.Sprint(c.Ctx.FlagValue(f))
+	return of.by
 }
 
-// given is the flag or the variable that set the flag's value, empty for none.
-func (c *Settings) given(f *kong.Flag) string {
-	for _, p := range c.Ctx.Path {
-		if p.Flag == f && !p.Resolved {
-			return "--" + f.Name
-		}
-	}
-	if c.yields(f) {
-		return ""
-	}
-	for _, name := range f.Envs {
-		if _, ok := os.LookupEnv(name); ok {
-			return name
-		}
-	}
-	return ""
-}
-
-// yields reports whether a preset on the command line sets the flag, and not its variable.
+// yields reports whether a preset on the command line sets the key, and not its variable.
 // Whether somebody is asked is no part of that: what says nobody counts.
-func (c *Settings) yields(f *kong.Flag) bool {
-	p := c.preset(f.Tag.Get("preset"))
-	return p != nil && !f.IsBool() && c.given(p) == "--"+p.Name
+func (c *Settings) yields(k Key) bool {
+	p, ok := c.preset(k)
+	return ok && !k.IsBool() && !c.given[p.Name].variable
 }
 
-// Has reports whether the flag of that name was given, or its variable.
-func (c *Settings) Has(name string) bool {
-	f := c.flag(name)
-	return f != nil && c.given(f) != ""
+// Has reports whether the command line or a variable gives the key of that flag.
+func (c *Settings) Has(flag string) bool { return c.by(table().byFlag[flag]) != "" }
+
+// byVariable reports whether a variable gives the key.
+func (c *Settings) byVariable(k Key) bool { return c.by(k) != "" && c.given[k.Name].variable }
+
+// Fill gives the fields of a command that hold keys their values: what is enforced, what is
+// given, what a file says, or the default.
+func (c *Settings) Fill(command any) {
+	of := reflect.ValueOf(command).Elem()
+	EachField(of.Type(), func(f reflect.StructField) {
+		if k, ok := table().byName[keyName(f)]; ok && f.Type == k.field.Type {
+			of.FieldByIndex(f.Index).Set(c.value(k))
+		}
+	})
 }
 
-// byVariable reports whether it was a variable that set the flag of that name.
-func (c *Settings) byVariable(name string) bool {
-	f := c.flag(name)
-	return f != nil && !slices.Contains([]string{"", "--" + name}, c.given(f))
-}
-
-// Validate is part of [kong.Resolver]; files are checked when they are read.
-func (c *Settings) Validate(*kong.Application) error { return nil }
-
-// Resolve is the value of a flag that the command line did not set.
-func (c *Settings) Resolve(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
-	key := keyOf(f.Name)
-	if l := c.source(f); l != nil && key != exitCodesKey && c.wants(key) {
-		return l.values[key], nil
+// value is the value of a key that counts.
+func (c *Settings) value(k Key) reflect.Value {
+	if l := c.source(k); l != nil && k.Name != exitCodesKey && c.wants(k.Name) {
+		return l.values[k.Name].value
 	}
-	return nil, nil
+	if c.by(k) != "" {
+		return c.given[k.Name].value
+	}
+	if normal := k.tag("default"); normal != "" {
+		w, _ := k.parse(normal) // a test sees that it can be read
+		return w.value
+	}
+	return reflect.Zero(k.field.Type)
 }
 
-// source is the layer that gives the flag its value; nil where the command
+// source is the layer that gives the key its value; nil where the command
 // line, the environment or the default does.
-func (c *Settings) source(f *kong.Flag) *layer {
-	key := keyOf(f.Name)
-	l := c.find(key)
-	switch {
-	case l == nil || l.enforced():
+func (c *Settings) source(k Key) *layer {
+	l := c.find(k.Name)
+	if l == nil || l.enforced() {
 		return l
-	case c.given(f) != "" || key == "shell" && (c.call.HasCommand || c.Has("agent")) || c.preset(f.Tag.Get("preset")) != nil:
+	}
+	if _, set := c.preset(k); set || c.by(k) != "" || k.Name == "shell" && (c.call.HasCommand || c.Has("agent")) {
 		return nil
 	}
-	if of := f.Tag.Get("of"); of != "" && c.source(c.flag(of)) != l {
+	if of := k.tag("of"); of != "" && c.source(c.key(of)) != l {
 		return nil
 	}
 	return l
 }
 
-// presets are the flags that the tag preset of another one names, which set it too: given
-// on the command line they beat a file's value for it.
-func (c *Settings) presets(tag string) []*kong.Flag {
-	var list []*kong.Flag
-	for name := range strings.SplitSeq(tag, ",") {
-		if p := c.flag(name); p != nil {
+// presets are the keys that set this one too: given on the command line they beat a file's
+// value for it.
+func (k Key) presets() []Key {
+	var list []Key
+	for name := range strings.SplitSeq(k.tag("preset"), ",") {
+		if p, ok := table().byName[name]; ok {
 			list = append(list, p)
 		}
 	}
 	return list
 }
 
-// preset is the one of them that was given and sets the flag.
-func (c *Settings) preset(tag string) *kong.Flag {
-	for _, f := range c.presets(tag) {
-		if c.given(f) != "" && !reflect.ValueOf(c.Ctx.FlagValue(f)).IsZero() {
-			return f
+// preset is the one of them that was given and sets the key.
+func (c *Settings) preset(k Key) (Key, bool) {
+	for _, p := range k.presets() {
+		if c.by(p) != "" && !c.given[p.Name].value.IsZero() {
+			return p, true
 		}
 	}
-	return nil
+	return Key{}, false
 }
 
-// presetOrigin is what set the preset that gives a flag its value: a flag, a
+// presetOrigin is what set the preset that gives a key its value: a flag, a
 // variable or file:line; empty without one.
-func (c *Settings) presetOrigin(tag string) string {
-	if f := c.preset(tag); f != nil {
-		return c.given(f)
+func (c *Settings) presetOrigin(k Key) string {
+	if p, ok := c.preset(k); ok {
+		return c.by(p)
 	}
-	for _, f := range c.presets(tag) {
-		if l := c.source(f); l != nil && !reflect.ValueOf(c.Ctx.FlagValue(f)).IsZero() {
-			return l.at(f.Name)
+	for _, p := range k.presets() {
+		if l := c.source(p); l != nil && !l.values[p.Name].value.IsZero() {
+			return l.at(p.Name)
 		}
 	}
 	return ""
@@ -337,22 +298,22 @@ func (c *Settings) presetOrigin(tag string) string {
 func (c *Settings) overridden() error {
 	var errs []error
 	for _, l := range c.layers {
+		if !l.enforced() {
+			continue
+		}
 		for _, key := range slices.Sorted(maps.Keys(l.values)) {
-			f := c.flag(flagOf(key))
-			if f == nil || !l.enforced() {
-				continue
-			}
-			if by := c.given(f); by != "" && c.differs(f, l.values[key]) {
-				errs = append(errs, Usage(fmt.Sprintf("%s cannot change %s: %s enforces %s", by, key, l.at(key), shownValue(l.values[key])), "leave it out"))
+			k := c.key(key)
+			if by := c.by(k); by != "" && c.differs(k, l.values[key]) {
+				errs = append(errs, Usage(fmt.Sprintf("%s cannot change %s: %s enforces %s", by, key, l.at(key), l.values[key].text()), "leave it out"))
 			}
 		}
-		if f := c.flag("rules"); f != nil && l.enforced() && l.signature != nil && c.given(f) != "" {
-			errs = append(errs, Usage(fmt.Sprintf("%s cannot change signature: %s enforces it", c.given(f), l.at("signature")), "leave it out"))
+		if by := c.by(c.key("rules")); l.signature != nil && by != "" {
+			errs = append(errs, Usage(fmt.Sprintf("%s cannot change signature: %s enforces it", by, l.at("signature")), "leave it out"))
 		}
 	}
-	if c.flag("shell") != nil && c.call.HasCommand {
+	if c.whole && c.call.HasCommand {
 		if l := c.find("shell"); l != nil && l.enforced() {
-			errs = append(errs, Usage(fmt.Sprintf("a command cannot be given: %s enforces shell: %s", l.at("shell"), shownValue(l.values["shell"])), "leave it out"))
+			errs = append(errs, Usage(fmt.Sprintf("a command cannot be given: %s enforces shell: %s", l.at("shell"), l.values["shell"].text()), "leave it out"))
 		}
 	}
 	return errors.Join(errs...)
@@ -361,10 +322,6 @@ func (c *Settings) overridden() error {
 // onePolicy refuses to choose between two policies: the rules that forbid could be in the
 // one that is dropped. A policy that is enforced has no rival.
 func (c *Settings) onePolicy() error {
-	f := c.flag("policy")
-	if f == nil {
-		return nil
-	}
 	var by, files []string
 	add := func(where, file string) {
 		if abs, err := filepath.Abs(file); err == nil {
@@ -372,29 +329,25 @@ func (c *Settings) onePolicy() error {
 		}
 		by, files = append(by, where), append(files, file)
 	}
-	for _, p := range c.Ctx.Path {
-		if p.Flag != f || p.Resolved {
-			continue
+	k := c.key("policy")
+	if of := c.given[k.Name]; of != nil {
+		if len(of.texts) > 1 {
+			return Usage(of.by+" is given twice, and only one policy can answer", "leave one of them out")
 		}
-		if len(by) > 0 {
-			return Usage("--policy is given twice, and only one policy can answer", "leave one of them out")
-		}
-		add("--policy", fmt.Sprint(c.Ctx.FlagValue(f)))
-	}
-	for _, name := range f.Envs {
-		if file := os.Getenv(name); file != "" {
-			add(name, file)
+		add(of.by, of.texts[0])
+		if file := os.Getenv(k.Variable()); file != "" && !of.variable {
+			add(k.Variable(), file)
 		}
 	}
 	for _, l := range c.layers {
-		file, ok := l.values["policy"].(string)
+		file, ok := l.values[k.Name]
 		switch {
-		case !ok || !c.wants("policy"):
+		case !ok || !c.wants(k.Name):
 			continue
 		case l.enforced():
 			return nil
 		}
-		add(l.at("policy"), file)
+		add(l.at(k.Name), file.value.String())
 	}
 	if len(slices.Compact(files)) < 2 {
 		return nil
@@ -402,31 +355,32 @@ func (c *Settings) onePolicy() error {
 	return Usage(fmt.Sprintf("%s name different policies, and only one can answer", strings.Join(by, " and ")), "leave one of them out")
 }
 
-func (c *Settings) differs(f *kong.Flag, raw any) bool {
-	now := c.Ctx.FlagValue(f)
-	if codes, ok := raw.(map[string]int); ok {
+// differs reports whether what is given of a key differs from what is enforced.
+func (c *Settings) differs(k Key, enforced written) bool {
+	now := c.given[k.Name].value.Interface()
+	if codes, ok := enforced.value.Interface().(map[string]int); ok {
 		given, _ := now.(map[string]int)
 		return slices.ContainsFunc(slices.Collect(maps.Keys(codes)), func(key string) bool {
 			code, ok := given[key]
 			return ok && code != codes[key]
 		})
 	}
-	v, err := Key{Flag: f}.parse(raw)
-	return err != nil || !reflect.DeepEqual(now, v.Interface())
+	return !reflect.DeepEqual(now, enforced.value.Interface())
 }
 
 // beaten warns of keys of other files that an enforced one makes void.
 func (c *Settings) beaten() {
 	for _, l := range c.layers {
 		for _, key := range slices.Sorted(maps.Keys(l.values)) {
-			if top := c.find(key); c.whole && !l.enforced() && top.enforced() && key != exitCodesKey && !reflect.DeepEqual(top.values[key], l.values[key]) {
-				c.call.Say.Warn("%s: %s is not used: %s enforces %s", l.at(key), key, top.at(key), shownValue(top.values[key]))
+			top := c.find(key)
+			if c.whole && !l.enforced() && top.enforced() && key != exitCodesKey && !reflect.DeepEqual(top.values[key].value.Interface(), l.values[key].value.Interface()) {
+				c.call.Say.Warn("%s: %s is not used: %s enforces %s", l.at(key), key, top.at(key), top.values[key].text())
 			}
 		}
 	}
 }
 
-// Apply sets what is no flag, or is put together from several files.
+// Apply gives the options what is no key, and what an agent needs.
 func (c *Settings) Apply(o *Options) {
 	for _, l := range slices.Backward(c.layers) {
 		if l.signature != nil {
@@ -438,58 +392,45 @@ func (c *Settings) Apply(o *Options) {
 		if l.assistants != nil {
 			o.Assistants = l.assistants
 		}
-		codes, _ := l.values[exitCodesKey].(map[string]int)
+		codes, _ := l.values[exitCodesKey]
 		to := &o.ConfigExitCodes
 		if l.enforced() {
 			to = &o.ExitCode
 		}
-		if *to == nil && len(codes) > 0 {
+		if codes.value.IsValid() && *to == nil && codes.value.Len() > 0 {
 			*to = map[string]int{}
 		}
-		maps.Copy(*to, codes)
-	}
-	of := reflect.ValueOf(o).Elem()
-	EachField(of.Type(), func(field reflect.StructField) {
-		if f := c.flag(FlagOf(field)); f != nil && c.yields(f) && c.given(f) == "" && c.source(f) == nil {
-			of.FieldByIndex(field.Index).SetZero()
+		if codes.value.IsValid() {
+			maps.Copy(*to, codes.value.Interface().(map[string]int))
 		}
-	})
+	}
 	o.Agents = c.Agents()
 	c.setUpAgent(o)
 }
 
-// stray warns of variables that look like a flag's and are none: they would be
+// stray warns of variables that look like a key's and are none: they would be
 // ignored without a word.
-func (c *Settings) stray() {
-	if os.Getenv("LOOPRUN") != "" { // inside of a run there are variables for its command
-		return
+func (c *Settings) stray() error {
+	if os.Getenv("LOOPRUN") != "" || c.call.Variables == nil { // inside of a run there are variables for its command
+		return nil
 	}
 	ours := slices.DeleteFunc(os.Environ(), func(v string) bool { return !strings.HasPrefix(v, "LOOPRUN_") })
-	if len(ours) == 0 {
-		return
+	if len(ours) > 0 {
+		for _, line := range strayVariables(ours, slices.Concat(keyVariables(), c.call.Variables()), c.call.Inside()) {
+			c.call.Say.Warn("%s", line)
+		}
 	}
-	known := append(runVariables(), knownVariables(c.Ctx.Model.Node)...)
-	if !slices.ContainsFunc(ours, func(v string) bool { return unknownVariable(v, known) }) {
-		return
-	}
-	whole, err := c.call.Whole()
-	if err != nil {
-		return
-	}
-	for _, line := range strayVariables(ours, knownVariables(whole.Node), c.call.Inside()) {
-		c.call.Say.Warn("%s", line)
-	}
+	return nil
 }
 
-// runVariables are those of the flags of run, which is described for no other command.
-func runVariables() []string {
-	var names []string
-	EachField(reflect.TypeFor[Options](), func(f reflect.StructField) {
-		if f.Tag.Get("kong") == "-" || f.Tag.Get("env") == "-" {
-			return
+// keyVariables are the variables of the keys, and that of consent.
+func keyVariables() []string {
+	names := []string{TrustVariable}
+	for _, k := range Keys() {
+		if name := k.Variable(); name != "" {
+			names = append(names, name)
 		}
-		names = append(names, Variable(FlagOf(f)))
-	})
+	}
 	return names
 }
 
@@ -511,17 +452,6 @@ func FlagName(field string) string {
 // Variable is the variable of a flag.
 func Variable(flag string) string {
 	return "LOOPRUN_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
-
-func knownVariables(n *kong.Node) []string {
-	known := []string{TrustVariable}
-	for _, f := range n.Flags {
-		known = append(known, f.Envs...)
-	}
-	for _, child := range n.Children {
-		known = append(known, knownVariables(child)...)
-	}
-	return known
 }
 
 // strayVariables says what each variable of looprun's that nobody reads was probably
@@ -560,8 +490,11 @@ func withoutPrefix(names []string) []string {
 func Forget[T any](flags, began *T, config *Settings) {
 	f, b := reflect.ValueOf(flags).Elem(), reflect.ValueOf(began).Elem()
 	for i := range f.NumField() {
-		if config.byVariable(flagOf(keyOfField(f.Type().Field(i)))) && reflect.DeepEqual(f.Field(i).Interface(), b.Field(i).Interface()) {
+		if k, ok := table().byName[keyName(f.Type().Field(i))]; ok && config.byVariable(k) && reflect.DeepEqual(f.Field(i).Interface(), b.Field(i).Interface()) {
 			f.Field(i).SetZero()
 		}
 	}
 }
+
+// Files say which files were read.
+func (c *Settings) Files() FileFlags { return c.call.Files }

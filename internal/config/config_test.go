@@ -9,58 +9,52 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/escalate/hooks"
-	"github.com/looprun/looprun/internal/console"
 )
 
-func runModel(t *testing.T) *kong.Application {
-	t.Helper()
-	var of struct {
-		Options
-		console.Flags
-		FileFlags
-	}
-	parser, err := kong.New(&of)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parser.Model
-}
-
-func runKeys(t *testing.T) []Key {
-	t.Helper()
-	return Keys(runModel(t))
-}
-
-// Every flag of run that is not about one call only has a key.
-func TestEveryOptionHasAKey(t *testing.T) {
-	var have []string
-	for _, k := range runKeys(t) {
-		have = append(have, k.Name)
-		if keyOf(flagOf(k.Name)) != k.Name || flagOf(k.Name) != k.Flag.Name {
-			t.Errorf("%s is not the key of --%s", k.Name, k.Flag.Name)
+// Every field of Options is a key, but those that hold what no flag can say, and each is
+// found by its name, its flag and what denies it.
+func TestEveryOptionIsAKey(t *testing.T) {
+	blocks := []string{"Signature", "Ladder", "Agents", "Assistants", "ConfigExitCodes"}
+	fields := 0
+	EachField(reflect.TypeFor[Options](), func(f reflect.StructField) {
+		fields++
+		name := keyName(f)
+		if (name == "") != slices.Contains(blocks, f.Name) {
+			t.Errorf("the field %s is the key %q", f.Name, name)
+		}
+		if f.Tag.Get("kong") != "-" && name == "" {
+			t.Errorf("kong makes a flag of %s, which is no key", f.Name)
+		}
+	})
+	for _, k := range Keys() {
+		for _, word := range []string{k.Name, k.Flag(), strings.ReplaceAll(k.Name, "_", "-")} {
+			if got, denied, ok := Spelled(word); !ok || denied || got.Name != k.Name {
+				t.Errorf("%s is %s, %v, %v", word, got.Name, denied, ok)
+			}
+		}
+		if normal := k.tag("default"); normal != "" {
+			if _, err := k.parse(normal); err != nil {
+				t.Errorf("%s: the default cannot be read: %v", k.Name, err)
+			}
 		}
 	}
-	for _, f := range runModel(t).Flags {
-		if !slices.Contains([]string{"help", "config", "trust"}, f.Name) && !slices.Contains(have, keyOf(f.Name)) {
-			t.Errorf("--%s has no key", f.Name)
-		}
+	if fields < 80 {
+		t.Errorf("there are %d fields", fields)
 	}
 }
 
 // A flag that takes a shell line is of the type that refuses an empty one.
 func TestShellLinesAreNotBlank(t *testing.T) {
 	lines := 0
-	for _, k := range runKeys(t) {
-		if k.Flag.PlaceHolder != "LINE" {
+	for _, k := range Keys() {
+		if k.Placeholder() != "LINE" {
 			continue
 		}
-		if lines++; k.Flag.Target.Type() != reflect.TypeFor[ShellLine]() {
-			t.Errorf("%s is a %s, not a shellLine", k.Name, k.Flag.Target.Type())
+		if lines++; k.Type() != reflect.TypeFor[ShellLine]() {
+			t.Errorf("%s is a %s, not a shellLine", k.Name, k.Type())
 		}
 	}
 	if lines < 7 {
@@ -72,23 +66,12 @@ func TestShellLinesAreNotBlank(t *testing.T) {
 // run without flags has.
 func TestTagsOfOptionsAreTrue(t *testing.T) {
 	t.Setenv("CI", "") // in CI, whoever looks after the command has less time to end
-	parser, err := kong.New(new(struct{ Options }))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var have []string
-	for _, k := range runKeys(t) {
+	for _, k := range Keys() {
 		have = append(have, k.Name)
 	}
 	set := map[string]int{}
 	var none Options
-	ctx, err := kong.Trace(parser, nil)
-	if err == nil {
-		_, err = ctx.Apply()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	computed := none.computed()
 	for key, normal := range map[string]string{
 		"max_delay": engine.MaxDelay.String(), "assistant_timeout": assistant.DefaultTimeout.String(), "hook_timeout": hooks.DefaultTimeout.String(),
@@ -96,20 +79,20 @@ func TestTagsOfOptionsAreTrue(t *testing.T) {
 		computed[key] = normal
 	}
 	checked := 0
-	for _, k := range runKeys(t) {
-		for preset := range strings.SplitSeq(k.Flag.Tag.Get("preset"), ",") {
+	for _, k := range Keys() {
+		for preset := range strings.SplitSeq(k.tag("preset"), ",") {
 			if set[preset]++; preset != "" && !slices.Contains(have, preset) {
 				t.Errorf("%s: there is no preset %s", k.Name, preset)
 			}
 		}
-		normal, want := k.Flag.Tag.Get("normal"), computed[k.Name]
+		normal, want := k.tag("normal"), computed[k.Name]
 		if normal == "" || want == "" {
 			continue
 		}
 		checked++
 		a, errA := k.parse(normal)
 		b, errB := k.parse(want)
-		if errA != nil || errB != nil || !reflect.DeepEqual(a.Interface(), b.Interface()) {
+		if errA != nil || errB != nil || !reflect.DeepEqual(a.value.Interface(), b.value.Interface()) {
 			t.Errorf("%s: normal is %s, and a run without flags has %s (%v, %v)", k.Name, normal, want, errA, errB)
 		}
 	}
@@ -120,7 +103,7 @@ func TestTagsOfOptionsAreTrue(t *testing.T) {
 
 func TestConfigSchema(t *testing.T) {
 	var out bytes.Buffer
-	keys := runKeys(t)
+	keys := Keys()
 	if err := WriteSchema(&out); err != nil {
 		t.Fatal(err)
 	}
@@ -171,21 +154,5 @@ func TestStrayVariables(t *testing.T) {
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q", got)
-	}
-}
-
-// The variables that are known without a description of run are those of its flags.
-func TestVariablesOfRun(t *testing.T) {
-	var got, want []string
-	got = append(got, runVariables()...)
-	for _, k := range optionKeys() {
-		if k.Flag.Tag.Get("group") != "everywhere" && k.Flag.Tag.Get("env") != "-" {
-			want = append(want, "LOOPRUN_"+strings.ToUpper(strings.ReplaceAll(k.Flag.Name, "-", "_")))
-		}
-	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q\nwant %q", got, want)
 	}
 }

@@ -62,9 +62,8 @@ func sourcesOf(flag string) ([]Source, error) {
 	return append(list, system), nil
 }
 
-// load reads the files and reports all that is wrong with any of them. Without keys it
-// reads none: one that is there is [ErrPart].
-func load(flag string, keys func() []Key) ([]*File, error) {
+// load reads the files and reports all that is wrong with any of them.
+func load(flag string) ([]*File, error) {
 	sources, err := sourcesOf(flag)
 	if err != nil {
 		return nil, err
@@ -73,7 +72,7 @@ func load(flag string, keys func() []Key) ([]*File, error) {
 	var errs []error
 	var problems strictyaml.Problems
 	for _, s := range sources {
-		f, err := s.read(keys)
+		f, err := s.read()
 		if ps, ok := errors.AsType[strictyaml.Problems](err); ok {
 			problems = append(problems, ps...)
 		} else if err != nil {
@@ -130,7 +129,7 @@ type File struct {
 }
 
 // read reads the file; nil for one that need not be there and is not.
-func (s Source) read(keys func() []Key) (*File, error) {
+func (s Source) read() (*File, error) {
 	text, err := s.content()
 	if s.optional && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
 		return nil, nil
@@ -147,15 +146,12 @@ func (s Source) read(keys func() []Key) (*File, error) {
 	case err != nil:
 		return nil, Usage(err.Error(), "it has to be a file that can be read")
 	}
-	if keys == nil {
-		return nil, ErrPart
-	}
 	f := &File{Source: s, text: text}
 	f.names = sync.OnceValue(f.readNamed)
 	if s.found || s.own {
 		f.doubt = provenance.Doubt(s.path)
 	}
-	return f, f.decode(keys())
+	return f, f.decode(Keys())
 }
 
 func (s Source) content() ([]byte, error) {
@@ -231,7 +227,7 @@ func shape(keys []Key) reflect.Type {
 	fields := make([]reflect.StructField, 0, len(keys)+4)
 	for i, k := range keys {
 		fields = append(fields, reflect.StructField{
-			Name: fmt.Sprintf("Key%d", i), Type: reflect.TypeFor[*rawValue](), Tag: tag(k.Name, k.Flag.Tag.Get("trust")),
+			Name: fmt.Sprintf("Key%d", i), Type: reflect.TypeFor[*rawValue](), Tag: tag(k.Name, k.tag("trust")),
 		})
 	}
 	fields = append(fields, reflect.VisibleFields(reflect.TypeFor[parts]())...)
@@ -259,9 +255,9 @@ func (f *File) decode(keys []Key) error {
 }
 
 func (f *File) layer(keys []Key, from reflect.Value, problems *strictyaml.Problems, under ...any) layer {
-	l := layer{file: f, under: under, values: map[string]any{}}
+	l := layer{file: f, under: under, values: map[string]written{}}
 	path := func(steps ...any) []any { return append(append([]any{}, under...), steps...) }
-	l.given = givenKeys(keys, from)
+	l.has = keysIn(keys, from)
 	for i, k := range keys {
 		raw, _ := from.Field(i).Interface().(*rawValue)
 		if raw == nil || raw.value == nil {
@@ -281,7 +277,8 @@ func (f *File) layer(keys []Key, from reflect.Value, problems *strictyaml.Proble
 	}
 	l.readParts(keys, from, problems, path)
 	for _, k := range keys {
-		of, ok := k.Flag.Tag.Get("of"), l.values[k.Name] != nil
+		of := k.tag("of")
+		_, ok := l.values[k.Name]
 		if _, there := l.values[of]; ok && of != "" && !there {
 			*problems = append(*problems, f.doc.Problem(fmt.Sprintf("%s says nothing without %s beside it", k.Name, of), "write both in one file", l.path(k.Name)...))
 		}
@@ -289,15 +286,15 @@ func (f *File) layer(keys []Key, from reflect.Value, problems *strictyaml.Proble
 	return l
 }
 
-// givenKeys are the keys with a value in what was decoded; all of them, so that
+// keysIn are the keys with a value in what was decoded; all of them, so that
 // none is taken for harmless because nobody asked for it.
-func givenKeys(keys []Key, from reflect.Value) []givenKey {
+func keysIn(keys []Key, from reflect.Value) []givenKey {
 	var given []givenKey
 	for i := range from.NumField() {
 		tag := from.Type().Field(i).Tag
 		k := givenKey{Key{Name: tag.Get("yaml")}, tag.Get("trust")}
 		if i < len(keys) {
-			k.Flag = keys[i].Flag
+			k.Key = keys[i]
 		}
 		if k.Name != "enforce" && !from.Field(i).IsNil() {
 			given = append(given, k)
@@ -331,12 +328,11 @@ func StateDir(flag string) (string, error) {
 // consent, or have it; empty where they do not say.
 func TrustedStateDir(flag string) string {
 	var c Settings
-	files, _ := load(flag, optionKeys) // what is wrong with it is said when it is used
+	files, _ := load(flag) // what is wrong with it is said when it is used
 	c.add(files)
 	l := c.find("state_dir")
 	if l == nil || l.file.found && !trusted(l.file.digest()) {
 		return ""
 	}
-	text, _ := l.values["state_dir"].(string)
-	return text
+	return l.values["state_dir"].value.String()
 }

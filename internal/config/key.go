@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"encoding"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,8 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/console"
@@ -22,128 +21,373 @@ import (
 	"github.com/looprun/looprun/protocol/ladder"
 )
 
-// Key is a key of looprun.yaml and the flag of run that it stands for.
+// Key is one option, whichever way it is given: as a key of looprun.yaml, as -o KEY=VALUE, as
+// a long flag or as a variable. The tags of its field say all that is known about it.
 type Key struct {
-	Name string
-	Flag *kong.Flag
+	Name  string
+	field reflect.StructField
 }
 
 // exitCodesKey is called as in a policy: it holds several.
 const exitCodesKey = "exit_codes"
 
-// keepFlag stands for the key keep, which on a command line would not say of what.
-const keepFlag = "keep-runs"
-
-func keyOf(flag string) string {
-	switch flag {
-	case "exit-code":
-		return exitCodesKey
-	case keepFlag:
-		return "keep"
-	}
-	return strings.ReplaceAll(flag, "-", "_")
+// keyTable has the keys in the order of their fields.
+type keyTable struct {
+	keys   []Key
+	byName map[string]Key
+	byFlag map[string]Key
 }
 
-func flagOf(key string) string {
-	switch key {
-	case exitCodesKey:
-		return "exit-code"
-	case "keep":
-		return keepFlag
+var table = sync.OnceValue(func() keyTable {
+	t := keyTable{byName: map[string]Key{}, byFlag: map[string]Key{}}
+	for _, of := range []reflect.Type{reflect.TypeFor[Options](), reflect.TypeFor[console.Flags]()} {
+		EachField(of, func(f reflect.StructField) {
+			if name := keyName(f); name != "" {
+				k := Key{name, f}
+				t.keys = append(t.keys, k)
+				t.byName[name], t.byFlag[k.Flag()] = k, k
+			}
+		})
 	}
-	return strings.ReplaceAll(key, "_", "-")
-}
-
-// keyOfField is the key of a field of [Options].
-func keyOfField(f reflect.StructField) string {
-	key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return key
-}
-
-// Keys are the keys of looprun.yaml, in the order of the flags of run. A
-// flag that says something about one call only has the tag key:"-".
-func Keys(app *kong.Application) []Key {
-	flags := app.Flags
-	for _, n := range app.Children {
-		if n.Name == "run" {
-			flags = append(slices.Clone(n.Flags), flags...)
-		}
-	}
-	return keysOf(flags, app)
-}
-
-func keysOf(flags []*kong.Flag, app *kong.Application) []Key {
-	var keys []Key
-	for _, f := range flags {
-		if f != app.HelpFlag && f.Tag.Get("key") != "-" {
-			keys = append(keys, Key{keyOf(f.Name), f})
-		}
-	}
-	return keys
-}
-
-// keys are those of a command that takes the flags of run.
-func (c *Settings) keys() []Key {
-	var flags []*kong.Flag
-	for _, p := range slices.Backward(c.Ctx.Path) {
-		flags = append(flags, p.Flags...)
-	}
-	return keysOf(flags, c.Ctx.Model)
-}
-
-// optionKeys are the same, without the commands around them. It takes time: where there
-// is no file, nobody asks.
-var optionKeys = sync.OnceValue(func() []Key {
-	var of struct {
-		Options
-		console.Flags
-	}
-	parser, err := kong.New(&of, kong.KindMapper(reflect.String, kong.MapperFunc(AsGiven)))
-	if err != nil {
-		panic(err) // the tags are wrong, which every test sees
-	}
-	return Keys(parser.Model)
+	return t
 })
 
-// keyProblem is what is wrong with a value, or with what is below it.
-type keyProblem struct {
+// Keys are all keys that a flag can stand for.
+func Keys() []Key { return table().keys }
+
+// keyName is the name of the key that a field takes its value from; empty for none. A field
+// with the tag trust defines a key, and one of a command with the tag key uses one.
+func keyName(f reflect.StructField) string {
+	switch name := f.Tag.Get("key"); {
+	case name == "-":
+		return ""
+	case name != "":
+		return name
+	case f.Tag.Get("trust") != "":
+		return strings.ReplaceAll(FlagOf(f), "-", "_")
+	}
+	return ""
+}
+
+// Held are the keys that a command takes: those of the fields of its struct, and those of
+// looprun's own messages.
+func Held(command reflect.Type) []Key {
+	var held []Key
+	for _, of := range []reflect.Type{command, reflect.TypeFor[console.Flags]()} {
+		EachField(of, func(f reflect.StructField) {
+			if k, ok := table().byName[keyName(f)]; ok {
+				held = append(held, k)
+			}
+		})
+	}
+	return held
+}
+
+// Spelled is the key that a word means on a command line: its name, with - or _, or the name
+// of its flag. Denied says that the word is the opposite of a key that is yes or no: precheck
+// of no_precheck, no-checkpoint of checkpoint.
+func Spelled(word string) (k Key, denied, ok bool) {
+	if k, ok = table().byFlag[word]; ok {
+		return k, false, true
+	}
+	name := strings.ReplaceAll(word, "-", "_")
+	if k, ok = table().byName[name]; ok {
+		return k, false, true
+	}
+	opposite, negated := strings.CutPrefix(name, "no_")
+	if !negated {
+		opposite = "no_" + name
+	}
+	k, ok = table().byName[opposite]
+	return k, true, ok && k.IsBool()
+}
+
+// tag is a tag of the key's field.
+func (k Key) tag(name string) string { return k.field.Tag.Get(name) }
+
+// kind is the type of one value, which a pointer says may be missing.
+func (k Key) kind() reflect.Type {
+	if t := k.field.Type; t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return k.field.Type
+}
+
+// Type is the type of the key's value.
+func (k Key) Type() reflect.Type { return k.field.Type }
+
+// Flag is the key's long flag, without the hyphens.
+func (k Key) Flag() string { return FlagOf(k.field) }
+
+// Short is the letter of the key's flag; zero for none.
+func (k Key) Short() rune {
+	for _, r := range k.tag("short") {
+		return r
+	}
+	return 0
+}
+
+// Help says what the key is for, in sentences.
+func (k Key) Help() string { return k.tag("help") }
+
+// Variable is the environment variable that gives the key; empty for none.
+func (k Key) Variable() string {
+	if k.tag("variable") == "none" {
+		return ""
+	}
+	return Variable(k.Flag())
+}
+
+// Rare reports whether the help does not show the key's flag.
+func (k Key) Rare() bool { return k.tag("kong") == "-" }
+
+// IsBool reports whether the key is true or false.
+func (k Key) IsBool() bool { return k.kind().Kind() == reflect.Bool }
+
+// Repeats reports whether the key has several values.
+func (k Key) Repeats() bool {
+	return k.kind().Kind() == reflect.Slice || k.kind().Kind() == reflect.Map
+}
+
+// Listed reports whether one text can hold several values, with commas between them.
+func (k Key) Listed() bool { return k.kind().Kind() == reflect.Slice && k.tag("sep") != "none" }
+
+// Words are all values of a key that takes no other; nil: it takes others.
+func (k Key) Words() []string {
+	if enum := k.tag("enum"); enum != "" {
+		return slices.DeleteFunc(strings.Split(enum, ","), func(v string) bool { return v == "" })
+	}
+	return nil
+}
+
+// Placeholder stands for the value in a help text.
+func (k Key) Placeholder() string {
+	return cmp.Or(k.tag("placeholder"), strings.Join(k.Words(), "|"), "true|false")
+}
+
+// Default is the value where nothing else says one; empty for none.
+func (k Key) Default() string {
+	if normal := cmp.Or(k.tag("default"), k.tag("normal")); normal != "" || !k.IsBool() {
+		return normal
+	}
+	return "false"
+}
+
+// Example is a value that the key takes.
+func (k Key) Example() string {
+	if text := k.tag("example"); text != "" {
+		return text
+	}
+	if words := k.Words(); len(words) > 0 {
+		return words[len(words)-1]
+	}
+	switch k.kind() {
+	case reflect.TypeFor[CountLimit](), reflect.TypeFor[int]():
+		return "5"
+	case reflect.TypeFor[DurationLimit](), reflect.TypeFor[Duration](), reflect.TypeFor[Span]():
+		return "90s"
+	case reflect.TypeFor[MoneyLimit]():
+		return "2.50"
+	case reflect.TypeFor[TokenLimit]():
+		return "500k"
+	case reflect.TypeFor[Codes]():
+		return "0,3"
+	case reflect.TypeFor[bool]():
+		return "true"
+	}
+	return map[string]string{
+		"LINE": "./notify.sh", "FILE": "notes.md", "DIR": "folder", "TEXT": "some words", "GLOB": "tests/**",
+		"REGEX": "rate limit", "URL": "https://example.com/hook", "KEY=N": "cancelled=1", "PART=N": "runs=20",
+	}[k.tag("placeholder")]
+}
+
+// written is a value as somebody wrote it, and as it was read.
+type written struct {
+	value reflect.Value // of the type of the key's field
+	// texts are the value as a command line has it: several where the key has several.
+	texts []string
+}
+
+// text is the value on one line.
+func (w written) text() string {
+	if codes, ok := w.value.Interface().(map[string]int); ok {
+		return codesText(codes)
+	}
+	return oneLine(strings.Join(w.texts, ", "))
+}
+
+// oneLine is a text on one line.
+func oneLine(text string) string {
+	if strings.ContainsAny(text, "\r\n\t") {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
+// codesText are exit codes as YAML has them.
+func codesText(codes map[string]int) string {
+	var words []string
+	for _, key := range slices.Sorted(maps.Keys(codes)) {
+		words = append(words, fmt.Sprintf("%s: %d", key, codes[key]))
+	}
+	return "{" + strings.Join(words, ", ") + "}"
+}
+
+// valueProblem is what is wrong with a value, or with what is below it.
+type valueProblem struct {
 	text, remedy string
 	below        []any
 }
 
-// read makes of a value as it is written what the flag's parser takes, with
-// paths made absolute, and says what that parser would say.
-func (k Key) read(raw any, dir string) (any, []keyProblem) {
+func (p *valueProblem) Error() string {
+	if p.remedy == "" {
+		return p.text
+	}
+	return p.text + "; " + p.remedy
+}
+
+// parse reads a value as a command line or a variable has it. Several texts are for a key
+// that has several values.
+func (k Key) parse(texts ...string) (written, error) {
+	w := written{reflect.New(k.field.Type).Elem(), texts}
+	to := w.value
+	if to.Kind() == reflect.Pointer {
+		to.Set(reflect.New(to.Type().Elem()))
+		to = to.Elem()
+	}
+	for _, text := range texts {
+		if err := k.decode(to, text); err != nil {
+			return written{}, err
+		}
+	}
+	return w, nil
+}
+
+func (k Key) decode(to reflect.Value, text string) error {
+	if by, ok := to.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		return by.UnmarshalText([]byte(text))
+	}
+	switch to.Kind() {
+	case reflect.Bool:
+		return k.decodeBool(to, text)
+	case reflect.Int:
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil {
+			return notWhole(text, err)
+		}
+		to.SetInt(int64(n))
+	case reflect.Map:
+		for pair := range strings.SplitSeq(text, ";") {
+			name, number, _ := strings.Cut(pair, "=")
+			n, err := strconv.Atoi(number)
+			if err != nil {
+				return &valueProblem{text: fmt.Sprintf("%q is not a whole number", number), remedy: "write KEY=N, such as cancelled=1"}
+			}
+			if to.IsNil() {
+				to.Set(reflect.MakeMap(to.Type()))
+			}
+			to.SetMapIndex(reflect.ValueOf(name), reflect.ValueOf(n))
+		}
+	case reflect.Slice:
+		words := []string{text}
+		if k.Listed() {
+			words = strings.Split(text, ",")
+		}
+		for _, word := range words {
+			if err := k.known(word); err != nil {
+				return err
+			}
+			to.Set(reflect.Append(to, reflect.ValueOf(word).Convert(to.Type().Elem())))
+		}
+	default:
+		if k.tag("blank") == "no" && strings.TrimSpace(text) == "" {
+			return SaysNothing(text)
+		}
+		to.SetString(text)
+		return k.known(text)
+	}
+	return nil
+}
+
+func (k Key) decodeBool(to reflect.Value, text string) error {
+	switch strings.ToLower(text) {
+	case "true", "yes", "1":
+		to.SetBool(true)
+	case "false", "no", "0":
+		to.SetBool(false)
+	default:
+		return &valueProblem{text: fmt.Sprintf("%q is not true or false", text)}
+	}
+	return nil
+}
+
+// SaysNothing is the error about a blank text where that cannot be meant.
+func SaysNothing(text string) error {
+	return &valueProblem{text: fmt.Sprintf("%q says nothing", text), remedy: "a variable in it may be unset; write a value, or leave it out"}
+}
+
+// notWhole says why a text is no whole number that fits.
+func notWhole(text string, err error) error {
+	why := "is not a whole number"
+	if errors.Is(err, strconv.ErrRange) {
+		why = "is too large a number"
+	}
+	return &valueProblem{text: fmt.Sprintf("%q %s", text, why), remedy: "write one such as 3"}
+}
+
+// WholeNumber says what is wrong with a text where a whole number is wanted.
+func WholeNumber(text string) error {
+	if _, err := strconv.ParseInt(text, 10, 64); err != nil {
+		return notWhole(text, err)
+	}
+	return nil
+}
+
+// known refuses a word that is none of those the key takes.
+func (k Key) known(word string) error { return KnownWord(word, k.Words()) }
+
+// KnownWord refuses a word that is none of the known ones, of which nil takes any.
+func KnownWord(word string, known []string) error {
+	if len(known) == 0 || slices.Contains(known, word) {
+		return nil
+	}
+	return &valueProblem{text: fmt.Sprintf("%q is not known", word), remedy: cmp.Or(nearest.DidYouMean(word, known), "use one of "+strings.Join(known, ", "))}
+}
+
+// read reads a value as a file has it, with paths made absolute: in a file they are relative
+// to it, since its author does not know where looprun is called.
+func (k Key) read(raw any, dir string) (written, []valueProblem) {
 	if k.Name == exitCodesKey {
 		return k.readExitCodes(raw)
 	}
-	value, want := k.token(raw)
-	if want == "" {
-		want = k.strictly(value)
+	texts, want := k.texts(raw)
+	for _, text := range texts {
+		want = cmp.Or(want, k.strictly(text))
 	}
 	if want != "" {
-		return nil, []keyProblem{{text: fmt.Sprintf("%s wants %s", k.Name, want)}}
+		return written{}, []valueProblem{{text: fmt.Sprintf("%s wants %s", k.Name, want)}}
 	}
-	parsed, err := k.parse(value)
-	if err != nil {
-		return nil, []keyProblem{{text: fmt.Sprintf("%s: %v", k.Name, err)}}
+	for i, text := range texts {
+		texts[i] = k.absolute(text, dir)
 	}
-	if wrong := k.outside(parsed); len(wrong) > 0 {
-		return nil, wrong
+	w, err := k.parse(texts...)
+	if p, ok := errors.AsType[*valueProblem](err); ok {
+		return w, []valueProblem{{text: k.Name + ": " + p.text, remedy: p.remedy}}
+	} else if err != nil {
+		return w, []valueProblem{{text: fmt.Sprintf("%s: %v", k.Name, err)}}
 	}
-	return k.absolute(value, dir), nil
+	return w, nil
 }
 
 // strictly says what a file has to have where a flag or a variable may be less
 // exact: there yes is true, and nothing is as if it was not given.
-func (k Key) strictly(value any) (want string) {
-	text, isText := value.(string)
+func (k Key) strictly(text string) (want string) {
 	switch {
-	case k.Flag.IsBool() && text != "true" && text != "false":
+	case k.IsBool() && text != "true" && text != "false":
 		return "true or false"
-	case isText && slices.ContainsFunc(k.numbers(text), strictyaml.AmbiguousNumber):
+	case slices.ContainsFunc(k.numbers(text), strictyaml.AmbiguousNumber):
 		return fmt.Sprintf("a plain decimal number, not %q; %s", text, strictyaml.WriteDecimal)
-	case isText && strings.TrimSpace(text) == "" && (k.Flag.Enum != "" || k.isWords() || k.Flag.Tag.Get("of") != ""):
+	case strings.TrimSpace(text) == "" && (k.Words() != nil || k.isWords() || k.tag("of") != ""):
 		return "a word; leave the key out for none"
 	}
 	return ""
@@ -151,8 +395,8 @@ func (k Key) strictly(value any) (want string) {
 
 // numbers are what has to be a number in a value; nothing of a text.
 func (k Key) numbers(text string) []string {
-	t := k.Flag.Target.Type()
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+	t := k.kind()
+	if t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
 	switch {
@@ -164,146 +408,75 @@ func (k Key) numbers(text string) []string {
 	return []string{strings.TrimSpace(text)}
 }
 
-// outside are the words that are none of those that the flag knows.
-func (k Key) outside(v reflect.Value) []keyProblem {
-	if k.Flag.Enum == "" {
-		return nil
-	}
-	words := []string{v.String()}
-	if list, ok := v.Interface().([]string); ok {
-		words = list
-	}
-	var wrong []keyProblem
-	for _, word := range words {
-		if known := k.Known(); !slices.Contains(known, word) {
-			wrong = append(wrong, keyProblem{text: fmt.Sprintf("%s: %q is not known", k.Name, word), remedy: nearest.DidYouMean(word, known)})
-		}
-	}
-	return wrong
-}
-
-// Known are the words of a flag that takes nothing else.
-func (k Key) Known() []string {
-	return slices.DeleteFunc(k.Flag.EnumSlice(), func(v string) bool { return v == "" })
-}
-
-// token is the value in the form that the flag's parser takes; want says what
-// is expected where it has none.
-func (k Key) token(raw any) (value any, want string) {
+// texts are the value as a command line has it; want says what is expected where there is
+// nothing of the kind.
+func (k Key) texts(raw any) (texts []string, want string) {
 	if by, ok := raw.(map[string]any); ok && k.isWords() {
 		var words []string
 		for _, key := range slices.Sorted(maps.Keys(by)) {
 			words = append(words, fmt.Sprintf("%s=%v", key, by[key]))
 		}
-		raw = strings.Join(words, ",")
+		return []string{strings.Join(words, ",")}, ""
 	}
-	list, isList := raw.([]any)
-	var words []string
+	if text, ok := raw.(string); ok {
+		return []string{text}, ""
+	}
+	list, ok := raw.([]any)
+	switch {
+	case !ok && k.Repeats():
+		return nil, "a list"
+	case !ok || !k.Repeats() && !k.isCodes():
+		return nil, "a single value"
+	}
 	for _, item := range list {
 		word, ok := item.(string)
 		if !ok {
 			return nil, "a list of single values"
 		}
-		words = append(words, word)
+		texts = append(texts, word)
 	}
-	_, isText := raw.(string)
-	switch {
-	case k.Flag.IsSlice() && isText && k.Flag.Tag.Sep != -1:
-		return raw, ""
-	case k.Flag.IsSlice() && isText:
-		return []any{raw}, ""
-	case k.Flag.IsSlice() && isList:
-		return list, ""
-	case k.Flag.IsSlice():
-		return nil, "a list"
-	case k.isCodes() && isList:
-		return strings.Join(words, ","), ""
-	case !isText:
-		return nil, "a single value"
+	if k.isCodes() {
+		return []string{strings.Join(texts, ",")}, ""
 	}
-	return raw, ""
+	return texts, ""
 }
 
 // isWords reports whether the value is a list of KEY=VALUE, in YAML a map.
 func (k Key) isWords() bool {
-	t := k.Flag.Target.Type()
-	return t == reflect.TypeFor[Modes]() || t == reflect.TypeFor[Keep]()
+	return k.kind() == reflect.TypeFor[Modes]() || k.kind() == reflect.TypeFor[Keep]()
 }
 
-func (k Key) isCodes() bool { return k.Flag.Target.Type() == reflect.TypeFor[Codes]() }
+func (k Key) isCodes() bool { return k.kind() == reflect.TypeFor[Codes]() }
 
-// parse reads a value as the flag does.
-func (k Key) parse(value any) (reflect.Value, error) {
-	target := reflect.New(k.Flag.Target.Type()).Elem()
-	if target.Kind() == reflect.Pointer {
-		target.Set(reflect.New(target.Type().Elem()))
-	}
-	scan := kong.Scan().PushTyped(value, kong.FlagValueToken)
-	return target, k.Flag.Mapper.Decode(&kong.DecodeContext{Value: k.Flag.Value, Scan: scan}, target)
-}
-
-// absolute makes paths absolute. In a file they are relative to it: who wrote it
-// does not know from where looprun is called.
-func (k Key) absolute(value any, dir string) any {
-	if k.Flag.Tag.Get("value") != "path" {
-		return value
-	}
-	if list, ok := value.([]any); ok {
-		for i, item := range list {
-			list[i] = k.absolute(item, dir)
-		}
-		return list
-	}
-	text, _ := value.(string)
-	if text == "" || filepath.IsAbs(text) || slices.Contains(strings.Split(k.Flag.Tag.Get("words"), ","), text) {
-		return value
+// absolute makes a path absolute.
+func (k Key) absolute(text, dir string) string {
+	if k.tag("value") != "path" || strings.TrimSpace(text) == "" || filepath.IsAbs(text) || slices.Contains(strings.Split(k.tag("words"), ","), text) {
+		return text
 	}
 	return filepath.Join(dir, text)
 }
 
-func (k Key) readExitCodes(raw any) (any, []keyProblem) {
+func (k Key) readExitCodes(raw any) (written, []valueProblem) {
 	given, ok := raw.(map[string]any)
 	if !ok {
-		return nil, []keyProblem{{text: fmt.Sprintf("%q wants keys with values", k.Name), remedy: "write it as {accepted: 0}"}}
+		return written{}, []valueProblem{{text: fmt.Sprintf("%q wants keys with values", k.Name), remedy: "write it as {accepted: 0}"}}
 	}
-	codes := map[string]int{}
-	var wrong []keyProblem
+	w := written{value: reflect.ValueOf(map[string]int{})}
+	var wrong []valueProblem
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		text, _ := given[key].(string)
 		code, err := strconv.Atoi(text)
 		if err != nil || strictyaml.AmbiguousNumber(text) {
-			wrong = append(wrong, keyProblem{text: fmt.Sprintf("%q wants an exit code from 0 to 255", key), remedy: "write a plain decimal number", below: []any{key}})
+			wrong = append(wrong, valueProblem{text: fmt.Sprintf("%q wants an exit code from 0 to 255", key), remedy: "write a plain decimal number", below: []any{key}})
 			continue
 		}
 		if why := wrongExitCode(key, code); why != "" {
-			wrong = append(wrong, keyProblem{text: fmt.Sprintf("%s: %d: %s", key, code, why), below: []any{key}})
+			wrong = append(wrong, valueProblem{text: fmt.Sprintf("%s: %d: %s", key, code, why), below: []any{key}})
 		}
-		codes[key] = code
+		w.value.SetMapIndex(reflect.ValueOf(key), reflect.ValueOf(code))
+		w.texts = append(w.texts, key+"="+text)
 	}
-	return codes, wrong
-}
-
-// shownValue is a value of a file on one line.
-func shownValue(value any) string {
-	switch v := value.(type) {
-	case []any:
-		words := make([]string, len(v))
-		for i, item := range v {
-			words[i] = shownValue(item)
-		}
-		return strings.Join(words, ", ")
-	case map[string]int:
-		var words []string
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			words = append(words, fmt.Sprintf("%s: %d", key, v[key]))
-		}
-		return "{" + strings.Join(words, ", ") + "}"
-	}
-	text := fmt.Sprint(value)
-	if strings.ContainsAny(text, "\r\n\t") {
-		return strconv.Quote(text)
-	}
-	return text
+	return w, wrong
 }
 
 // ladderRung is a rung as looprun.yaml has it.

@@ -28,30 +28,16 @@ type Named struct {
 func (f *File) readNamed() []Named {
 	var list []Named
 	for _, l := range f.layers {
-		for _, k := range l.given {
-			if k.Flag == nil || k.Flag.Tag.Get("value") != "path" || k.Flag.Tag.Get("consent") == "name" {
+		for _, k := range l.has {
+			if k.field.Type == nil || k.tag("value") != "path" || k.tag("consent") == "name" {
 				continue
 			}
-			for _, path := range texts(l.values[k.Name]) {
+			for _, path := range l.values[k.Name].texts {
 				list = append(list, f.namedBy(k.Name, path)...)
 			}
 		}
 	}
 	return list
-}
-
-func texts(value any) []string {
-	switch v := value.(type) {
-	case string:
-		return []string{v}
-	case []any:
-		var all []string
-		for _, item := range v {
-			all = append(all, texts(item)...)
-		}
-		return all
-	}
-	return nil
 }
 
 func (f *File) namedBy(key, path string) []Named {

@@ -37,134 +37,134 @@ import (
 // only where both come from the same place; excludes names a flag, or an argument as <arg>,
 // that cannot be given too.
 type Options struct {
-	Shell      ShellLine `short:"c" name:"shell" placeholder:"LINE" help:"Run this shell line instead of a command after --." json:"shell,omitempty" env:"-" trust:"ask"`
-	Check      ShellLine `placeholder:"LINE" help:"Shell line that judges each iteration: exit 0 is done." json:"check,omitempty" group:"done" trust:"ask"`
-	Tasks      string    `placeholder:"FILE" help:"Done is when no task of FILE is open, and the check passes if there is one: Markdown checkboxes, or a JSON list with a flag done." json:"tasks,omitempty" group:"done" trust:"ask" value:"path" consent:"name" blank:"no"`
-	Protect    []string  `placeholder:"GLOB" help:"Files that must not change before the run is done, such as tests/** or **/*_test.go; repeatable. The script that --check starts always is one (docs/guards.md#weakened)." json:"protect,omitempty" group:"done" sep:"none" trust:"ask" value:"path" consent:"name" blank:"no"`
-	NoPrecheck bool      `help:"Do not run the check before the first iteration." json:"no_precheck,omitempty" group:"done" trust:"ask"`
-	Passes     int       `default:"1" placeholder:"N" help:"How often in a row the check must pass (${default})." json:"passes,omitempty" group:"done" trust:"ask" min:"1"`
+	Shell      ShellLine `short:"c" name:"shell" placeholder:"LINE" help:"Run this shell line." json:"shell,omitempty" variable:"none" trust:"ask" group:"what" example:"make test"`
+	Check      ShellLine `placeholder:"LINE" help:"Shell line that judges each iteration: 0 is done." json:"check,omitempty" group:"done" trust:"ask" example:"go test ./..."`
+	Tasks      string    `placeholder:"FILE" help:"Done when no task of FILE is open. And when the check passes, if there is one. FILE has Markdown checkboxes, or a JSON list with a flag done." json:"tasks,omitempty" group:"done" trust:"ask" value:"path" consent:"name" blank:"no" example:"TODO.md"`
+	Protect    []string  `kong:"-" placeholder:"GLOB" help:"Files that must not change before the run is done, such as tests/** or **/*_test.go; repeatable. The script that --check starts always is one (docs/guards.md#weakened)." json:"protect,omitempty" group:"done" sep:"none" trust:"ask" value:"path" consent:"name" blank:"no" example:"tests/**"`
+	NoPrecheck bool      `kong:"-" help:"Skip the check before the first iteration." json:"no_precheck,omitempty" group:"done" trust:"ask"`
+	Passes     int       `kong:"-" default:"1" placeholder:"N" help:"How often in a row the check must pass." json:"passes,omitempty" group:"done" trust:"ask" min:"1"`
 
-	Once         bool    `help:"Run one iteration, then pause; looprun resume --once runs the next." json:"once,omitempty" group:"done" trust:"ask"`
-	Promise      *string `placeholder:"TEXT" help:"Done needs the command to print TEXT alone on a line." json:"promise,omitempty" group:"done" trust:"ask" blank:"no"`
-	PromiseMatch string  `enum:"line,anywhere" default:"line" help:"Where the promise counts: ${enum} (${default})." json:"promise_match,omitempty" group:"done" trust:"ask"`
+	Once         bool    `help:"Run one iteration, then pause. looprun resume --once runs the next." json:"once,omitempty" group:"done" trust:"ask"`
+	Promise      *string `placeholder:"TEXT" help:"Done when the command prints TEXT alone on a line." json:"promise,omitempty" group:"done" trust:"ask" blank:"no" example:"ALL-DONE"`
+	PromiseMatch string  `kong:"-" enum:"line,anywhere" default:"line" help:"Where the promise counts." json:"promise_match,omitempty" group:"done" trust:"ask"`
 
-	JudgedBy string `name:"judge" enum:"exit,turn" default:"exit" help:"What judges where no check, promise or tasks do: ${enum}. With turn an agent that ends its turn well is done (${default})." json:"judge,omitempty" group:"done" trust:"ask"`
+	JudgedBy string `kong:"-" name:"judge" enum:"exit,turn" default:"exit" help:"What judges where no check, promise or tasks do. With turn an agent that ends its turn well is done." json:"judge,omitempty" group:"done" trust:"ask"`
 
-	DoneCodes      Codes `default:"0" placeholder:"LIST" help:"Exit codes of the judge (the check, else the command) that pass (${default})." json:"done_codes" group:"done" trust:"ask"`
-	ErrorCodes     Codes `default:"126-255" placeholder:"LIST" help:"Exit codes of the judge that are errors, or none (${default})." json:"error_codes" group:"done" trust:"ask"`
-	WorkErrorCodes Codes `default:"1-255" placeholder:"LIST" help:"Exit codes of the command that are errors where a check or a promise judges, or none (${default})." json:"work_error_codes" group:"done" trust:"ask"`
-	StopCodes      Codes `default:"none" placeholder:"LIST" help:"Exit codes of the judge that end the run as failed (${default})." json:"stop_codes" group:"done" trust:"ask"`
+	DoneCodes      Codes `kong:"-" default:"0" placeholder:"LIST" help:"Exit codes of the judge (the check, else the command) that pass." json:"done_codes" group:"done" trust:"ask"`
+	ErrorCodes     Codes `kong:"-" default:"126-255" placeholder:"LIST" help:"Exit codes of the judge that are errors, or none." json:"error_codes" group:"done" trust:"ask"`
+	WorkErrorCodes Codes `kong:"-" default:"1-255" placeholder:"LIST" help:"Exit codes of the command that are errors where a check or a promise judges, or none." json:"work_error_codes" group:"done" trust:"ask"`
+	StopCodes      Codes `kong:"-" default:"none" placeholder:"LIST" help:"Exit codes of the judge that end the run as failed." json:"stop_codes" group:"done" trust:"ask"`
 
 	LimitFlags
 
 	IterationTimeout Duration  `placeholder:"D" help:"End an iteration that runs for longer." json:"iteration_timeout,omitempty" group:"time" trust:"lower" agent:"30m"`
-	IdleTimeout      Duration  `placeholder:"D" help:"End an iteration that prints nothing for so long." json:"idle_timeout,omitempty" group:"time" trust:"lower"`
-	KillAfter        *Span     `placeholder:"D" help:"Time between SIGTERM and SIGKILL (10s; 5s in CI)." json:"kill_after,omitempty" group:"time" trust:"ask" normal:"10s"`
-	InitialDelay     Duration  `placeholder:"D" help:"Time before the first iteration." json:"initial_delay,omitempty" group:"time" trust:"ask"`
-	Delay            *Duration `placeholder:"D" help:"Time between two iterations (0s)." json:"delay,omitempty" group:"time" trust:"ask" normal:"0s" preset:"wait"`
-	Backoff          string    `enum:"fixed,exponential" default:"fixed" help:"How the delay grows: ${enum}. Exponential doubles it up to --max-delay, with jitter." json:"backoff,omitempty" group:"time" trust:"ask"`
-	MaxDelay         *Span     `placeholder:"D" help:"What --backoff exponential grows to at most (15m)." json:"max_delay,omitempty" group:"time" trust:"ask" normal:"15m"`
+	IdleTimeout      Duration  `kong:"-" placeholder:"D" help:"End an iteration that prints nothing for this long." json:"idle_timeout,omitempty" group:"time" trust:"lower"`
+	KillAfter        *Span     `kong:"-" placeholder:"D" help:"Time between SIGTERM and SIGKILL. In CI it is 5s." json:"kill_after,omitempty" group:"time" trust:"ask" normal:"10s"`
+	InitialDelay     Duration  `kong:"-" placeholder:"D" help:"Time before the first iteration." json:"initial_delay,omitempty" group:"time" trust:"ask"`
+	Delay            *Duration `placeholder:"D" help:"Time between two iterations." json:"delay,omitempty" group:"time" trust:"ask" normal:"0s" preset:"wait"`
+	Backoff          string    `kong:"-" enum:"fixed,exponential" default:"fixed" help:"How the delay grows. Exponential doubles it up to --max-delay, with jitter." json:"backoff,omitempty" group:"time" trust:"ask"`
+	MaxDelay         *Span     `kong:"-" placeholder:"D" help:"What --backoff exponential grows to at most." json:"max_delay,omitempty" group:"time" trust:"ask" normal:"15m"`
 
-	Rules      string     `placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" value:"path" blank:"no"`
-	LoopMatch  string     `enum:"strict,loose" default:"strict" help:"How signatures are compared: ${enum}; loose leaves out all numbers (${default})." json:"loop_match,omitempty" group:"guard" trust:"ask"`
-	LoopValues string     `enum:"on,off" default:"on" help:"Trip when the same checks fail twice --loop-threshold times in a row and only values change: ${enum} (${default})." json:"loop_values,omitempty" group:"guard" trust:"ask"`
-	LoopOften  Often      `placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off (twice --loop-threshold: 6/10)." json:"loop_often,omitempty" group:"guard" trust:"ask" normal:"6/10"`
+	Rules      string     `kong:"-" placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" value:"path" blank:"no" example:"rules.yaml"`
+	LoopMatch  string     `kong:"-" enum:"strict,loose" default:"strict" help:"How signatures are compared; loose leaves out all numbers." json:"loop_match,omitempty" group:"guard" trust:"ask"`
+	LoopValues string     `kong:"-" enum:"on,off" default:"on" help:"Trip when the same checks fail twice --loop-threshold times in a row and only values change." json:"loop_values,omitempty" group:"guard" trust:"ask"`
+	LoopOften  Often      `kong:"-" placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off. Without it K is twice --loop-threshold, of 10." json:"loop_often,omitempty" group:"guard" trust:"ask" normal:"6/10" example:"4/8"`
 	Signature  *Signature `kong:"-" json:"signature,omitempty"`
 
-	CostFrom      string      `placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, opencode, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask" agent:"row" blank:"no"`
-	WaitOn        []string    `placeholder:"REGEX" help:"Wait and run the iteration again when its output has a matching line: a usage limit, a network that is down; @claude, @codex, @gemini, @opencode, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row"`
-	MaxCostPerDay *MoneyLimit `placeholder:"USD" help:"What all runs of this user may cost within 24 hours, in US dollars, as it is reported (off)." json:"max_cost_per_day,omitempty" group:"guard" trust:"lower" normal:"off"`
-	CallsPerHour  *int        `placeholder:"N" help:"Start at most so many iterations within an hour, and wait before the next." json:"calls_per_hour,omitempty" group:"time" trust:"ask"`
-	StopOn        []string    `placeholder:"REGEX" help:"End the run as failed when the output of an iteration that is not done has a matching line: not logged in, no credit, an invalid key; @claude, @codex, @gemini, @opencode, @all are ready. Repeatable." json:"stop_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row"`
-	WaitDelay     *Span       `placeholder:"D" help:"How long to wait at first where the line names no moment (30s); it doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask" normal:"30s"`
-	Signals       string      `enum:"off,text" default:"off" help:"Read signals also from what the command prints: ${enum} (docs/signals.md)." json:"signals,omitempty" group:"run" trust:"ask"`
+	CostFrom      string      `kong:"-" placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, opencode, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask" agent:"row" blank:"no" example:"auto"`
+	WaitOn        []string    `placeholder:"REGEX" help:"Wait where the output has a matching line. Then the iteration runs again: a usage limit, a network that is down. @claude, @codex, @gemini, @opencode, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row"`
+	MaxCostPerDay *MoneyLimit `kong:"-" placeholder:"USD" help:"What all runs of this user may cost within 24 hours, in US dollars, as it is reported." json:"max_cost_per_day,omitempty" group:"guard" trust:"lower" normal:"off"`
+	CallsPerHour  *int        `kong:"-" placeholder:"N" help:"Start at most this many iterations within an hour, and wait before the next." json:"calls_per_hour,omitempty" group:"time" trust:"ask"`
+	StopOn        []string    `kong:"-" placeholder:"REGEX" help:"End the run as failed when the output of an iteration that is not done has a matching line: not logged in, no credit, an invalid key; @claude, @codex, @gemini, @opencode, @all are ready. Repeatable." json:"stop_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row" example:"invalid key"`
+	WaitDelay     *Span       `kong:"-" placeholder:"D" help:"How long to wait at first where the line names no moment. It doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask" normal:"30s"`
+	Signals       string      `kong:"-" enum:"off,text" default:"off" help:"Read signals also from what the command prints (docs/signals.md)." json:"signals,omitempty" group:"run" trust:"ask"`
 	// Ladder is the escalation ladder of looprun.yaml.
 	Ladder ladder.Config `kong:"-" json:"ladder,omitempty"`
 
 	// Agents are those of looprun.yaml.
 	Agents agent.Agents `kong:"-" json:"agents,omitempty"`
 
-	Agent string `placeholder:"NAME" help:"Run a coding agent (looprun agents lists them) with the task written after the flags; flags of its own go after --. Sets what it needs where nothing else does: --stdin context, --max-runtime 8h, --iteration-timeout 30m, --turn-loop 8, --cost-from, --wait-on." json:"agent,omitempty" group:"preset" trust:"ask" blank:"no"`
-	Wait  bool   `help:"For a command that waits for something: --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and nobody is asked." json:"wait,omitempty" group:"preset" trust:"ask" excludes:"--retry"`
-	Retry *int   `placeholder:"N" help:"For a flaky command: --max-iterations N --loop-threshold off --max-errors off, and nobody is asked." json:"retry,omitempty" group:"preset" trust:"ask" min:"1"`
+	Agent string `placeholder:"NAME" help:"Run a coding agent with the task after the flags. looprun agents lists them; their own flags go after --. Sets what it needs where nothing else does: --stdin context, --max-runtime 8h, --iteration-timeout 30m, --turn-loop 8, --cost-from, --wait-on." json:"agent,omitempty" trust:"ask" blank:"no" group:"what" example:"claude"`
+	Wait  bool   `help:"Run until it succeeds: wait for a service. Sets --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and asks nobody." json:"wait,omitempty" trust:"ask" excludes:"--retry" group:"what"`
+	Retry *int   `placeholder:"N" help:"Run at most N times: a flaky command. Sets --max-iterations N --loop-threshold off --max-errors off, and asks nobody." json:"retry,omitempty" trust:"ask" min:"1" group:"what"`
 
 	AnswerFlags
 
-	HookOnQuestion ShellLine `placeholder:"LINE" help:"Shell line that is run when a question is asked, with the event as JSON on standard input." json:"hook_on_question,omitempty" group:"hooks" trust:"ask"`
-	HookOnTrip     ShellLine `placeholder:"LINE" help:"The same when a guard trips." json:"hook_on_trip,omitempty" group:"hooks" trust:"ask"`
-	HookOnEnd      ShellLine `placeholder:"LINE" help:"The same when the run ends." json:"hook_on_end,omitempty" group:"hooks" trust:"ask"`
-	HookTimeout    *Span     `placeholder:"D" help:"Time that a hook has (10s)." json:"hook_timeout,omitempty" group:"hooks" trust:"ask" normal:"10s"`
+	HookOnQuestion ShellLine `kong:"-" placeholder:"LINE" help:"Shell line that is run when a question is asked, with the event as JSON on standard input." json:"hook_on_question,omitempty" group:"hooks" trust:"ask"`
+	HookOnTrip     ShellLine `kong:"-" placeholder:"LINE" help:"Shell line that is run when a guard trips, with the event as JSON on standard input." json:"hook_on_trip,omitempty" group:"hooks" trust:"ask"`
+	HookOnEnd      ShellLine `kong:"-" placeholder:"LINE" help:"Shell line that is run when the run ends, with the event as JSON on standard input." json:"hook_on_end,omitempty" group:"hooks" trust:"ask"`
+	HookTimeout    *Span     `kong:"-" placeholder:"D" help:"Time that a hook has." json:"hook_timeout,omitempty" group:"hooks" trust:"ask" normal:"10s"`
 
-	CI         string `name:"ci" enum:"auto,github,gitlab,buildkite,azure,generic,off" default:"auto" help:"Speak to the CI system: ${enum} (${default})." json:"ci,omitempty" group:"hooks" trust:"ask"`
-	CICommands string `name:"ci-commands" enum:"fence,allow" default:"fence" help:"What becomes of lines in the output that the CI system would act on: ${enum} (${default})." json:"ci_commands,omitempty" group:"hooks" trust:"ask"`
+	CI         string `kong:"-" name:"ci" enum:"auto,github,gitlab,buildkite,azure,generic,off" default:"auto" help:"Speak to the CI system." json:"ci,omitempty" group:"hooks" trust:"ask"`
+	CICommands string `kong:"-" name:"ci-commands" enum:"fence,allow" default:"fence" help:"What becomes of lines in the output that the CI system would act on." json:"ci_commands,omitempty" group:"hooks" trust:"ask"`
 
-	Redact   []string `placeholder:"REGEX" help:"Mask what matches in all that is kept (journal, scratchpad, output files, questions, hooks, reports); repeatable. Values of variables named *_TOKEN, *_SECRET, *_PASSWORD, *_KEY are masked anyway." json:"redact,omitempty" group:"run" sep:"none" trust:"ask" value:"pattern"`
-	NoRedact bool     `help:"Mask nothing." json:"no_redact,omitempty" group:"run" trust:"ask"`
+	Redact   []string `kong:"-" placeholder:"REGEX" help:"Mask what matches in all that is kept (journal, scratchpad, output files, questions, hooks, reports); repeatable. Values of variables named *_TOKEN, *_SECRET, *_PASSWORD, *_KEY are masked anyway." json:"redact,omitempty" group:"run" sep:"none" trust:"ask" value:"pattern" example:"sk-[a-z0-9]+"`
+	NoRedact bool     `kong:"-" help:"Mask nothing." json:"no_redact,omitempty" group:"run" trust:"ask"`
 
-	Stdin          string    `default:"none" placeholder:"none|-|context|FILE" help:"What the command reads: nothing, looprun's own input (read once, given to each iteration), what looprun context prints, or a file." json:"stdin,omitempty" group:"run" trust:"ask" value:"path" consent:"name" words:"none,-,context" agent:"context" blank:"no"`
-	Interactive    bool      `short:"i" help:"The command talks to the person at the terminal: an editor, a full-screen interface, a password prompt." json:"interactive,omitempty" group:"run" trust:"ask" excludes:"--stdin"`
-	Show           string    `enum:"text,raw" default:"text" help:"How a terminal shows the JSON of a coding agent: ${enum} (${default}). Files and pipes get the bytes." json:"show,omitempty" group:"run" trust:"safe"`
-	NoPty          bool      `help:"Use pipes for the output also on a terminal." json:"no_pty,omitempty" group:"run" trust:"ask"`
-	KeepBackground bool      `help:"Leave what the command started in the background until the run ends." json:"keep_background,omitempty" group:"run" trust:"ask"`
-	Name           string    `placeholder:"TEXT" help:"The task, for lists and pages." json:"name,omitempty" group:"run" trust:"safe"`
-	Debug          ShellLine `placeholder:"LINE" help:"Shell line that the answer debug runs." json:"debug,omitempty" group:"run" trust:"ask"`
+	Stdin          string    `default:"none" placeholder:"none|-|context|FILE" help:"What the command reads. none is nothing, - is looprun's own input (read once, and given to each iteration), context is what looprun context prints, and all else is a file." json:"stdin,omitempty" trust:"ask" value:"path" consent:"name" words:"none,-,context" agent:"context" blank:"no" group:"what" example:"notes.md"`
+	Interactive    bool      `short:"i" help:"The command talks to the person at the terminal. It may be an editor, a full-screen interface or a password prompt." json:"interactive,omitempty" trust:"ask" excludes:"--stdin" group:"what"`
+	Show           string    `kong:"-" enum:"text,raw" default:"text" help:"How a terminal shows the JSON of a coding agent. Files and pipes get the bytes." json:"show,omitempty" group:"run" trust:"safe"`
+	NoPty          bool      `kong:"-" help:"Use pipes for the output also on a terminal." json:"no_pty,omitempty" group:"run" trust:"ask"`
+	KeepBackground bool      `kong:"-" help:"Leave what the command started in the background until the run ends." json:"keep_background,omitempty" group:"run" trust:"ask"`
+	Name           string    `placeholder:"TEXT" help:"The task, for lists and pages." json:"name,omitempty" trust:"safe" group:"what" example:"Make the tests pass"`
+	Debug          ShellLine `kong:"-" placeholder:"LINE" help:"Shell line that the answer debug runs." json:"debug,omitempty" group:"run" trust:"ask"`
 
-	StateDir    string         `placeholder:"DIR" help:"Where runs are kept (.looprun at the git root, else here)." json:"-" group:"state" trust:"ask" value:"path" consent:"name"`
-	Checkpoint  bool           `help:"Keep the files as they are after each iteration, as commits on refs/looprun/RUN: for looprun diff and looprun restore." json:"checkpoint,omitempty" group:"state" trust:"ask"`
-	KeepRuns    Keep           `placeholder:"PART=N" help:"Remove older runs when this one ends: all but runs=N, those older than days=N, and what is above megabytes=N; several with commas. What can go on is left." json:"keep,omitzero" group:"state" trust:"ask"`
-	Sync        string         `enum:"off,async,each" default:"async" help:"When the journal is flushed to the disk: ${enum} (${default})." json:"sync,omitempty" group:"state" trust:"ask"`
-	Result      string         `placeholder:"FILE" help:"Write a copy of result.json there." json:"result,omitempty" group:"state" trust:"ask" value:"path" consent:"name" blank:"no"`
+	StateDir    string         `placeholder:"DIR" help:"Where runs are kept. Without it .looprun at the git root, else here." json:"-" group:"state" trust:"ask" value:"path" consent:"name" example:"../runs"`
+	Checkpoint  bool           `help:"Keep the files after each iteration, for looprun diff. And for looprun restore: commits on refs/looprun/RUN." json:"checkpoint,omitempty" group:"state" trust:"ask"`
+	KeepRuns    Keep           `kong:"-" placeholder:"PART=N" help:"Remove older runs when this one ends: all but runs=N, those older than days=N, and what is above megabytes=N; several with commas. What can go on is left." json:"keep,omitzero" group:"state" trust:"ask" key:"keep"`
+	Sync        string         `kong:"-" enum:"off,async,each" default:"async" help:"When the journal is flushed to the disk." json:"sync,omitempty" group:"state" trust:"ask"`
+	Result      string         `placeholder:"FILE" help:"Write a copy of result.json there." json:"result,omitempty" group:"state" trust:"ask" value:"path" consent:"name" blank:"no" example:"result.json"`
 	Passthrough bool           `short:"x" help:"Exit with the command's last code." json:"passthrough,omitempty" group:"state" trust:"ask"`
-	ExitCode    map[string]int `placeholder:"KEY=N" help:"Exit code for a status or a guard." json:"exit_code,omitempty" group:"state" trust:"ask"`
+	ExitCode    map[string]int `kong:"-" placeholder:"KEY=N" help:"Exit code for a status or a guard." json:"exit_code,omitempty" group:"state" trust:"ask" key:"exit_codes"`
 	// ConfigExitCodes are those of looprun.yaml, which a policy's beat.
 	ConfigExitCodes map[string]int `kong:"-" json:"config_exit_codes,omitempty"`
 }
 
 // LimitFlags can also be given anew to a run that is resumed.
 type LimitFlags struct {
-	MaxIterations *CountLimit    `placeholder:"N" help:"Iterations that may be run, or off (10)." json:"max_iterations,omitempty" group:"guard" trust:"upto=50" normal:"10" preset:"retry,wait"`
-	MaxRuntime    *DurationLimit `placeholder:"D" help:"Active time, or off (15m)." json:"max_runtime,omitempty" group:"guard" trust:"upto=60m" normal:"15m" agent:"8h"`
-	LoopThreshold *CountLimit    `placeholder:"N" help:"How often the same failure may come, in a row or in a cycle, or off (3)." json:"loop_threshold,omitempty" group:"guard" trust:"upto=3" normal:"3" min:"2" preset:"retry,wait"`
-	MaxErrors     *CountLimit    `placeholder:"N" help:"Iterations in a row that may end as errors, or off (3)." json:"max_errors,omitempty" group:"guard" trust:"upto=3" normal:"3" preset:"retry,wait"`
-	MaxCost       *MoneyLimit    `placeholder:"USD" help:"Cost in US dollars, as it is reported (off)." json:"max_cost,omitempty" group:"guard" trust:"lower" normal:"off"`
-	MaxTokens     *TokenLimit    `placeholder:"N" help:"Tokens, as they are reported: 500000, 500k or 2M (off)." json:"max_tokens,omitempty" group:"guard" trust:"lower" normal:"off"`
+	MaxIterations *CountLimit    `placeholder:"N" help:"Iterations that may be run, or off." json:"max_iterations,omitempty" group:"guard" trust:"upto=50" normal:"10" preset:"retry,wait"`
+	MaxRuntime    *DurationLimit `placeholder:"D" help:"Active time, such as 90s, 2h or 1d, or off." json:"max_runtime,omitempty" group:"guard" trust:"upto=60m" normal:"15m" agent:"8h"`
+	LoopThreshold *CountLimit    `placeholder:"N" help:"How often the same failure may come, or off. In a row or in a cycle." json:"loop_threshold,omitempty" group:"guard" trust:"upto=3" normal:"3" min:"2" preset:"retry,wait"`
+	MaxErrors     *CountLimit    `placeholder:"N" help:"Errors in a row that may come, or off. An iteration that its judge calls an error is one." json:"max_errors,omitempty" group:"guard" trust:"upto=3" normal:"3" preset:"retry,wait"`
+	MaxCost       *MoneyLimit    `placeholder:"USD" help:"Cost in US dollars, as it is reported, or off." json:"max_cost,omitempty" group:"guard" trust:"lower" normal:"off"`
+	MaxTokens     *TokenLimit    `kong:"-" placeholder:"N" help:"Tokens, as they are reported: 500000, 500k or 2M." json:"max_tokens,omitempty" group:"guard" trust:"lower" normal:"off"`
 
-	MaxIdleIterations     *CountLimit `placeholder:"N" help:"Iterations in a row that may change neither the output's meaning nor the work tree (off)." json:"max_idle_iterations,omitempty" group:"guard" trust:"lower" normal:"off"`
-	DetectWorkspaceCycles *CountLimit `placeholder:"N" help:"How often the work tree may come back to a state that it had left (off)." json:"detect_workspace_cycles,omitempty" group:"guard" trust:"lower" normal:"off"`
-	TurnLoop              *CountLimit `placeholder:"N" help:"How often in a row a coding agent may make the same call with the same result, or say the same, within one turn (off; 8 with --agent)." json:"turn_loop,omitempty" group:"guard" trust:"lower" normal:"off" min:"2" agent:"8"`
+	MaxIdleIterations     *CountLimit `kong:"-" placeholder:"N" help:"Iterations in a row that may change neither the output's meaning nor the work tree." json:"max_idle_iterations,omitempty" group:"guard" trust:"lower" normal:"off"`
+	DetectWorkspaceCycles *CountLimit `kong:"-" placeholder:"N" help:"How often the work tree may come back to a state that it had left." json:"detect_workspace_cycles,omitempty" group:"guard" trust:"lower" normal:"off"`
+	TurnLoop              *CountLimit `kong:"-" placeholder:"N" help:"How often in a row a coding agent may make the same call with the same result, or say the same, within one turn, or off." json:"turn_loop,omitempty" group:"guard" trust:"lower" normal:"off" min:"2" agent:"8"`
 
-	Weakened Weakening `placeholder:"WHAT" help:"What happens where the judge passes and fewer checks ran than before, more were skipped, none ran, or a protected file has changed: trip, warn or off (trip where a check judges a coding agent, else warn)." json:"weakened,omitempty" group:"guard" trust:"ask" words:"trip,warn,off"`
+	Weakened Weakening `kong:"-" placeholder:"WHAT" help:"What happens where the judge passes and fewer checks ran than before, more were skipped, none ran, or a protected file has changed: trip, warn or off (trip where a check judges a coding agent, else warn)." json:"weakened,omitempty" group:"guard" trust:"ask" words:"trip,warn,off" example:"warn"`
 
-	CapIterations *CountLimit    `placeholder:"N" help:"What answers can extend --max-iterations to (the larger of 50 and twice the limit)." json:"cap_iterations,omitempty" group:"guard" trust:"upto=50"`
-	CapRuntime    *DurationLimit `placeholder:"D" help:"What answers can extend --max-runtime to (the larger of 60m and twice the limit)." json:"cap_runtime,omitempty" group:"guard" trust:"upto=60m"`
-	CapCost       *MoneyLimit    `placeholder:"USD" help:"What answers can extend --max-cost to (twice the limit)." json:"cap_cost,omitempty" group:"guard" trust:"ask"`
-	CapTokens     *TokenLimit    `placeholder:"N" help:"What answers can extend --max-tokens to (twice the limit)." json:"cap_tokens,omitempty" group:"guard" trust:"ask"`
+	CapIterations *CountLimit    `kong:"-" placeholder:"N" help:"What answers can extend --max-iterations to (the larger of 50 and twice the limit)." json:"cap_iterations,omitempty" group:"guard" trust:"upto=50"`
+	CapRuntime    *DurationLimit `kong:"-" placeholder:"D" help:"What answers can extend --max-runtime to (the larger of 60m and twice the limit)." json:"cap_runtime,omitempty" group:"guard" trust:"upto=60m"`
+	CapCost       *MoneyLimit    `kong:"-" placeholder:"USD" help:"What answers can extend --max-cost to (twice the limit)." json:"cap_cost,omitempty" group:"guard" trust:"ask"`
+	CapTokens     *TokenLimit    `kong:"-" placeholder:"N" help:"What answers can extend --max-tokens to (twice the limit)." json:"cap_tokens,omitempty" group:"guard" trust:"ask"`
 }
 
 // AnswerFlags say who answers questions.
 type AnswerFlags struct {
-	Policy       string    `placeholder:"FILE" help:"Policy file that answers questions." json:"policy,omitempty" group:"answer" trust:"ask" value:"path" blank:"no"`
-	Templates    []string  `placeholder:"DIR" help:"Folder of question templates, over the built-in ones; repeatable, earlier wins." json:"templates,omitempty" group:"answer" sep:"none" trust:"ask" value:"path"`
-	Detached     Modes     `placeholder:"MODE[,KEY=MODE]" help:"What happens when nobody can be asked: deny, defaults, auto (the assistant answers) or defer (deny). KEY is a kind (confirm, select, text), a guard or the id of a question." json:"detached,omitzero" group:"answer" trust:"ask" normal:"deny" preset:"wait"`
-	WaitAnswer   Duration  `placeholder:"D" help:"How long to wait for looprun answer before --detached decides (0s)." json:"wait_answer,omitempty" group:"answer" trust:"ask" normal:"0s"`
-	Assistant    ShellLine `placeholder:"LINE" help:"Shell line that answers questions as an assistant (docs/assistants.md)." json:"assistant,omitempty" group:"answer" trust:"ask"`
-	AssistantFor []string  `enum:"ask,guards" default:"ask" placeholder:"WHAT" help:"What the assistant answers: ask is what the command asks, guards what stops the run (${default})." json:"assistant_for,omitempty" group:"answer" trust:"ask"`
+	Policy       string    `placeholder:"FILE" help:"Policy file that answers questions." json:"policy,omitempty" group:"answer" trust:"ask" value:"path" blank:"no" example:"policy.yaml"`
+	Templates    []string  `kong:"-" placeholder:"DIR" help:"Folder of question templates, over the built-in ones; repeatable, earlier wins." json:"templates,omitempty" group:"answer" sep:"none" trust:"ask" value:"path" example:"my-pack"`
+	Detached     Modes     `placeholder:"MODE[,KEY=MODE]" help:"What happens when nobody can be asked. deny ends the run, defaults takes the default answer, auto lets the assistant answer, and defer keeps the question. KEY is a kind (confirm, select, text), a guard or the id of a question." json:"detached,omitzero" group:"answer" trust:"ask" normal:"deny" preset:"wait" example:"defer"`
+	WaitAnswer   Duration  `kong:"-" placeholder:"D" help:"How long to wait for looprun answer before --detached decides." json:"wait_answer,omitempty" group:"answer" trust:"ask" normal:"0s"`
+	Assistant    ShellLine `placeholder:"LINE" help:"Shell line that answers questions. docs/assistants.md says how." json:"assistant,omitempty" group:"answer" trust:"ask"`
+	AssistantFor []string  `kong:"-" enum:"ask,guards" default:"ask" placeholder:"WHAT" help:"What the assistant answers: ask is what the command asks, guards what stops the run." json:"assistant_for,omitempty" group:"answer" trust:"ask" example:"ask,guards"`
 
-	AssistantName  string `placeholder:"TEXT" help:"What the assistant is called where its answers are shown." json:"assistant_name,omitempty" group:"answer" trust:"ask" of:"assistant" blank:"no"`
-	AssistantModel string `placeholder:"TEXT" help:"The model that the assistant asks, to be shown with its answers." json:"assistant_model,omitempty" group:"answer" trust:"ask" of:"assistant" blank:"no"`
+	AssistantName  string `kong:"-" placeholder:"TEXT" help:"What the assistant is called where its answers are shown." json:"assistant_name,omitempty" group:"answer" trust:"ask" of:"assistant" blank:"no"`
+	AssistantModel string `kong:"-" placeholder:"TEXT" help:"The model that the assistant asks, to be shown with its answers." json:"assistant_model,omitempty" group:"answer" trust:"ask" of:"assistant" blank:"no"`
 
-	AssistantEscalation bool  `help:"Let the assistant's cancel go on to a person, with its reason." json:"assistant_escalation,omitempty" group:"answer" trust:"ask"`
-	AssistantTimeout    *Span `placeholder:"D" help:"Time that the assistant has for an answer (60s)." json:"assistant_timeout,omitempty" group:"answer" trust:"ask" normal:"1m0s"`
+	AssistantEscalation bool  `kong:"-" help:"Let the assistant's cancel go on to a person, with its reason." json:"assistant_escalation,omitempty" group:"answer" trust:"ask"`
+	AssistantTimeout    *Span `kong:"-" placeholder:"D" help:"Time that the assistant has for an answer." json:"assistant_timeout,omitempty" group:"answer" trust:"ask" normal:"1m0s"`
 
 	// Notify is not kept with a run: a resumed run needs it again.
-	Notify []Service `placeholder:"URL" help:"Service to notify of questions and the end; repeatable." json:"notify,omitempty" group:"hooks" sep:"none" trust:"ask"`
+	Notify []Service `kong:"-" placeholder:"URL" help:"Service to notify of questions and the end; repeatable." json:"notify,omitempty" group:"hooks" sep:"none" trust:"ask"`
 
 	// Assistants are those of looprun.yaml for some questions, by the id of a question, by
 	// a guard or by a kind.
 	Assistants map[string]Assistant `kong:"-" json:"assistants,omitempty"`
 
 	NonInteractive bool `help:"Ask no person." json:"non_interactive,omitempty" group:"answer" trust:"ask" preset:"ask,retry,wait"`
-	Ask            bool `help:"Ask the person at the terminal also with --retry or --wait." json:"ask,omitempty" group:"answer" trust:"ask" excludes:"--non-interactive"`
+	Ask            bool `kong:"-" help:"Ask the person at the terminal also with --retry or --wait." json:"ask,omitempty" group:"answer" trust:"ask" excludes:"--non-interactive"`
 }
 
 // EachField calls do with every field of a struct, those of an embedded one in its place.
@@ -537,7 +537,7 @@ func (o *Options) NeedShell() error {
 	case short != "":
 		return Usagef("-%s: %v", short, err)
 	}
-	return Usagef("%s: %v", Flag(flagOf(keyOfField(first))), err)
+	return Usagef("%s: %v", Flag(FlagOf(first)), err)
 }
 
 // Hints are warnings about a configuration that is allowed and rarely meant.

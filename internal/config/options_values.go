@@ -44,9 +44,9 @@ func (l *DurationLimit) UnmarshalText(b []byte) error {
 		*l = core.Off
 		return nil
 	}
-	d, err := time.ParseDuration(text)
+	d, err := parseDuration(text)
 	if err != nil || d < time.Millisecond {
-		return badLimit(text, "a duration such as 90s, 15m or 2h30m")
+		return badLimit(text, "a duration such as 90s, 15m or 1d")
 	}
 	*l = DurationLimit(d)
 	return nil
@@ -87,12 +87,22 @@ func (o Often) Limit() core.Often {
 type Duration time.Duration
 
 func (d *Duration) UnmarshalText(b []byte) error {
-	v, err := time.ParseDuration(strings.TrimSpace(string(b)))
+	v, err := parseDuration(strings.TrimSpace(string(b)))
 	if err != nil || v < 0 {
 		return fmt.Errorf("%q is not a duration such as 500ms, 90s or 15m", b)
 	}
 	*d = Duration(v)
 	return nil
+}
+
+// parseDuration reads a time as Go writes it, and one with days and weeks as an [Age].
+func parseDuration(text string) (time.Duration, error) {
+	if d, err := time.ParseDuration(text); err == nil {
+		return d, nil
+	}
+	var a Age
+	err := a.UnmarshalText([]byte(text))
+	return time.Duration(a), err
 }
 
 // ShellLine is a line for sh -c; its zero value is none. A blank one, or a comment, is refused
@@ -128,7 +138,7 @@ func AsGiven(ctx *kong.DecodeContext, target reflect.Value) error {
 	if text, ok := token.Value.(string); ok {
 		target.SetString(text)
 		if of := ctx.Value; of != nil && (of.Tag.Get("blank") == "no" || of.Name == "run") && of.Target.Kind() == reflect.String && strings.TrimSpace(text) == "" {
-			return fmt.Errorf("%q says nothing; a variable in it may be unset; write a value, or leave it out", text)
+			return SaysNothing(text)
 		}
 		return nil
 	}

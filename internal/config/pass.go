@@ -1,88 +1,63 @@
 package config
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 
 	"github.com/looprun/looprun/internal/nearest"
 )
 
-// Passed are the options that were given on the command line, as flags for another run.
-// Those in except are left out.
-func (c *Settings) Passed(o *Options, except ...string) ([]string, error) {
-	raw, err := json.Marshal(o)
-	if err != nil {
-		return nil, err
-	}
-	var values map[string]any
-	if err := json.Unmarshal(raw, &values); err != nil {
-		return nil, err
-	}
-	if o.Rules != "" {
-		values["rules"] = o.Rules // which is not kept
-	}
-	values["exit_codes"] = values["exit_code"]
-	var flags []string
-	for _, k := range optionKeys() {
-		f := c.flag(k.Flag.Name)
-		if f == nil || c.given(f) != "--"+f.Name || slices.Contains(except, f.Name) {
-			continue
-		}
-		flags = append(flags, asFlags(k.Flag.Name, values[k.Name])...)
-	}
-	return flags, nil
+// Defaults are the options of a run where nothing says more.
+func Defaults() *Options {
+	var o Options
+	new(Settings).Fill(&o)
+	return &o
 }
 
-// FlagsFor are the keys of a looprun.yaml with their values as flags for a run. Relative
-// paths are as dir has them, but for those of the work itself.
-func FlagsFor(options map[string]any, dir string) ([]string, error) {
-	keys := optionKeys()
-	var flags, names []string
-	for _, k := range keys {
-		names = append(names, k.Name)
-	}
-	for _, name := range slices.Sorted(maps.Keys(options)) {
-		i := slices.Index(names, name)
-		if i < 0 {
-			return nil, Usage(fmt.Sprintf("options: %q is not a key of looprun.yaml that a flag stands for", name), nearest.DidYouMean(name, names))
+// Values are the values of keys as somebody wrote them in a YAML file, which is in the folder
+// that relative paths start from.
+type Values map[string]any
+
+// read reads each value as looprun.yaml does, in the order of the keys' names.
+func (v Values) read(dir string, take func(Key, written)) error {
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		k, ok := table().byName[name]
+		if !ok {
+			var names []string
+			for _, k := range Keys() {
+				names = append(names, k.Name)
+			}
+			return Usage(fmt.Sprintf("options: %q is not a key of looprun.yaml that a flag stands for", name), nearest.DidYouMean(name, names))
 		}
-		value, wrong := keys[i].read(options[name], dir)
+		w, wrong := k.read(v[name], dir)
 		if len(wrong) > 0 {
-			return nil, Usage("options: "+wrong[0].text, wrong[0].remedy)
+			return Usage("options: "+wrong[0].text, wrong[0].remedy)
 		}
-		if name == "tasks" {
-			value = options[name]
-		}
-		flags = append(flags, asFlags(keys[i].Flag.Name, value)...)
+		take(k, w)
 	}
-	return flags, nil
+	return nil
 }
 
-// asFlags are the flags that give the value.
-func asFlags(name string, value any) []string {
-	flag := "--" + name + "="
-	switch v := reflect.ValueOf(value); v.Kind() {
-	case reflect.Invalid:
-		return nil
-	case reflect.Slice:
-		var flags []string
-		for i := range v.Len() {
-			flags = append(flags, asFlags(name, v.Index(i).Interface())...)
+// Set gives the options the values.
+func (o *Options) Set(v Values, dir string) error {
+	return v.read(dir, func(k Key, w written) {
+		if f := reflect.ValueOf(o).Elem().FieldByName(k.field.Name); f.IsValid() && f.Type() == k.field.Type {
+			f.Set(w.value)
 		}
-		return flags
-	case reflect.Map:
-		var flags []string
-		for _, key := range v.MapKeys() {
-			flags = append(flags, flag+fmt.Sprintf("%v=%v", key, v.MapIndex(key)))
+	})
+}
+
+// Words are the values as the command line of a run has them. The list of tasks is part of the
+// work, so its path stays relative.
+func (v Values) Words(dir string) ([]string, error) {
+	var words []string
+	err := v.read(dir, func(k Key, w written) {
+		if text, ok := v[k.Name].(string); ok && k.Name == "tasks" {
+			w.texts = []string{text}
 		}
-		slices.Sort(flags)
-		return flags
-	case reflect.Float64:
-		return []string{flag + strconv.FormatFloat(v.Float(), 'f', -1, 64)}
-	}
-	return []string{flag + fmt.Sprint(value)}
+		words = append(words, w.words(k)...)
+	})
+	return words, err
 }

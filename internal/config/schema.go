@@ -19,11 +19,11 @@ type object = strictjson.Schema
 // WriteSchema writes the JSON Schema of looprun.yaml. It is made from the
 // flags, so that it cannot say anything else than they do.
 func WriteSchema(w io.Writer) error {
-	keys := optionKeys()
+	keys := Keys()
 	properties, same := object{}, object{}
 	for _, k := range keys {
 		s := k.schema()
-		s["description"] = k.Flag.Help
+		s["description"] = k.Help()
 		properties[k.Name] = s
 		same[k.Name] = object{"$ref": "#/properties/" + k.Name}
 	}
@@ -54,34 +54,33 @@ func WriteSchema(w io.Writer) error {
 }
 
 const (
-	durationPattern = `^\+?([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$|^0$`
+	durationPattern = `^\+?([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$|^([0-9]+[smhdw])+$|^0$`
 	codePattern     = `^\s*[0-9]+(-[0-9]+)?(\s*,\s*[0-9]+(-[0-9]+)?)*\s*$`
-	zeroPattern     = `^\+?(0+(\.0*)?(ns|us|µs|ms|s|m|h))+$|^0$` // a limit of nothing
+	zeroPattern     = `^\+?(0+(\.0*)?(ns|us|µs|ms|s|m|h|d|w))+$|^0$` // a limit of nothing
 	codesPattern    = `^\s*(none|[0-9]+(-[0-9]+)?(\s*,\s*[0-9]+(-[0-9]+)?)*)\s*$`
 )
 
 // schema is what the flag takes.
 func (k Key) schema() object {
 	s := k.typeSchema()
-	f := k.Flag
-	if least, err := strconv.Atoi(f.Tag.Get("min")); err == nil && s["type"] == "integer" {
+	if least, err := strconv.Atoi(k.tag("min")); err == nil && s["type"] == "integer" {
 		s["minimum"] = least
 	}
-	if f.Tag.Get("blank") == "no" {
+	if k.tag("blank") == "no" {
 		s = notBlank(s)
 	}
-	if f.Enum != "" {
-		words := object{"enum": k.Known()}
-		if s = words; f.IsSlice() {
+	if known := k.Words(); known != nil {
+		words := object{"enum": known}
+		if s = words; k.Repeats() {
 			s = object{"anyOf": []any{words, object{"type": "array", "items": words}}}
 		}
 	}
-	switch normal := f.Tag.Get("normal"); {
-	case f.HasDefault && f.Default != "":
-		s["default"] = typedDefault(s["type"] == "integer", f.Default)
+	switch normal := k.tag("normal"); {
+	case k.tag("default") != "":
+		s["default"] = typedDefault(s["type"] == "integer", k.tag("default"))
 	case normal != "":
 		s["default"] = typedDefault(true, normal)
-	case f.IsBool():
+	case k.IsBool():
 		s["default"] = false
 	}
 	return s
@@ -117,10 +116,10 @@ func knownType(t reflect.Type) object {
 
 func (k Key) typeSchema() object {
 	code := object{"type": "integer", "minimum": 0, "maximum": 255}
-	switch t := k.Flag.Target.Type(); t {
+	switch t := k.field.Type; t {
 	case reflect.TypeFor[*CountLimit]():
 		s := schemaOf(t)
-		if least, err := strconv.Atoi(k.Flag.Tag.Get("min")); err == nil { // once is no repetition
+		if least, err := strconv.Atoi(k.tag("min")); err == nil { // once is no repetition
 			s["anyOf"].([]any)[0].(object)["minimum"] = least
 		}
 		return s
@@ -144,9 +143,9 @@ func (k Key) typeSchema() object {
 		}
 		return object{"type": "object", "propertyNames": object{"enum": names}, "properties": hidden, "additionalProperties": code}
 	default:
-		if k.Flag.IsSlice() { // one of them need not be a list
+		if t.Kind() == reflect.Slice { // one of them need not be a list
 			one := schemaOf(t.Elem())
-			if k.Flag.Tag.Get("value") == "pattern" {
+			if k.tag("value") == "pattern" {
 				one["minLength"] = 1
 			}
 			return object{"anyOf": []any{one, object{"type": "array", "items": one}}}

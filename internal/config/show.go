@@ -11,8 +11,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -38,27 +36,27 @@ func WriteShown(to io.Writer, rows []Shown) error {
 	return w.Flush()
 }
 
-// Show is every option with its value, and where that comes from. The flags of those
-// that nobody gave need not be described.
+// Show is every key with its value, and where that comes from.
 func (c *Settings) Show(o *Options) []Shown {
 	computed := o.computed()
 	var rows []Shown
-	add := func(key string, value reflect.Value, f *kong.Flag, preset string) {
-		r := Shown{Key: key, Value: valueText(value), Origin: "default"}
-		var source *layer
-		if f != nil {
-			source = c.source(f)
+	for _, k := range Keys() {
+		value := c.value(k)
+		if f := reflect.ValueOf(o).Elem().FieldByName(k.field.Name); f.IsValid() && f.Type() == k.field.Type {
+			value = f
 		}
+		r := Shown{Key: k.Name, Value: valueText(value), Origin: "default"}
+		source := c.source(k)
 		switch {
 		case source != nil:
-			r.Origin, r.Enforced = source.at(key), source.enforced()
-		case f != nil && c.given(f) != "":
-			r.Origin = c.given(f)
+			r.Origin, r.Enforced = source.at(k.Name), source.enforced()
+		case c.by(k) != "":
+			r.Origin = c.by(k)
 		default:
-			r.Origin = cmp.Or(c.presetOrigin(preset), c.agentOrigin(key), r.Origin)
-			r.Value = cmp.Or(computed[key], r.Value)
+			r.Origin = cmp.Or(c.presetOrigin(k), c.agentOrigin(k), r.Origin)
+			r.Value = cmp.Or(computed[k.Name], r.Value)
 		}
-		if key == exitCodesKey {
+		if k.Name == exitCodesKey {
 			all := maps.Clone(o.ConfigExitCodes)
 			if all == nil {
 				all = map[string]int{}
@@ -67,16 +65,6 @@ func (c *Settings) Show(o *Options) []Shown {
 			r.Value = valueText(reflect.ValueOf(all))
 		}
 		rows = append(rows, r)
-	}
-	of := reflect.ValueOf(o).Elem()
-	EachField(of.Type(), func(f reflect.StructField) {
-		if f.Tag.Get("kong") != "-" && f.Tag.Get("key") != "-" {
-			name := FlagOf(f)
-			add(keyOf(name), of.FieldByIndex(f.Index), c.flag(name), f.Tag.Get("preset"))
-		}
-	})
-	for _, k := range keysOf(c.Ctx.Model.Flags, c.Ctx.Model) {
-		add(k.Name, k.Flag.Target, k.Flag, "")
 	}
 	part := func(key string, text func(*layer) string) {
 		for _, l := range c.layers {
@@ -154,7 +142,7 @@ func valueText(v reflect.Value) string {
 		if len(of) == 0 {
 			return ""
 		}
-		return shownValue(of)
+		return codesText(of)
 	}
 	if m, ok := v.Interface().(encoding.TextMarshaler); ok {
 		text, _ := m.MarshalText() // it never fails

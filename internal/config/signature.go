@@ -86,9 +86,9 @@ func (c *Signature) Options(dir string) (signature.Options, error) {
 
 // RuleFlags are one's own masks and rules, to try them out.
 type RuleFlags struct {
-	Rules  string   `placeholder:"FILE" help:"Your own masks and rules, in YAML." env:"-"`
-	Mask   []string `placeholder:"REGEXP" help:"What matches is noise; repeatable." env:"-" sep:"none"`
-	Ignore []string `placeholder:"REGEXP" help:"Lines that match mean nothing; repeatable." env:"-" sep:"none"`
+	Rules  string   `placeholder:"FILE" help:"Your own masks and rules, in YAML."`
+	Mask   []string `placeholder:"REGEXP" help:"What matches is noise; repeatable." sep:"none"`
+	Ignore []string `placeholder:"REGEXP" help:"Lines that match mean nothing; repeatable." sep:"none"`
 }
 
 // Signature is what the flags say; nil for nothing.

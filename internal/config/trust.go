@@ -37,12 +37,12 @@ const (
 // asks reports whether the value of a key needs consent in a file that was merely
 // found, where own is what the user's or the system's file says, nil for nothing.
 // The text says why where that does not follow from the key.
-func (k givenKey) asks(value, own any) (why string, asks bool) {
+func (k givenKey) asks(value, own written) (why string, asks bool) {
 	if k.trust == trustSafe {
 		return "", false
 	}
 	most, bound, limit := k.most(own)
-	if n, ok := k.size(value); limit && ok && n <= most {
+	if n, ok := value.size(); limit && ok && n <= most {
 		return "", false
 	}
 	if bound != "" {
@@ -53,34 +53,33 @@ func (k givenKey) asks(value, own any) (why string, asks bool) {
 
 // most is how much a limit may allow unasked: the larger of what is built in and
 // what the user has; false where the key is no limit. The text is as it was written.
-func (k givenKey) most(own any) (n float64, text string, ok bool) {
+func (k givenKey) most(own written) (n float64, text string, ok bool) {
 	n, ok = math.Inf(1), k.trust == trustLower
 	if bound, is := strings.CutPrefix(k.trust, trustUpto); is {
 		text = bound
-		n, ok = k.size(bound)
+		var w written
+		if w, _ = k.parse(bound); w.value.IsValid() {
+			n, ok = w.size()
+		}
 	}
-	if !ok || own == nil {
+	if !ok || !own.value.IsValid() {
 		return n, text, ok
 	}
-	mine, ok := k.size(own)
+	mine, ok := own.size()
 	if k.trust == trustLower || mine > n {
-		n, text = mine, shownValue(own)
+		n, text = mine, own.text()
 	}
 	return n, text, ok
 }
 
 // size is how much a limit allows, without end where it is off; false for what is
 // no limit.
-func (k Key) size(value any) (float64, bool) {
-	if k.Flag == nil {
-		return 0, false
-	}
-	v, err := k.parse(value)
-	if err != nil {
+func (w written) size() (float64, bool) {
+	if !w.value.IsValid() {
 		return 0, false
 	}
 	var n float64
-	switch of := reflect.Indirect(v).Interface().(type) {
+	switch of := reflect.Indirect(w.value).Interface().(type) {
 	case CountLimit:
 		n = float64(of)
 	case DurationLimit:
@@ -128,7 +127,7 @@ func (f *File) needsConsent(risks []risk) bool {
 // nothing but templates is wanted nothing is run or written.
 func (c *Settings) uses(f *File) bool {
 	return c.whole || slices.ContainsFunc(f.layers, func(l layer) bool {
-		return slices.ContainsFunc(l.given, func(k givenKey) bool {
+		return slices.ContainsFunc(l.has, func(k givenKey) bool {
 			return c.wants(k.Name) && (k.Name != "templates" || f.doubt != "")
 		})
 	})
@@ -142,7 +141,7 @@ type risk struct{ key, text string }
 func (c *Settings) risks(f *File) []risk {
 	var risks []risk
 	for _, l := range f.layers {
-		for _, k := range l.given {
+		for _, k := range l.has {
 			why, asks := k.asks(l.values[k.Name], c.without(f, k.Name))
 			if !asks && f.doubt == "" {
 				continue
@@ -158,23 +157,23 @@ func (c *Settings) risks(f *File) []risk {
 	return risks
 }
 
-// without is what the other files say of a key; nil for nothing.
-func (c *Settings) without(f *File, key string) any {
+// without is what the other files say of a key; the zero value for nothing.
+func (c *Settings) without(f *File, key string) written {
 	for _, l := range c.layers {
 		if v, ok := l.values[key]; ok && l.file != f {
 			return v
 		}
 	}
-	return nil
+	return written{}
 }
 
 // shown is what a key of the layer sets, as somebody has to read it who agrees.
 func (l *layer) shown(k givenKey) []string {
 	var texts []string
-	show := func(key string, value any) { texts = append(texts, key+": "+shownValue(value)) }
+	show := func(key string, value any) { texts = append(texts, key+": "+oneLine(fmt.Sprint(value))) }
 	for _, in := range l.blocks {
 		if in.block == k.Name {
-			show(in.key, l.values[in.key])
+			show(in.key, l.values[in.key].text())
 		}
 	}
 	if texts != nil {
@@ -204,8 +203,8 @@ func (l *layer) shown(k givenKey) []string {
 		}
 		slices.Sort(texts)
 	default:
-		if value := l.values[k.Name]; value != nil {
-			show(k.Name, value)
+		if value, ok := l.values[k.Name]; ok {
+			texts = append(texts, k.Name+": "+value.text())
 		}
 	}
 	if texts == nil { // a key with nothing below it
@@ -251,7 +250,7 @@ func (c *Settings) consented(f *File) bool {
 	if slices.Contains(trustGiven(), "sha256:"+digest) || trusted(digest) {
 		return true
 	}
-	if c.Text("trust") != "true" {
+	if !c.call.Files.Trust {
 		return false
 	}
 	f.remember(c.call.Say.Warn)
@@ -287,7 +286,13 @@ func (f *File) digest() string {
 
 // CanAsk reports whether a person is there to be asked.
 func (c *Settings) CanAsk() bool {
-	return console.IsTerminal(c.call.Stdin) && console.IsTerminal(c.call.Stderr) && !console.InCI() && c.Text("non-interactive") != "true"
+	return console.IsTerminal(c.call.Stdin) && console.IsTerminal(c.call.Stderr) && !console.InCI() && !c.silent()
+}
+
+// silent reports whether the command line or the environment says that no person is asked.
+func (c *Settings) silent() bool {
+	of := c.given["non_interactive"]
+	return of != nil && of.value.Bool()
 }
 
 // ask asks the person at the terminal about a file.
@@ -400,7 +405,7 @@ func (f *File) remember(warn func(string, ...any)) {
 
 // Agree records consent to a file that the user has just had written.
 func Agree(file string, warn func(string, ...any)) error {
-	f, err := Source{Name: file, path: file}.read(optionKeys)
+	f, err := Source{Name: file, path: file}.read()
 	if err == nil {
 		f.remember(warn)
 	}

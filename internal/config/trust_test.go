@@ -1,10 +1,9 @@
 package config
 
 import (
+	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun/core"
 )
@@ -25,7 +24,7 @@ var unasked = map[string]string{
 // Every key says what may be done with it unasked, and only those above may do
 // anything.
 func TestEveryKeySaysWhatIsTrusted(t *testing.T) {
-	of := shape(runKeys(t))
+	of := shape(Keys())
 	seen := map[string]bool{}
 	for i := range of.NumField() {
 		key, trust := of.Field(i).Tag.Get("yaml"), of.Field(i).Tag.Get("trust")
@@ -58,10 +57,11 @@ func TestBoundsAreTheBuiltInOnes(t *testing.T) {
 		"max_runtime": float64(caps.Runtime), "cap_runtime": float64(caps.Runtime),
 		"loop_threshold": float64(limits.Loop), "max_errors": float64(limits.Errors),
 	}
-	for _, k := range runKeys(t) {
-		text, bounded := strings.CutPrefix(k.Flag.Tag.Get("trust"), trustUpto)
+	for _, k := range Keys() {
+		text, bounded := strings.CutPrefix(k.tag("trust"), trustUpto)
 		bound, limited := want[k.Name]
-		if n, ok := k.size(text); bounded != limited || bounded && (!ok || n != bound) {
+		w, _ := k.parse(text)
+		if n, ok := w.size(); bounded != limited || bounded && (!ok || n != bound) {
 			t.Errorf("%s: the bound is %q, want %v", k.Name, text, bound)
 		}
 	}
@@ -80,62 +80,68 @@ func TestWhatNobodyTaggedAsks(t *testing.T) {
 		None     CountLimit `trust:"upto="`
 		Mistaken CountLimit `trust:"upto=many"`
 	}
-	parser, err := kong.New(&of)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, k := range Keys(parser.Model) {
-		for _, own := range []any{nil, "4", "9"} {
-			if _, asks := (givenKey{k, k.Flag.Tag.Get("trust")}).asks("4", own); !asks {
+	EachField(reflect.TypeOf(of), func(f reflect.StructField) {
+		k := Key{f.Name, f}
+		for _, own := range []string{"", "4", "9"} {
+			if _, asks := (givenKey{k, k.tag("trust")}).asks(asWritten(k, "4"), asWritten(k, own)); !asks {
 				t.Errorf("%s does not ask beside %v", k.Name, own)
 			}
 		}
-	}
-	if _, asks := (givenKey{Key{Name: "part"}, trustLower}).asks("4", nil); !asks {
+	})
+	if _, asks := (givenKey{Key{Name: "part"}, trustLower}).asks(written{}, written{}); !asks {
 		t.Error("a key that is no flag does not ask")
 	}
+}
+
+// asWritten is a value of a key; of no text there is none.
+func asWritten(k Key, text string) written {
+	if text == "" {
+		return written{}
+	}
+	w, _ := k.parse(text)
+	return w
 }
 
 // A limit asks when it is above what is built in and above what the user has.
 func TestLimitsUnasked(t *testing.T) {
 	keys := map[string]givenKey{}
-	for _, k := range runKeys(t) {
-		keys[k.Name] = givenKey{k, k.Flag.Tag.Get("trust")}
+	for _, k := range Keys() {
+		keys[k.Name] = givenKey{k, k.tag("trust")}
 	}
 	for _, c := range []struct {
 		key        string
-		value, own any
+		value, own string
 		why        string // empty: it does not ask
 	}{
-		{"max_iterations", "1", nil, ""},
-		{"max_iterations", "50", nil, ""},
-		{"max_iterations", "51", nil, "above 50"},
-		{"max_iterations", "off", nil, "above 50"},
+		{"max_iterations", "1", "", ""},
+		{"max_iterations", "50", "", ""},
+		{"max_iterations", "51", "", "above 50"},
+		{"max_iterations", "off", "", "above 50"},
 		{"max_iterations", "50", "5", ""},
 		{"max_iterations", "200", "200", ""},
 		{"max_iterations", "201", "200", "above 200"},
 		{"max_iterations", "off", "200", "above 200"},
 		{"max_iterations", "off", "off", ""},
-		{"max_runtime", "60m", nil, ""},
-		{"max_runtime", "1h0m0.001s", nil, "above 60m"},
-		{"loop_threshold", "2", nil, ""},
-		{"loop_threshold", "4", nil, "above 3"},
-		{"max_errors", "off", nil, "above 3"},
-		{"cap_iterations", "51", nil, "above 50"},
-		{"cap_runtime", "off", nil, "above 60m"},
-		{"max_cost", "1000", nil, ""},
-		{"max_cost", "off", nil, ""},
+		{"max_runtime", "60m", "", ""},
+		{"max_runtime", "1h0m0.001s", "", "above 60m"},
+		{"loop_threshold", "2", "", ""},
+		{"loop_threshold", "4", "", "above 3"},
+		{"max_errors", "off", "", "above 3"},
+		{"cap_iterations", "51", "", "above 50"},
+		{"cap_runtime", "off", "", "above 60m"},
+		{"max_cost", "1000", "", ""},
+		{"max_cost", "off", "", ""},
 		{"max_cost", "5", "5", ""},
 		{"max_cost", "5.01", "5", "above 5"},
 		{"max_cost", "off", "5", "above 5"},
 		{"max_tokens", "2M", "500k", "above 500k"},
 		{"max_tokens", "400k", "500k", ""},
-		{"iteration_timeout", "9999h", nil, ""},
+		{"iteration_timeout", "9999h", "", ""},
 		{"iteration_timeout", "9999h", "5m", "above 5m"},
 		{"iteration_timeout", "0s", "5m", "above 5m"},
 		{"idle_timeout", "4m", "5m", ""},
 	} {
-		why, asks := keys[c.key].asks(c.value, c.own)
+		why, asks := keys[c.key].asks(asWritten(keys[c.key].Key, c.value), asWritten(keys[c.key].Key, c.own))
 		if asks != (c.why != "") || why != c.why {
 			t.Errorf("%s: %v beside %v: asks is %v, %q, want %q", c.key, c.value, c.own, asks, why, c.why)
 		}

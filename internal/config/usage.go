@@ -14,12 +14,19 @@ type Flag string
 
 func (f Flag) String() string { return "--" + string(f) }
 
+// key is the key that the flag stands for.
+func (f Flag) key() Key {
+	k, _, _ := Spelled(string(f))
+	return k
+}
+
 // UsageError is an error in how looprun was called, or in what a variable or a file
 // says in place of a flag.
 type UsageError struct {
 	text   string
 	inFile string // with keys in place of flags
 	flags  []Flag
+	as     func(spell func(Flag) string) string // the text with other spellings; nil: there are none
 }
 
 func (e *UsageError) Error() string { return e.text }
@@ -35,13 +42,21 @@ func Usage(text, remedy string) error {
 // Usagef is an error about the flags among the arguments, and what to do about it.
 func Usagef(format string, args ...any) error {
 	e := &UsageError{text: fmt.Sprintf(format, args...)}
-	for i, arg := range args {
+	for _, arg := range args {
 		if f, ok := arg.(Flag); ok {
 			e.flags = append(e.flags, f)
-			args[i] = keyOf(string(f))
 		}
 	}
-	e.inFile = fmt.Sprintf(format, args...)
+	e.as = func(spell func(Flag) string) string {
+		spelled := slices.Clone(args)
+		for i, arg := range args {
+			if f, ok := arg.(Flag); ok {
+				spelled[i] = spell(f)
+			}
+		}
+		return fmt.Sprintf(format, spelled...)
+	}
+	e.inFile = e.as(func(f Flag) string { return f.key().Name })
 	return e
 }
 
@@ -71,28 +86,38 @@ func (c *Settings) Locate(err error) error {
 			continue
 		}
 		var places []string
+		text := of.text
+		if of.as != nil {
+			text = of.as(c.spelled)
+			err = Usage(text, "")
+		}
 		for _, name := range of.flags {
 			places = append(places, c.Place(string(name))...)
 		}
 		if slices.Sort(places); len(places) > 0 {
-			err = Usage(of.text+" ("+strings.Join(slices.Compact(places), ", ")+")", "")
+			err = Usage(text+" ("+strings.Join(slices.Compact(places), ", ")+")", "")
 		}
 		all = append(all, err)
 	}
 	return errors.Join(all...)
 }
 
+// spelled is a flag as the user wrote it.
+func (c *Settings) spelled(f Flag) string {
+	if of := c.given[f.key().Name]; of != nil && !of.variable {
+		return of.by
+	}
+	return f.String()
+}
+
 // Place is where a flag is set, if not on the command line.
 func (c *Settings) Place(name string) []string {
-	f := c.flag(name)
-	if f == nil {
-		return nil
+	k := Flag(name).key()
+	if l := c.source(k); l != nil {
+		return []string{l.at(k.Name) + " sets " + k.Name}
 	}
-	if l := c.source(f); l != nil {
-		return []string{l.at(keyOf(name)) + " sets " + keyOf(name)}
-	}
-	if by := c.given(f); by != "" && by != "--"+name {
-		return []string{by + " is set"}
+	if c.byVariable(k) {
+		return []string{c.by(k) + " is set"}
 	}
 	return nil
 }
@@ -109,7 +134,7 @@ func (c *Settings) problems(all strictyaml.Problems, err error) strictyaml.Probl
 		p.Text = of.inFile
 		follows := false
 		for _, name := range of.flags {
-			key := keyOf(string(name))
+			key := name.key().Name
 			l := c.find(key)
 			switch {
 			case l != nil && p.Line == 0:

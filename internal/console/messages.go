@@ -17,12 +17,12 @@ import (
 type Flags struct {
 	Quiet   bool   `short:"q" help:"Print only questions, warnings and the last line." trust:"safe" group:"everywhere"`
 	Verbose bool   `short:"v" help:"Print more about what looprun does." trust:"safe" group:"everywhere"`
-	Color   string `enum:"auto,always,never" default:"auto" help:"Colour looprun's own messages: ${enum}." trust:"safe" group:"everywhere"`
+	Color   string `kong:"-" enum:"auto,always,never" default:"auto" help:"Colour looprun's own messages." trust:"safe" group:"everywhere"`
 
-	Prompt string `enum:"auto,plain" default:"auto" help:"Ask at the terminal with a menu, or line by line, as for a screen reader: ${enum} (${default})." trust:"safe" group:"everywhere"`
+	Prompt string `kong:"-" enum:"auto,plain" default:"auto" help:"Ask at the terminal with a menu, or line by line, as for a screen reader." trust:"safe" group:"everywhere"`
 
-	LogFormat string `enum:"text,json" default:"text" help:"Print looprun's own messages as ${enum}: a JSON object a line (${default})." trust:"safe" group:"everywhere"`
-	Progress  string `enum:"auto,off" default:"auto" help:"Show on a terminal where a run stands, in a line under the output: ${enum} (${default})." trust:"safe" group:"everywhere"`
+	LogFormat string `kong:"-" enum:"text,json" default:"text" help:"Print looprun's own messages as text, or as a JSON object a line." trust:"safe" group:"everywhere"`
+	Progress  string `kong:"-" enum:"auto,off" default:"auto" help:"Show on a terminal where a run stands, in a line under the output." trust:"safe" group:"everywhere"`
 }
 
 // Messages prints looprun's own lines, each beginning with “looprun: ”, so that

@@ -5,9 +5,11 @@ package loops
 
 import (
 	"cmp"
+	"encoding"
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -290,30 +292,24 @@ func (l Loop) combinations(most int) ([]Loop, error) {
 	return each, nil
 }
 
-// Flags are the limits as flags for a run.
-func (l *Limits) Flags() []string {
-	var flags []string
-	add := func(name string, v interface{ MarshalText() ([]byte, error) }) {
-		text, _ := v.MarshalText() // a limit can always be written
-		flags = append(flags, "--"+name+"="+string(text))
+// Keys are the keys of looprun.yaml that the loop sets, but for its name and its command.
+func (l *Loop) Keys() config.Values {
+	values := config.Values(maps.Clone(l.Options))
+	if values == nil {
+		values = config.Values{}
 	}
-	if l.MaxIterations != nil {
-		add("max-iterations", l.MaxIterations)
+	limits := reflect.ValueOf(l.Limits)
+	for i := range limits.NumField() {
+		if limit, ok := limits.Field(i).Interface().(encoding.TextMarshaler); ok && !limits.Field(i).IsNil() {
+			text, _ := limit.MarshalText() // a limit can always be written
+			values[limits.Type().Field(i).Tag.Get("yaml")] = string(text)
+		}
 	}
-	if l.MaxRuntime != nil {
-		add("max-runtime", l.MaxRuntime)
+	if l.Check != "" {
+		values["check"] = string(l.Check)
 	}
-	if l.MaxErrors != nil {
-		add("max-errors", l.MaxErrors)
+	if l.Policy != "" {
+		values["policy"] = l.Policy
 	}
-	if l.LoopThreshold != nil {
-		add("loop-threshold", l.LoopThreshold)
-	}
-	if l.MaxCost != nil {
-		add("max-cost", l.MaxCost)
-	}
-	if l.MaxTokens != nil {
-		add("max-tokens", l.MaxTokens)
-	}
-	return flags
+	return values
 }

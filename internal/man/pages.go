@@ -30,8 +30,8 @@ type Manual struct {
 	// Synopsis are the ways to call a command, where the model does not know
 	// them all.
 	Synopsis func(*kong.Node) []string
-	// ExitStatus, Environment and Files are the sections of these names.
-	ExitStatus, Environment, Files func(*kong.Node) []Entry
+	// Keys, ExitStatus, Environment and Files are the sections of these names.
+	Keys, ExitStatus, Environment, Files func(*kong.Node) []Entry
 }
 
 // section is in what part of the system's manual the pages are: commands.
@@ -78,7 +78,7 @@ func (m Manual) page(app *kong.Application, n *kong.Node) []byte {
 	for _, s := range []struct {
 		title   string
 		entries func(*kong.Node) []Entry
-	}{{"EXIT STATUS", m.ExitStatus}, {"ENVIRONMENT", m.Environment}, {"FILES", m.Files}} {
+	}{{"KEYS", m.Keys}, {"EXIT STATUS", m.ExitStatus}, {"ENVIRONMENT", m.Environment}, {"FILES", m.Files}} {
 		if s.entries == nil {
 			continue
 		}

@@ -26,8 +26,8 @@ type Order struct {
 	From string
 	// Here is the folder whose repository a loop works on that names none.
 	Here string
-	// Flags are given to every run; they beat what a loop says.
-	Flags []string
+	// Given are the keys that every run gets; they beat what a loop says.
+	Given config.Given
 	// State is where the runs are kept, and Trees where work trees are made; empty: in
 	// the user's state folder.
 	State, Trees string
@@ -204,7 +204,7 @@ func (o *Order) plan(ctx context.Context, l loops.Loop, found map[string]place) 
 	}
 	planned := Loop{
 		Name: l.Name, Repository: at.top, Base: at.commit, Dir: l.Dir, Setup: string(l.Setup), Copy: l.Copy, Env: l.Env,
-		Flags: append(flags, o.Flags...), Command: l.Command.Words,
+		Flags: append(flags, o.Given.Words(notForRuns...)...), Command: l.Command.Words,
 	}
 	if l.Command.Shell != "" {
 		planned.Command = proc.Shell(string(l.Command.Shell))
@@ -215,6 +215,9 @@ func (o *Order) plan(ctx context.Context, l loops.Loop, found map[string]place) 
 // own are the keys that all loops share, or that are set for them.
 var own = []string{"state_dir", "result", "interactive", "checkpoint", "once", "name", "shell", "check", "policy"}
 
+// notForRuns are keys on the command line of looprun many that are its own.
+var notForRuns = []string{"shell", "check", "name", "state_dir", "result", "checkpoint", "wait_answer"}
+
 // flags are those that the loop itself gives its run.
 func (o *Order) flags(l loops.Loop) ([]string, error) {
 	for _, key := range own {
@@ -222,21 +225,7 @@ func (o *Order) flags(l loops.Loop) ([]string, error) {
 			return nil, config.Usage("options: "+key+" cannot be set there", "leave it out, or use the key of the loop")
 		}
 	}
-	flags, err := config.FlagsFor(l.Options, o.From)
-	if err != nil {
-		return nil, err
-	}
-	if l.Check != "" {
-		flags = append(flags, "--check="+string(l.Check))
-	}
-	if l.Policy != "" {
-		policy := l.Policy
-		if !filepath.IsAbs(policy) {
-			policy = filepath.Join(o.From, policy)
-		}
-		flags = append(flags, "--policy="+policy)
-	}
-	return append(flags, l.Limits.Flags()...), nil
+	return o.Given.Over(l.Keys()).Words(o.From)
 }
 
 // inside reports whether a folder is in the other, or is it.

@@ -27,10 +27,10 @@ type Anew struct {
 	config.AnswerFlags
 	TrustFlag
 
-	Dir    string          `placeholder:"DIR" help:"Where its commands run from now on, when the project was moved or copied." env:"-"`
-	Reopen bool            `help:"Take up a run that was cancelled or accepted." env:"-"`
-	Once   bool            `help:"Run one iteration, then pause." env:"-" key:"-"`
-	Took   config.Duration `hidden:"" help:"Active time since the run paused." env:"-" key:"-"`
+	Dir    string          `placeholder:"DIR" help:"Where its commands run from now on, when the project was moved or copied."`
+	Reopen bool            `help:"Take up a run that was cancelled or accepted."`
+	Once   bool            `help:"Run one iteration, then pause."`
+	Took   config.Duration `hidden:"" help:"Active time since the run paused."`
 }
 
 // place is the directory that the run's commands run in from now on.

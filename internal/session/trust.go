@@ -13,7 +13,7 @@ import (
 
 // TrustFlag is the consent to a run that is not known to be the user's.
 type TrustFlag struct {
-	TrustRun bool `help:"Take the run though nothing says that it is yours: you have looked at its commands." env:"-"`
+	TrustRun bool `help:"Take the run though nothing says that it is yours: you have looked at its commands."`
 }
 
 // Open opens a run to go on with it, and warns where its events bear no mark.

@@ -1,0 +1,120 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/looprun/looprun/internal/nearest"
+)
+
+// Block is a key of looprun.yaml that holds others, so that no flag can stand for it.
+type Block struct{ Name, About string }
+
+// Blocks are all of them.
+func Blocks() []Block {
+	return []Block{
+		{"hooks", "Commands that are told of questions, trips and the end: on_question, on_trip, on_end."},
+		{"assistants", "Assistants for some questions, by the id of a question, by a guard or by a kind."},
+		{"signature", "Your own masks and rules for signatures, and the reports that the command writes."},
+		{"ladder", "The escalation ladder: rungs that are climbed as attempts fail (looprun help ladder)."},
+		{"agents", "Coding agents of your own, by name, for --agent."},
+		{"enforce", "In " + SystemFile + " alone: keys that nothing else can change."},
+	}
+}
+
+// NearestKey asks whether a key was meant by a word that is none; empty where none is near.
+func NearestKey(word string) string {
+	var names []string
+	for _, k := range Keys() {
+		names = append(names, k.Name)
+	}
+	for _, b := range Blocks() {
+		if b.Name == word {
+			return word + " holds other keys: write it in looprun.yaml"
+		}
+	}
+	return nearest.DidYouMean(strings.ReplaceAll(word, "-", "_"), names)
+}
+
+// Takes says which values the key takes.
+func (k Key) Takes() string {
+	text := "a text"
+	switch k.kind() {
+	case reflect.TypeFor[CountLimit]():
+		text = "a whole number of 1 or more, or off"
+	case reflect.TypeFor[DurationLimit]():
+		text = "a time such as 90s, 15m, 2h30m or 1d, or off"
+	case reflect.TypeFor[Duration](), reflect.TypeFor[Span]():
+		text = "a time such as 500ms, 90s, 15m or 1d"
+	case reflect.TypeFor[MoneyLimit]():
+		text = "an amount in US dollars, or off"
+	case reflect.TypeFor[TokenLimit]():
+		text = "a number of tokens such as 500000, 500k or 2M, or off"
+	case reflect.TypeFor[Codes]():
+		text = "a list of exit codes such as 0,3-5, or none"
+	case reflect.TypeFor[Often]():
+		text = "K/N, or off"
+	case reflect.TypeFor[Weakening]():
+		text = "trip, warn or off"
+	case reflect.TypeFor[Modes]():
+		text = strings.Join(DetachedModes, ", ") + ", or KEY=MODE with commas"
+	case reflect.TypeFor[Keep]():
+		text = "runs=N, days=N, megabytes=N, with commas"
+	case reflect.TypeFor[ShellLine]():
+		text = "a line for sh -c"
+	case reflect.TypeFor[bool]():
+		text = "true or false"
+	case reflect.TypeFor[int]():
+		text = "a whole number"
+	}
+	switch {
+	case k.Words() != nil:
+		text = strings.Join(k.Words(), ", ")
+	case k.tag("value") == "path" && k.tag("words") == "":
+		text = "a path; in looprun.yaml relative to the file"
+	case k.tag("value") == "pattern":
+		text = "a regular expression"
+	case k.Name == exitCodesKey:
+		text = "KEY=N, where KEY is a status or a guard"
+	}
+	if k.Repeats() {
+		text += "; several are allowed"
+	}
+	return text
+}
+
+// Trust says what a looprun.yaml that was merely found may do with the key.
+func (k Key) Trust() string {
+	trust := k.tag("trust")
+	bound, upto := strings.CutPrefix(trust, trustUpto)
+	switch {
+	case trust == trustSafe:
+		return "a looprun.yaml that was found needs no consent for it"
+	case trust == trustLower:
+		return "a looprun.yaml that was found needs no consent to lower it"
+	case upto:
+		return "a looprun.yaml that was found needs no consent up to " + bound
+	}
+	return "a looprun.yaml that was found needs your consent for it"
+}
+
+// YAML is the key with a value as looprun.yaml has it.
+func (k Key) YAML(value string) string {
+	switch {
+	case k.Name == exitCodesKey || k.isWords() && strings.Contains(value, "="):
+		name, of, _ := strings.Cut(value, "=")
+		return fmt.Sprintf("%s: {%s: %s}", k.Name, name, of)
+	case k.Repeats():
+		return fmt.Sprintf("%s: [%s]", k.Name, quotedYAML(value))
+	}
+	return k.Name + ": " + quotedYAML(value)
+}
+
+// quotedYAML quotes a value that YAML would read as something else.
+func quotedYAML(value string) string {
+	if strings.ContainsAny(value, "*&!|>%@`#,[]{}:'\"") {
+		return "'" + strings.ReplaceAll(value, "'", "''") + "'"
+	}
+	return value
+}
