@@ -95,10 +95,12 @@ func (w written) words(k Key) []string {
 	return words
 }
 
-// Over are the values but for those that the command line beats.
-func (g *Given) Over(v Values) Values {
+// Over are the values but for those that the command line beats, which those in except are not.
+func (g *Given) Over(v Values, except ...string) Values {
 	left := maps.Clone(v)
-	maps.DeleteFunc(left, func(name string, _ any) bool { return g.Has(name) && !g.byKey[name].key.Repeats() })
+	maps.DeleteFunc(left, func(name string, _ any) bool {
+		return g.Has(name) && !g.byKey[name].key.Repeats() && !slices.Contains(except, name)
+	})
 	return left
 }
 

@@ -225,7 +225,7 @@ func (o *Order) flags(l loops.Loop) ([]string, error) {
 			return nil, config.Usage("options: "+key+" cannot be set there", "leave it out, or use the key of the loop")
 		}
 	}
-	return o.Given.Over(l.Keys()).Words(o.From)
+	return o.Given.Over(l.Keys(), notForRuns...).Words(o.From)
 }
 
 // inside reports whether a folder is in the other, or is it.
