@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/looprun/looprun/internal/config"
 	"gopkg.in/yaml.v3"
 
 	"github.com/looprun/looprun/core"
@@ -74,6 +76,12 @@ func known(model *kong.Application) (flags, commands []string) {
 		}
 	}
 	walk(model.Node)
+	for _, k := range config.Keys() {
+		flags = append(flags, "--"+k.Flag())
+		if k.IsBool() {
+			flags = append(flags, "--no-"+k.Flag(), "--"+strings.TrimPrefix(k.Flag(), "no-"))
+		}
+	}
 	return append(flags, "--hook-", "--help", "--version"), commands
 }
 
