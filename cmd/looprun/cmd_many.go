@@ -122,11 +122,7 @@ func (c *manyCmd) resume(a *app, state string) error {
 	if err != nil {
 		return err
 	}
-	flags, err := a.config.Passed(&c.Options)
-	if err != nil {
-		return err
-	}
-	b.Resume = slices.DeleteFunc(flags, func(flag string) bool { return !strings.HasPrefix(flag, "--detached=") })
+	b.Resume = a.line.given.Only("detached")
 	return c.carryOut(a, b)
 }
 

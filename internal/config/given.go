@@ -82,6 +82,14 @@ func (g *Given) Words(except ...string) []string {
 	return words
 }
 
+// Only are those of one key.
+func (g *Given) Only(name string) []string {
+	if of := g.byKey[name]; of != nil {
+		return of.words(of.key)
+	}
+	return nil
+}
+
 // words give the key its value on a command line.
 func (w written) words(k Key) []string {
 	var words []string
