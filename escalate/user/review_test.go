@@ -37,6 +37,21 @@ func TestAReviewBeforeTheFirstIterationHasEnded(t *testing.T) {
 	}
 }
 
+// Before a person calls a pass correct, the review shows what changed in the protected files.
+func TestAReviewShowsTheDiffOfProtectedFiles(t *testing.T) {
+	s := testState(1)
+	s.Passed = true
+	s.Last = &core.IterationFinished{Iteration: 1, Outcome: core.OutcomeDone, Weakened: "Passes, and judge.sh has changed", Diff: "-test -e fixed\n+exit 0\x1b[2J\n"}
+	got := strings.Join(History(s), "\n")
+	if want := "What changed in protected files\n-test -e fixed\n+exit 0\n"; !strings.HasPrefix(got, want) {
+		t.Errorf("the review begins with:\n%q\nwant %q", got, want)
+	}
+	s.Last.Weakened = ""
+	if got := strings.Join(History(s), "\n"); strings.Contains(got, "protected") {
+		t.Errorf("a pass that is not weakened shows:\n%s", got)
+	}
+}
+
 func TestReviewIsPrintedAndAsksAgain(t *testing.T) {
 	su := asking()
 	su.State = testState(3)

@@ -86,9 +86,9 @@ func closing(s *core.State, r core.Result, code int) string {
 	pending := s.Pending()
 	switch {
 	case code == 0 && r.Iterations == 0:
-		return fmt.Sprintf("done: it passes already, and %s was not run", Short(CommandLine(s.Command), 60))
+		return fmt.Sprintf("done: it passes already, and %s was not run%s", Short(CommandLine(s.Command), 60), but(s, r))
 	case code == 0:
-		return "done " + after
+		return "done " + after + but(s, r)
 	case r.Pending && len(pending) > 0:
 		asks := "it asks"
 		if len(pending) > 1 {
@@ -115,6 +115,14 @@ func closing(s *core.State, r core.Result, code int) string {
 	return after + "\nwhy: looprun explain " + r.RunID
 }
 
+// but are the warnings of the iteration that made the run done: what its success leaves open.
+func but(s *core.State, r core.Result) string {
+	if r.Status != core.StatusDone || s.Last == nil || len(s.Last.Warnings) == 0 {
+		return ""
+	}
+	return "; warning: " + termsafe.Line(strings.Join(s.Last.Warnings, "; "))
+}
+
 // atFirst says how many checks failed at first, where that was another number.
 func atFirst(s *core.State) string {
 	if len(s.History) == 0 || s.History[0].Iteration != 1 {
@@ -139,7 +147,8 @@ func further(s *core.State, guard core.GuardID) string {
 }
 
 // Verdict is: STATUS (GUARD) after N of MAX iterations, RUNTIME: LABEL; exit
-// CODE; next: looprun answer, resume or explain RUN, and nothing more after success.
+// CODE; next: looprun answer, resume or explain RUN. After success there is no next
+// command, only the warnings of the last iteration: warning: TEXT.
 func Verdict(s *core.State, r core.Result, code int) string {
 	var b strings.Builder
 	b.WriteString(string(r.Status))
@@ -158,6 +167,7 @@ func Verdict(s *core.State, r core.Result, code int) string {
 	if next := nextOf(s, r); next != "" {
 		fmt.Fprintf(&b, "; next: looprun %s %s", next, r.RunID)
 	}
+	b.WriteString(but(s, r))
 	return b.String()
 }
 
