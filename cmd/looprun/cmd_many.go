@@ -85,6 +85,9 @@ func (c *manyCmd) Run(a *app) error {
 			a.say.News("%s of %s not committed, so no loop sees %s: %s", plural.Count(len(files), "change"), top, map[bool]string{true: "it", false: "them"}[len(files) == 1], console.Short(strings.Join(files, ", "), 200))
 		}
 	}
+	if len(plan.Missing) > 0 {
+		a.say.Warn("no loop has the files of these submodules: %s; git submodule update --init gets them", console.Short(strings.Join(plan.Missing, ", "), 200))
+	}
 	masker, err := c.Redactor(os.Environ())
 	if err != nil {
 		return err

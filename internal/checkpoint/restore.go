@@ -159,6 +159,19 @@ func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
+// Nested are the paths of the nested repositories, such as submodules, that a commit has.
+func Nested(ctx context.Context, dir, commit string) ([]string, error) {
+	all, err := files(ctx, dir, commit)
+	var nested []string
+	for name, f := range all {
+		if f.mode == modeNested {
+			nested = append(nested, name)
+		}
+	}
+	slices.Sort(nested)
+	return nested, err
+}
+
 type file struct{ mode, object string }
 
 // files returns the files of a commit by their paths.

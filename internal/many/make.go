@@ -152,13 +152,17 @@ func Make(ctx context.Context, o Order) (p *Plan, left map[string][]string, err 
 		if left[at.top], err = changes(ctx, at.top); err != nil {
 			return nil, nil, err
 		}
+		p.Missing = append(p.Missing, at.missing...)
 	}
 	p.name(time.Now())
 	return p, left, nil
 }
 
-// place is a repository at a commit.
-type place struct{ top, commit string }
+// place is a repository at a commit, and the submodules of it that are not on this machine.
+type place struct {
+	top, commit string
+	missing     []string
+}
 
 // plan is one loop as it will be run.
 func (o *Order) plan(ctx context.Context, l loops.Loop, found map[string]place) (Loop, error) {
@@ -186,6 +190,9 @@ func (o *Order) plan(ctx context.Context, l loops.Loop, found map[string]place) 
 		}
 		if at.commit, err = checkpoint.Resolve(ctx, at.top, ref); err != nil {
 			return fail(config.Usage(err.Error(), "commit something, or name another commit with ref"))
+		}
+		if _, at.missing, err = submodules(ctx, at.top, at.commit); err != nil {
+			return fail(err)
 		}
 		found[key] = at
 	}

@@ -33,6 +33,8 @@ type Plan struct {
 	Loops []Loop `json:"loops"`
 	// Masked says that it held a secret and is not all there.
 	Masked bool `json:"masked,omitempty"`
+	// Missing are the submodules whose files no loop has.
+	Missing []string `json:"missing,omitempty"`
 }
 
 // Limits hold for all loops together. Zero is no limit, but for Jobs.

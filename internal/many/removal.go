@@ -277,8 +277,12 @@ func (r *Removal) expire(p *Plan, now time.Time) {
 	for i := range p.Loops {
 		left = !r.expired(planned{p, &p.Loops[i]}, now) || left
 	}
-	if !left {
-		_ = os.RemoveAll(p.dir())
+	if left {
+		return
+	}
+	_ = os.RemoveAll(p.dir())
+	for i := range p.Loops {
+		planned{p, &p.Loops[i]}.repository().dismiss(context.Background(), p.ID)
 	}
 }
 

@@ -428,6 +428,7 @@ func (t *Taking) close(ctx context.Context) error {
 	if err := t.mirror.remove(ctx, t.Tree); err != nil {
 		return err
 	}
+	_, _ = git.Run(ctx, t.mirror.mirror, nil, "update-ref", "-d", "refs/bases/take/0")
 	t.Tree, t.Files = "", nil
 	return os.Remove(t.removal.takingFile())
 }

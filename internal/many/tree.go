@@ -63,12 +63,94 @@ func (r *repository) fetch(ctx context.Context, id string, commits []string) err
 		unlock(filepath.Join(r.mirror, filepath.FromSlash(of)))
 	}
 	checkpoint.ForgetCutTrees(r.mirror)
+	r.pack(ctx)
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options", r.top, "+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"}
 	for i, c := range commits { // they stay as long as the trees do
 		args = append(args, fmt.Sprintf("+%s:refs/bases/%s/%d", c, id, i))
 	}
 	_, err = git.Run(ctx, r.mirror, nil, args...)
 	return err
+}
+
+// pack packs the mirror once it has as many loose objects as git itself would pack. It is no loss
+// where that fails.
+func (r *repository) pack(ctx context.Context) {
+	const most = 6700 / 256 // in one of the folders, as git gc --auto counts them
+	if loose, err := os.ReadDir(filepath.Join(r.mirror, "objects", "17")); err == nil && len(loose) > most {
+		_, _ = git.Run(ctx, r.mirror, nil, "repack", "-d", "--quiet")
+	}
+}
+
+// dismiss forgets a batch whose runs are gone, and removes the mirror where no other needs it.
+func (r *repository) dismiss(ctx context.Context, batch string) {
+	home := filepath.Dir(r.mirror)
+	if _, err := os.Stat(r.mirror); err != nil {
+		return
+	}
+	release, err := scratchpad.Hold(home)
+	if err != nil {
+		return // another batch begins
+	}
+	defer func() { _ = release() }()
+	if out, err := git.Run(ctx, r.mirror, nil, "for-each-ref", "--format=%(refname)", "refs/bases/"+batch); err == nil {
+		for ref := range strings.Lines(out) {
+			_, _ = git.Run(ctx, r.mirror, nil, "update-ref", "-d", strings.TrimSpace(ref))
+		}
+	}
+	left, err := git.Run(ctx, r.mirror, nil, "for-each-ref", "--count=1", "refs/looprun", "refs/bases")
+	trees, _ := os.ReadDir(filepath.Join(r.mirror, "worktrees"))
+	if err != nil || left != "" || len(trees) > 0 {
+		return
+	}
+	gone := filepath.Join(home, "part-gone") // clone removes what a kill leaves of it
+	if os.Rename(r.mirror, gone) == nil {
+		_ = os.RemoveAll(gone)
+	}
+}
+
+// submodules gives a work tree the files of the submodules that the user's repository has.
+func (r *repository) submodules(ctx context.Context, l *Loop) error {
+	there, _, err := submodules(ctx, r.top, l.Base)
+	for _, m := range there {
+		if err != nil {
+			break
+		}
+		_, err = git.Run(ctx, l.Tree, nil, "-c", "submodule."+m.name+".url="+m.dir, "submodule", "--quiet", "update", "--init", "--checkout", "--", m.path)
+	}
+	return err
+}
+
+// submodule is one of a commit's: dir is its repository on this machine.
+type submodule struct{ path, name, dir string }
+
+// submodules are those of a commit whose repositories the user has, and the paths of those that
+// are missing.
+func submodules(ctx context.Context, top, commit string) (there []submodule, missing []string, err error) {
+	paths, err := checkpoint.Nested(ctx, top, commit)
+	if err != nil || len(paths) == 0 {
+		return nil, nil, err
+	}
+	common, err := git.Run(ctx, top, nil, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return nil, nil, err
+	}
+	names := map[string]string{}
+	// A commit may have nested repositories and no .gitmodules.
+	listed, _ := git.Run(ctx, top, nil, "config", "--blob", commit+":.gitmodules", "-z", "--get-regexp", `^submodule\..*\.path$`)
+	for entry := range strings.SplitSeq(listed, "\x00") {
+		key, path, _ := strings.Cut(entry, "\n")
+		names[path] = strings.TrimSuffix(strings.TrimPrefix(key, "submodule."), ".path")
+	}
+	for _, path := range paths {
+		m := submodule{path: path, name: names[path]}
+		m.dir = filepath.Join(filepath.FromSlash(common), "modules", filepath.FromSlash(m.name))
+		if _, err := os.Stat(filepath.Join(m.dir, "HEAD")); err != nil || !filepath.IsLocal(m.name) || strings.Contains(m.name, "=") {
+			missing = append(missing, path)
+			continue
+		}
+		there = append(there, m)
+	}
+	return there, missing, nil
 }
 
 // unlock removes the locks that a git which was killed has left below a folder.
@@ -92,7 +174,7 @@ func (r *repository) clone(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := git.Run(ctx, home, nil, "clone", "--quiet", "--bare", "--template=", "--end-of-options", r.top, part); err != nil {
+	if _, err := git.Run(ctx, home, nil, "clone", "--quiet", "--bare", "--no-local", "--template=", "--end-of-options", r.top, part); err != nil {
 		return err
 	}
 	if _, err := git.Run(ctx, part, nil, "remote", "remove", "origin"); err != nil {
@@ -130,6 +212,9 @@ func (r *repository) add(ctx context.Context, l *Loop) error {
 		at = last
 	}
 	if err := r.place(ctx, l.Tree, at); err != nil {
+		return err
+	}
+	if err := r.submodules(ctx, l); err != nil {
 		return err
 	}
 	if err := r.exclude(l.Copy); err != nil {
