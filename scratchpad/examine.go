@@ -166,7 +166,7 @@ func (f *Findings) details(dir string) error {
 
 // derived says which files are older than the journal that they are made from.
 func (f *Findings) derived(dir string, s *core.State) {
-	v, there := lookAt(dir).readResult()
+	v, there := readResult(dir)
 	switch {
 	case there && !s.Ended, there && s.Ended && v.Status != s.Ending.Status:
 		f.add(Finding{Kind: "stale_result", Level: LevelProblem, File: resultName, Text: "it says " + string(v.Status) + ", the journal does not", Remedy: "trust the journal: looprun show; looprun resume writes it again"})
@@ -175,7 +175,7 @@ func (f *Findings) derived(dir string, s *core.State) {
 	case !s.Ended && s.Seq > 0:
 		f.add(Finding{Kind: "crashed", Level: LevelNote, File: journalName, Text: "the run has no end: looprun was killed", Remedy: "looprun resume goes on with it"})
 	}
-	b, err := readBounded(filepath.Join(dir, pageName))
+	b, err := readStart(filepath.Join(dir, pageName), readLimit)
 	if s.Seq == 0 {
 		return
 	}

@@ -124,51 +124,43 @@ func Find(stateDir, text string) (string, error) {
 // HasEvents reports whether anything is on record of the run: one that is just
 // starting, or that was killed before it did, has nothing to show or to resume.
 func HasEvents(dir string) bool {
-	var first [1]byte
-	start, err := lookAt(dir).readStart(journalName, first[:])
+	start, err := readStart(filepath.Join(dir, journalName), 1)
 	return err == nil && len(start) > 0 // a damaged one has something, too
 }
 
-// Summarize reads what a list shows of a run.
-func Summarize(dir string) Summary { return lookAt(dir).Summarize() }
-
-// Summarize is [Summarize] of the run.
-func (l *Look) Summarize() Summary {
-	s := Summary{ID: filepath.Base(l.Dir), Dir: l.Dir}
-	var page [pageSize]byte
-	start, err := l.readStart(journalName, page[:])
-	var first core.Event
-	if err == nil {
-		first, err = l.first(start)
-	}
-	rests := err == nil && l.rests()
-	s.Alive = !rests && l.locked() // asked first: what a run writes last is then there
+// Summarize reads what a list shows of a run. Of one that has ended it reads the first event
+// and the result, and replays the journal only where there is none.
+func Summarize(dir string) Summary {
+	s := Summary{ID: filepath.Base(dir), Dir: dir, Alive: Locked(dir)} // asked first: what a run writes last is then there
+	first, err := First(dir)
 	if err != nil {
 		s.Problem = err.Error()
 		return s
 	}
 	started, _ := first.Data.(core.RunStarted)
-	s.Name, s.Command, s.Started = started.Name, started.Command, first.Time
-	s.Parent = started.Parent
-	if v, ok := l.readResult(); ok && !s.Alive {
+	s.Name, s.Command, s.Started, s.Parent = started.Name, started.Command, first.Time, started.Parent
+	if v, ok := readResult(dir); ok && !s.Alive {
 		s.Status, s.Guard, s.ExitCode = v.Status, string(v.Guard), v.ExitCode
 		s.Iterations, s.Runtime, s.Signature, s.Says = v.Iterations, v.RuntimeSeconds, v.Signature, v.Says
 		s.Pending, s.CostUSD = v.Pending, v.CostUSD
 		return s
 	}
-	if rests { // it did a moment ago, and has no end
-		s.Alive = l.locked()
-	}
-	state, _, err := Load(l.Dir)
+	state, _, err := Load(dir)
 	if err != nil {
 		s.Problem = err.Error()
 		return s
 	}
+	return SummaryOf(dir, state, s.Alive)
+}
+
+// SummaryOf is what a list shows of a run in that state.
+func SummaryOf(dir string, state *core.State, alive bool) Summary {
 	r := state.Result()
-	s.Status = Standing(state, s.Alive)
-	s.Guard, s.ExitCode = string(r.Guard), r.ExitCode
-	s.Iterations, s.Runtime, s.Signature, s.Says = r.Iterations, r.RuntimeSeconds, r.Signature, r.Says
-	return s
+	return Summary{
+		ID: filepath.Base(dir), Dir: dir, Name: state.Name, Parent: state.Parent, Command: state.Command, Status: Standing(state, alive),
+		Guard: string(r.Guard), ExitCode: r.ExitCode, Iterations: r.Iterations, Started: state.Started, Runtime: r.RuntimeSeconds,
+		Signature: r.Signature, Says: r.Says, Pending: r.Pending, CostUSD: r.CostUSD, Alive: alive,
+	}
 }
 
 // Standing is the status of a run that may still be alive.
@@ -187,20 +179,14 @@ func Standing(s *core.State, alive bool) core.Status {
 
 // First is the first event of a run.
 func First(dir string) (core.Event, error) {
-	var page [pageSize]byte
-	l := lookAt(dir)
-	start, err := l.readStart(journalName, page[:])
+	name := filepath.Join(dir, journalName)
+	start, err := readStart(name, pageSize) // no record is longer
 	if err != nil {
 		return core.Event{}, err
 	}
-	return l.first(start)
-}
-
-// first is the first event of a journal that begins so.
-func (l *Look) first(start []byte) (core.Event, error) {
 	line, _, whole := bytes.Cut(start, []byte{'\n'})
 	if !whole {
-		return core.Event{}, fmt.Errorf("%s holds no events", l.path(journalName))
+		return core.Event{}, fmt.Errorf("%s holds no events", name)
 	}
-	return decode(l.Dir, line)
+	return decode(dir, line)
 }

@@ -63,13 +63,13 @@ func TestVerdictGoesWithTheFirstEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if _, ok := lookAt(r.Dir).readResult(); !ok {
+	if _, ok := readResult(r.Dir); !ok {
 		t.Error("the verdict went when the run was opened")
 	}
 	if err := again.Journal.Append(core.Event{Seq: s.Seq + 1, Time: day, Data: core.RunResumed{}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := lookAt(r.Dir).readResult(); ok {
+	if _, ok := readResult(r.Dir); ok {
 		t.Error("the verdict is still there though the run goes on")
 	}
 }

@@ -39,13 +39,11 @@ func Hold(dir string) (release func() error, err error) {
 }
 
 // Locked reports whether the run is alive: whether a looprun has it open.
-func Locked(dir string) bool { return lookAt(dir).locked() }
-
-func (l *Look) locked() bool {
-	g, err := l.openGlimpse(lockName)
+func Locked(dir string) bool {
+	f, err := openRegular(filepath.Join(dir, lockName))
 	if err != nil {
 		return false
 	}
-	defer g.close()
-	return locked(g.handle())
+	defer f.Close()
+	return locked(f.Fd())
 }

@@ -25,10 +25,3 @@ func lock(fd uintptr) (bool, error) {
 func locked(fd uintptr) bool {
 	return errors.Is(unix.Flock(int(fd), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
-
-// locks of all runs are not told here.
-type locks struct{}
-
-func allLocks(string) *locks { return nil }
-
-func (l *Look) rests() bool { return false }

@@ -19,10 +19,3 @@ func locked(fd uintptr) bool {
 	taken, err := lock(fd)
 	return err == nil && !taken
 }
-
-// locks of all runs are not told here.
-type locks struct{}
-
-func allLocks(string) *locks { return nil }
-
-func (l *Look) rests() bool { return false }

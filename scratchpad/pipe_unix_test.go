@@ -76,7 +76,7 @@ func TestARunWithPipes(t *testing.T) {
 		}
 	}
 	within(t, "the verdict", func() {
-		if _, ok := lookAt(r.Dir).readResult(); ok {
+		if _, ok := readResult(r.Dir); ok {
 			t.Error("a pipe is a verdict")
 		}
 	})
@@ -138,7 +138,7 @@ func TestALinkInARun(t *testing.T) {
 		f.Close()
 		t.Error("an output below a link was opened")
 	}
-	if v, ok := lookAt(r.Dir).readResult(); ok {
+	if v, ok := readResult(r.Dir); ok {
 		t.Errorf("a link is the verdict %+v", v)
 	}
 	if b, err := readWithin(r.Dir, detailName(r.Dir, 2)); err == nil {

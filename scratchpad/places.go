@@ -3,7 +3,6 @@ package scratchpad
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -81,14 +80,4 @@ func (f *Findings) place(rel string, info fs.FileInfo) {
 // leftover reports whether the name is that of a file which was not complete.
 func leftover(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".tmp")
-}
-
-// readBounded reads a regular file, or its beginning.
-func readBounded(name string) ([]byte, error) {
-	file, err := openRegular(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, readLimit))
 }

@@ -103,8 +103,7 @@ func Sweep(stateDir string, forget func(id, dir string) error) (int, error) {
 func Doomed(stateDir string) (runs int, bytes int64, err error) {
 	names, err := doomedIn(stateDir)
 	for _, name := range names {
-		size, _ := Weigh(filepath.Join(stateDir, name))
-		bytes += size
+		bytes += Weigh(filepath.Join(stateDir, name))
 	}
 	return len(names), bytes, err
 }
@@ -134,46 +133,13 @@ func doomedIn(stateDir string) ([]string, error) {
 	return names, nil
 }
 
-// Weigh is how many bytes the files of a run hold, and when its last event was written, as
-// [LastEvent] says. What cannot be read counts nothing.
-func Weigh(dir string) (bytes int64, last time.Time) { return lookAt(dir).Weigh() }
-
-// Weigh is [Weigh] of the run.
-func (l *Look) Weigh() (bytes int64, last time.Time) {
-	files, ok := l.files()
-	if !ok {
-		return walked(l.Dir), LastEvent(l.Dir)
-	}
-	for _, f := range files {
-		switch f.mode {
-		case fs.ModeDir:
-			more, _ := Weigh(filepath.Join(l.Dir, f.name))
-			bytes += more
-		case 0: // links are not followed
-			bytes += f.size
-		}
-		if f.name == journalName {
-			last = f.changed
-		}
-	}
-	return bytes, last
-}
-
-// file is one in a folder: what kind, as [fs.FileMode.Type] says it.
-type file struct {
-	name    string
-	mode    fs.FileMode
-	size    int64
-	changed time.Time
-	// disk is the device that it is on, and inode its number there, on systems with such.
-	disk, inode uint64
-}
-
-func walked(dir string) int64 {
+// Weigh is how many bytes the files of a run hold. Links are not followed, and what cannot be
+// read counts nothing.
+func Weigh(dir string) int64 {
 	var sum int64
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
-			return nil // links are not followed
+			return nil
 		}
 		if info, err := e.Info(); err == nil {
 			sum += info.Size()

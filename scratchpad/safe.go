@@ -69,34 +69,14 @@ func irregular(name string) error {
 	return &fs.PathError{Op: "open", Path: name, Err: errors.New("it is not a regular file")}
 }
 
-// readStart reads the beginning of a regular file, as much of it as there is room for;
-// without room all of it.
-func (l *Look) readStart(name string, room []byte) ([]byte, error) {
-	g, err := l.openGlimpse(name)
+// readStart reads the beginning of a regular file, at most so many bytes.
+func readStart(name string, most int64) ([]byte, error) {
+	f, err := openRegular(name)
 	if err != nil {
 		return nil, err
 	}
-	defer g.close()
-	if room == nil {
-		room = make([]byte, g.size)
-	}
-	return g.fill(room[:min(int64(len(room)), g.size)], 0)
-}
-
-// fill reads as much as b holds, or is still there.
-func (g glimpse) fill(b []byte, offset int64) ([]byte, error) {
-	n := 0
-	for n < len(b) {
-		more, err := g.readAt(b[n:], offset+int64(n))
-		if err != nil {
-			return nil, err
-		}
-		if more == 0 { // it was made shorter
-			break
-		}
-		n += more
-	}
-	return b[:n], nil
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
 }
 
 // readWithin reads a regular file of a run's directory. No link in it is

@@ -70,7 +70,7 @@ func (r *Run) WriteResult(res core.Result, file string) error {
 func (r *Run) ResultFile() string { return filepath.Join(r.Dir, resultName) }
 
 // readResult reads the verdict; false: there is none.
-func (l *Look) readResult() (v Verdict, ok bool) {
-	b, err := l.readStart(resultName, nil)
+func readResult(dir string) (v Verdict, ok bool) {
+	b, err := readWithin(dir, filepath.Join(dir, resultName))
 	return v, err == nil && json.Unmarshal(b, &v) == nil
 }

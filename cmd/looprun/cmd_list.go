@@ -10,6 +10,7 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/hook"
+	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -158,6 +159,6 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 // summaries reads what a list shows of the runs.
 func summaries(dirs []string) []scratchpad.Summary {
 	runs := make([]scratchpad.Summary, len(dirs))
-	scratchpad.Each(dirs, func(i int, run *scratchpad.Look) { runs[i] = run.Summarize() })
+	parallel.Each(len(dirs), func(i int) { runs[i] = scratchpad.Summarize(dirs[i]) })
 	return runs
 }

@@ -260,11 +260,7 @@ func (f *followed) row(dir string) *row {
 
 // rowOf is what the list shows of a run in that state.
 func rowOf(dir string, s *core.State, alive bool, seen stamp) *row {
-	res := s.Result()
-	r := named(dir, seen, scratchpad.Summary{
-		ID: filepath.Base(dir), Name: s.Name, Command: s.Command, Status: scratchpad.Standing(s, alive), Guard: string(res.Guard),
-		Iterations: res.Iterations, Started: s.Started, Runtime: res.RuntimeSeconds, Signature: res.Signature, Says: res.Says, CostUSD: s.Cost,
-	})
+	r := named(dir, seen, scratchpad.SummaryOf(dir, s, alive))
 	r.Alive, r.Asks = alive, len(s.Answerable()) > 0
 	if s.Task != s.Name {
 		r.Task = termsafe.Line(s.Task)

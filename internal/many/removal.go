@@ -233,7 +233,7 @@ func (r *Removal) Room() (results int, bytes int64) {
 		}
 		results++
 		if err == nil {
-			more, _ := scratchpad.Weigh(l.Tree)
+			more := scratchpad.Weigh(l.Tree)
 			bytes += more
 		}
 		for _, commit := range m.commits {

@@ -20,7 +20,6 @@ import (
 	"github.com/looprun/looprun/internal/many"
 	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/plural"
-	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -102,7 +101,7 @@ func (p *Pruned) choose(s Selection) error {
 	if len(named) > 0 {
 		p.asked = many.ByName
 		p.Removed = make([]oldRun, len(named))
-		scratchpad.Each(named, func(i int, run *scratchpad.Look) { p.Removed[i] = p.describe(run, run.Summarize()) })
+		parallel.Each(len(named), func(i int) { p.Removed[i] = p.describe(scratchpad.Summarize(named[i])) })
 		return nil
 	}
 	p.asked = many.ByChoice
@@ -119,7 +118,7 @@ func (p *Pruned) choose(s Selection) error {
 	})
 	slices.Reverse(ids)
 	asked, whys := make([]oldRun, len(ids)), make([]string, len(ids))
-	scratchpad.Each(session.Within(p.removal.State, ids), func(i int, run *scratchpad.Look) { asked[i], whys[i] = p.look(s, run) })
+	parallel.Each(len(ids), func(i int) { asked[i], whys[i] = p.consider(s, filepath.Join(p.removal.State, ids[i])) })
 	for i, r := range asked {
 		if whys[i] != "" {
 			p.Kept = append(p.Kept, keptRun{r.ID, whys[i]})
@@ -130,25 +129,24 @@ func (p *Pruned) choose(s Selection) error {
 	return nil
 }
 
-// look describes a run that was asked for, and says why it is left all the same; of one
+// consider describes a run that was asked for, and says why it is left all the same; of one
 // that was not it is empty.
-func (p *Pruned) look(s Selection, run *scratchpad.Look) (r oldRun, why string) {
-	if s.OlderThan != nil && time.Since(scratchpad.LastEvent(run.Dir)) < *s.OlderThan {
+func (p *Pruned) consider(s Selection, dir string) (r oldRun, why string) {
+	if s.OlderThan != nil && time.Since(scratchpad.LastEvent(dir)) < *s.OlderThan {
 		return r, ""
 	}
-	is := run.Summarize()
+	is := scratchpad.Summarize(dir)
 	if len(s.Status) > 0 && !slices.Contains(s.Status, string(is.Status)) {
 		return r, ""
 	}
 	if why = p.removal.Why(is, p.asked); why != "" {
 		return oldRun{ID: is.ID}, why
 	}
-	return p.describe(run, is), ""
+	return p.describe(is), ""
 }
 
-func (p *Pruned) describe(run *scratchpad.Look, s scratchpad.Summary) oldRun {
-	bytes, last := run.Weigh()
-	r := oldRun{ID: s.ID, Status: s.Status, Last: last, Bytes: bytes, Command: s.Command, dir: s.Dir}
+func (p *Pruned) describe(s scratchpad.Summary) oldRun {
+	r := oldRun{ID: s.ID, Status: s.Status, Last: scratchpad.LastEvent(s.Dir), Bytes: scratchpad.Weigh(s.Dir), Command: s.Command, dir: s.Dir}
 	if p.removal.Untaken {
 		r.Untaken = p.removal.Lost(s.Dir)
 	}

@@ -26,10 +26,9 @@ func (s *Session) tidy(keep config.Keep) {
 	for _, id := range ids { // the latest first
 		dir := filepath.Join(state, id)
 		count++
-		bytes, last := scratchpad.Weigh(dir)
-		size += bytes
+		size += scratchpad.Weigh(dir)
 		tooMany := keep.Runs > 0 && count > keep.Runs
-		tooOld := keep.Days > 0 && time.Since(last) > time.Duration(keep.Days)*24*time.Hour
+		tooOld := keep.Days > 0 && time.Since(scratchpad.LastEvent(dir)) > time.Duration(keep.Days)*24*time.Hour
 		tooLarge := keep.Megabytes > 0 && size > int64(keep.Megabytes)<<20
 		if id == s.run.ID || !tooMany && !tooOld && !tooLarge {
 			continue
