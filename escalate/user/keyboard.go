@@ -62,7 +62,7 @@ const (
 	pasteNote    = "pasted text marks nothing; w types words"
 	againNote    = "press Enter again, alone"
 	unmarkedNote = "nothing is marked: press a number or a letter, or move with the arrows"
-	endNote      = "Ctrl-D ends nothing: p pauses, Ctrl-C interrupts"
+	endNote      = "Ctrl-D ends nothing; Ctrl-C interrupts"
 )
 
 // keyboard turns what arrives from a terminal into the keys of one prompt. In a
