@@ -154,13 +154,14 @@ func skipCounts(b []byte) bool {
 			return true
 		}
 	}
-	return false
+	return bytes.Contains(b, []byte(" steps ("))
 }
 
 // classNear finds what the number b[i:n] counts: the word after it, or the one
 // before it when that ends in ':' or '=' or stands alone.
 func classNear(b []byte, i, n int) countClass {
-	if i > 0 && (b[i-1] == '=' || b[i-1] == ':' || b[i-1] == ' ' && i > 1 && b[i-2] == ':') {
+	at := len(bytes.TrimRight(b[:i], " "))
+	if at > 0 && (b[at-1] == ':' || at == i && b[at-1] == '=') {
 		e := i
 		for e > 0 && (b[e-1] == ' ' || b[e-1] == ':' || b[e-1] == '=') {
 			e--
@@ -172,6 +173,12 @@ func classNear(b []byte, i, n int) countClass {
 	w := runOf(b, n, isSpace)
 	end := runOf(b, w, isAlpha)
 	cl := countWord(b[w:end])
+	if i > 7 && string(b[i-7:i]) == "out of " { // 3 tests failed out of 8
+		return countTotal
+	}
+	if bytes.HasPrefix(b, []byte("[  FAILED  ] ")) { // 3 tests, listed below:
+		return countFailed
+	}
 	ofAll := i > 3 && string(b[i-3:i]) == "of "                // 3 of 8 checks failed: 8 are all
 	if cl == countTotal && !ofAll && ascii.At(b, end) == ' ' { // 3 tests failed
 		if next := countWord(b[end+1 : runOf(b, end+1, isAlpha)]); next == countFailed || next == countPassed || next == countErrored {

@@ -32,7 +32,7 @@ var countedOtherwise = map[string]string{
 
 // How many checks fail is said where it is known, and is right.
 func TestCounts(t *testing.T) {
-	var right, unknown, wrong, otherwise int
+	var right, unknown, wrong, otherwise, totals, wrongTotals int
 	seen := map[string]string{}
 	for i, set := range benchDirs {
 		if testing.Short() && i > 0 {
@@ -47,6 +47,11 @@ func TestCounts(t *testing.T) {
 			sig := sigs[r.File]
 			if sig.Total >= 0 && sig.Failing > sig.Total {
 				t.Errorf("%s: %d of %d checks fail", r.File, sig.Failing, sig.Total)
+			}
+			if r.Total > 0 && sig.Total >= 0 {
+				if totals++; sig.Total != r.Total {
+					wrongTotals++
+				}
 			}
 			if sig.Failing == len(r.Failing) {
 				right++
@@ -78,6 +83,10 @@ func TestCounts(t *testing.T) {
 		fmt.Fprintln(&sb, seen[tool])
 	}
 	t.Logf("counts of %d recordings: right %.3f, unknown %.3f, wrong %.3f; %d are counted otherwise\n%s", all, ratio(right, all), ratio(unknown, all), ratio(wrong, all), otherwise, sb.String())
+	t.Logf("%d totals are stated, %d of them wrong", totals, wrongTotals)
+	if ratio(wrongTotals, totals) > 0.03 {
+		t.Errorf("%d of %d totals are wrong", wrongTotals, totals)
+	}
 	if ratio(right, all) < 0.92 || ratio(wrong, all) > 0.03 {
 		t.Errorf("%.3f are right and %.3f wrong, want at least 0.92 and at most 0.03", ratio(right, all), ratio(wrong, all))
 	}
@@ -91,6 +100,12 @@ func TestHowManyFail(t *testing.T) {
 		checks         string
 	}{
 		{"words before numbers", "==== a-1 adds FAILED\n==== a-1 FAILED\nall.tcl:\tTotal\t8\tPassed\t7\tSkipped\t0\tFailed\t1\n", 1, 8, "a-1,a-1 adds"},
+		{"ctest", "38% tests passed, 5 tests failed out of 8\n", 5, 8, ""},
+		{"googletest", "[==========] Running 8 tests from 2 test suites.\n[  FAILED  ] A.B (0 ms)\n[==========] 8 tests from 2 test suites ran. (1 ms total)\n[  PASSED  ] 7 tests.\n[  FAILED  ] 1 test, listed below:\n[  FAILED  ] A.B\n", 1, 8, "A.B"},
+		{"junit", "[         8 tests found           ]\n[         5 tests successful      ]\n[         3 tests failed          ]\n", 3, 8, ""},
+		{"a plan", "1..8\nok 1 a\nnot ok 2 b\n", 1, 8, "b"},
+		{"steps are no checks", "5 scenarios (3 failed, 2 passed)\n15 steps (3 failed, 3 skipped, 9 passed)\n", 3, 5, ""},
+		{"words with room behind them", "  Total:     4\n  Passed:    1\n  Failed:    3\n", 3, 4, ""},
 		{"a fraction", "FAILURE\n3/4 test failures\n", 3, 4, ""},
 		{"several services", "[a] 2 failed, 1 passed\n[b] 1 failed, 1 passed\n[a] x\n[b] y\n[a] z\n", 3, 5, ""},
 		{"assertions of tests", "TAP version 13\n# adds\nok 1 should be equal\n# subtracts\nnot ok 2 should be equal\n# divides\nnot ok 3 should be equal\n1..3\n# tests 3\n# pass  1\n# fail  2\n", 2, 3, "divides,subtracts"},

@@ -152,7 +152,9 @@ func (x *extractor) plain(full, b []byte) bool {
 		return true
 	}
 	x.source = false
-	x.tap.line(full, b)
+	if n := x.tap.line(full, b); n > 0 {
+		x.counts.merge(byClass{countTotal: n + 1})
+	}
 	x.s.warned = x.s.warned || blames(f.body)
 	if x.s.user.extracts(x, f) {
 		return true

@@ -11,6 +11,7 @@ import (
 type tap struct {
 	version bool // the line before was TAP version 13
 	flat    bool // "# name" alone stands above a test's assertions
+	nested  bool // there are subtests, or there may be
 	heads   []tapHead
 }
 
@@ -23,13 +24,18 @@ type tapHead struct {
 // maxHeads is how deep tests are followed.
 const maxHeads = 16
 
-// line takes a line of text; full has its white space in front.
-func (t *tap) line(full, b []byte) {
+// line takes a line of text; full has its white space in front. It returns how many tests a
+// plan says that there are, 0 for another line and where tests have parts.
+func (t *tap) line(full, b []byte) (plan int) {
+	if n, ok := bytes.CutPrefix(b, []byte("1..")); ok && len(n) > 0 && len(n) < 8 && ascii.Digits(n, 0) == len(n) && len(full) == len(b) && !t.nested {
+		return number7(n)
+	}
 	text, ok := bytes.CutPrefix(b, []byte("# "))
 	version := t.version
 	t.version = bytes.HasPrefix(b, []byte("TAP version "))
+	t.nested = t.nested || t.version && bytes.HasSuffix(b, []byte(" 14"))
 	if !ok {
-		return
+		return 0
 	}
 	name, subtest := bytes.CutPrefix(text, []byte("Subtest: "))
 	if subtest && t.flat { // what stood first was no test
@@ -39,14 +45,16 @@ func (t *tap) line(full, b []byte) {
 		t.flat = t.flat || version && len(t.heads) == 0
 		word, rest, _ := bytes.Cut(text, []byte(" "))
 		if rest = trim(rest); !t.flat || text[0] == ' ' || len(rest) > 0 && ascii.Digits(rest, 0) == len(rest) && countWord(word) != countOther || split(text, false).log {
-			return
+			return 0
 		}
 	}
 	indent := len(full) - len(b)
 	for n := len(t.heads); n > 0 && (t.heads[n-1].indent >= indent || n == maxHeads); n-- {
 		t.heads = t.heads[:n-1]
 	}
+	t.nested = t.nested || subtest
 	t.heads = append(t.heads, tapHead{indent: indent, name: string(checkName(name))})
+	return 0
 }
 
 // failing returns the name of the test that a failing line is of, and whether the line is

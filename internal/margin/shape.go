@@ -491,7 +491,7 @@ func bareName(w []byte) bool {
 		}
 	}
 	bare := bytes.TrimRight(w, ":")
-	return !telling(w) && (len(bare) == 0 || !located(bare))
+	return !telling(w) && len(bytes.Trim(w, "[]()")) > 0 && (len(bare) == 0 || !located(bare))
 }
 
 func nameStart(c byte) bool {
