@@ -34,9 +34,9 @@ var foreign = map[string][]string{
 	"docs/recipes/test-fix-with-an-agent.md": {"--max-turns", "--permission-mode", "--allowedTools", "--skip-git-repo-check", "--no-auto-commits", "--auto-test"},
 }
 
-// said are the flags and commands of looprun's that the prose of a page names,
-// each with its line. What stands behind " -- " is the command that is run. In
-// the tables of the page about other tools only the last column is looprun's.
+// said returns the flags and commands of looprun that the prose of a page names, each with its
+// line; a key after -o counts as its flag. Words after " -- " belong to the command that is run.
+// In the tables of the page about other tools only the last column is looprun's.
 func said(page, text string) (flags, commands []pageLink) {
 	for i, line := range unfenced(text) {
 		if strings.HasPrefix(line, "|") {
@@ -49,8 +49,11 @@ func said(page, text string) (flags, commands []pageLink) {
 			words := strings.Trim(code, "`")
 			words = strings.TrimPrefix(words, "args: ")
 			words, _, _ = strings.Cut(words, " -- ")
-			if !strings.HasPrefix(words, "looprun") && !strings.HasPrefix(words, "--") {
+			if !strings.HasPrefix(words, "looprun") && !strings.HasPrefix(words, "-") {
 				continue
+			}
+			for _, key := range regexp.MustCompile(`(?:^| )-o ([a-z_]+)=`).FindAllStringSubmatch(words, -1) {
+				flags = append(flags, pageLink{i + 1, "--" + strings.ReplaceAll(key[1], "_", "-")})
 			}
 			if m := regexp.MustCompile(`^looprun ([a-z]+)`).FindStringSubmatch(words); m != nil {
 				commands = append(commands, pageLink{i + 1, m[1]})
@@ -121,10 +124,10 @@ func TestDocsNameFlags(t *testing.T) {
 }
 
 func TestDocsNameFlagsReadsProse(t *testing.T) {
-	text := "Use `--wait` and `looprun --retry 3 -- cmd --its-own`, `looprun nothing`, `other --flag`.\n```\n`--fenced`\n```\n| `--left` | `args: --right=1` |\n"
+	text := "Use `-o max_cost=2`, `--wait` and `looprun --retry 3 -- cmd --its-own`, `looprun nothing`, `other --flag`.\n```\n`--fenced`\n```\n| `--left` | `args: --right=1` |\n"
 	for page, want := range map[string]string{
-		"docs/x.md":         "--wait --retry --left --right",
-		"docs/migration.md": "--wait --retry --right",
+		"docs/x.md":         "--max-cost --wait --retry --left --right",
+		"docs/migration.md": "--max-cost --wait --retry --right",
 	} {
 		flags, commands := said(page, text)
 		var got []string
@@ -241,7 +244,7 @@ func TestDocsTables(t *testing.T) {
 	if defaults.Runtime.String() != "15m0s" {
 		t.Errorf("the default of max_runtime is %s", defaults.Runtime)
 	}
-	row := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| .* \\| (\\S+) \\| `(--[a-z-]+)` \\|(?: (\\d+) \\|)?$")
+	row := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| .* \\| (\\S+) \\| `((?:--)?[a-z_-]+)` \\|(?: (\\d+) \\|)?$")
 	limits := fmt.Sprintf("after %d iterations, %.0f minutes, the same failure %d times or %d errors in a row", defaults.Iterations, defaults.Runtime.Minutes(), defaults.Loop, defaults.Errors)
 	if text := strings.Join(strings.Fields(readPage(t, root, "README.md")), " "); !strings.Contains(text, limits) {
 		t.Errorf("README.md does not say: %s", limits)
