@@ -366,9 +366,7 @@ func (c *column) at(b []byte, key *[]byte) (piece, bool) {
 		return p, ok
 	}
 	if *key = appendKey((*key)[:0], p.name); !c.has(*key) {
-		if *key = appendForm((*key)[:0], p.name); !c.has(*key) {
-			return piece{}, false
-		}
+		return piece{}, false
 	}
 	return p, true
 }

@@ -149,7 +149,7 @@ func (s shape) common(t *tally, lines [][]byte, before chain) bool {
 	case bracket:
 		return t.repeats(2)
 	case barred:
-		return (3*len(t.counts) <= 2*t.lines || len(lines) <= 2) && 3*t.unbarred(lines) <= t.lines+2
+		return 3*len(t.counts) <= 2*t.lines || len(lines) <= 2
 	case sign:
 		return t.lines >= 3
 	case bareWord:
@@ -159,19 +159,6 @@ func (s shape) common(t *tally, lines [][]byte, before chain) bool {
 		return t.lines >= 2 && 100*t.lines >= 95*len(lines) && len(t.counts) <= max(2, t.lines/20) && (t.lines >= 4 && 12*t.indented >= t.lines || behindTime(before) || setOff(lines))
 	}
 	return false
-}
-
-// unbarred counts the lines that begin with one of the names and have no bar behind it:
-// where there are many, the bar is a message's.
-func (t *tally) unbarred(lines [][]byte) (n int) {
-	for _, b := range lines {
-		if t.exact[string(word(b).name)] {
-			if _, ok := barred.at(b); !ok {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // setOff says whether the lines have words in front, and behind those a time or what
@@ -282,9 +269,6 @@ func (t *tally) names(col *column) {
 			col.add("stderr")
 		}
 		col.add(k)
-		if f := string(appendForm(nil, []byte(k))); strings.Trim(f, "a0") != "" {
-			col.add(f)
-		}
 	}
 }
 
@@ -299,22 +283,6 @@ func appendKey(out, name []byte) []byte {
 			c = '0'
 		}
 		was = c == '0'
-		out = append(out, c)
-	}
-	return out
-}
-
-// appendForm appends a name with every word written a: a:a, @a/a, a/a a.
-func appendForm(out, name []byte) []byte {
-	was := false
-	for _, c := range name {
-		w := ascii.Letter(c) || ascii.Digit(c) || c == '_' || c == '-' || c >= 0x80
-		if w && was {
-			continue
-		}
-		if was = w; w {
-			c = 'a'
-		}
 		out = append(out, c)
 	}
 	return out
