@@ -93,7 +93,7 @@ func (m *result) taken(ctx context.Context, b *branches, commit string) (bool, e
 	if err != nil {
 		return false, err
 	}
-	if since.commits[commit] || since.trees[tree] {
+	if since.trees[tree] { // as the commit itself has
 		return true, nil
 	}
 	patches, err := since.patches(ctx)
@@ -114,10 +114,10 @@ type branches struct{ known map[[2]string]*branched }
 
 // branched is what the branches of a repository have beyond a commit.
 type branched struct {
-	top            string
-	revs           []string
-	commits, trees map[string]bool
-	found          map[[sha256.Size]byte]bool // nil: not read yet
+	top   string
+	revs  []string
+	trees map[string]bool
+	found map[[sha256.Size]byte]bool // nil: not read yet
 }
 
 // since returns what the branches of a repository have beyond a commit.
@@ -126,17 +126,16 @@ func (b *branches) since(ctx context.Context, top, base string) (*branched, erro
 	if s := b.known[key]; s != nil {
 		return s, nil
 	}
-	s := &branched{top: top, revs: []string{"--branches"}, commits: map[string]bool{}, trees: map[string]bool{}}
+	s := &branched{top: top, revs: []string{"--branches"}, trees: map[string]bool{}}
 	if checkpoint.Known(ctx, top, base) {
 		s.revs = append(s.revs, "--not", base)
 	}
-	out, err := git.Run(ctx, top, nil, append([]string{"log", "--format=%H %T"}, s.revs...)...)
+	out, err := git.Run(ctx, top, nil, append([]string{"log", "--format=%T"}, s.revs...)...)
 	if err != nil {
 		return nil, err
 	}
 	for line := range strings.Lines(out) {
-		commit, tree, _ := strings.Cut(strings.TrimSpace(line), " ")
-		s.commits[commit], s.trees[tree] = true, true
+		s.trees[strings.TrimSpace(line)] = true
 	}
 	if b.known == nil {
 		b.known = map[[2]string]*branched{}
