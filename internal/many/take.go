@@ -417,8 +417,15 @@ func (t *Taking) Continue(ctx context.Context) error {
 
 // Abort removes the branch, as far as it has only what was taken.
 func (t *Taking) Abort(ctx context.Context) error {
-	if _, err := git.Run(ctx, t.Repository, nil, "update-ref", "-d", t.ref(), t.Tip); err != nil {
-		return config.Usage(fmt.Sprintf("%s is left, since it was moved: %v", t.Branch, err), "remove it with git branch -D")
+	switch at, err := checkpoint.Find(ctx, t.Repository, t.ref()); {
+	case err != nil:
+		return err
+	case at != "" && at != t.Tip:
+		return config.Usage(t.Branch+" was moved since", "remove it with git branch -D, then looprun take --abort")
+	case at != "":
+		if _, err := git.Run(ctx, t.Repository, nil, "update-ref", "-d", t.ref(), t.Tip); err != nil {
+			return err
+		}
 	}
 	return t.close(ctx)
 }
