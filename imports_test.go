@@ -27,6 +27,7 @@ var links = []struct {
 		module + "/internal/margin",
 		module + "/internal/nearest",
 		module + "/internal/plural",
+		module + "/internal/problem",
 		module + "/internal/strictjson",
 		module + "/internal/tail",
 		module + "/internal/termsafe",
@@ -66,6 +67,19 @@ func TestImports(t *testing.T) {
 			if !slices.Contains(got, dep) {
 				t.Errorf("./%s does not link %s any more; take it off the list", p.of, dep)
 			}
+		}
+	}
+}
+
+// The core runs nothing, asks no clock and no system: a workflow engine can replay it.
+func TestTheCoreIsPure(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", `{{join .Imports "\n"}}`, "./core").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{"os", "os/exec", "net", "syscall", "runtime", "math/rand", "math/rand/v2"} {
+		if slices.Contains(strings.Fields(string(out)), p) {
+			t.Errorf("./core imports %s", p)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package core
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -160,13 +159,7 @@ func CommandLine(argv []string) string {
 
 // Place is where a question comes from, on a line: the task, the command, the directory.
 func (e *Evidence) Place() string {
-	dir := e.Dir
-	if home, err := os.UserHomeDir(); err == nil && home != "" {
-		if rest, ok := strings.CutPrefix(dir, home+string(filepath.Separator)); ok {
-			dir = filepath.Join("~", rest)
-		}
-	}
-	parts := []string{e.Task, termsafe.Cut(e.Command, placeLength), oneLine(dir)}
+	parts := []string{e.Task, termsafe.Cut(e.Command, placeLength), oneLine(e.Dir)}
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/problem"
 )
 
 // Each file in testdata/bad has a golden file with all its problems.
@@ -21,7 +21,7 @@ func TestCheckGolden(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			err := Check(file)
-			var problems strictyaml.Problems
+			var problems problem.List
 			if !errors.As(err, &problems) {
 				t.Fatalf("error %v is no Problems", err)
 			}
@@ -123,7 +123,7 @@ func TestCompile(t *testing.T) {
 			if len(faults) == 0 {
 				t.Fatal("no fault found")
 			}
-			got := strings.TrimPrefix(strictyaml.Problem{Line: faults[0].offset, Text: faults[0].text, Remedy: faults[0].remedy}.Error(), ":")
+			got := strings.TrimPrefix(problem.Problem{Line: faults[0].offset, Text: faults[0].text, Remedy: faults[0].remedy}.Error(), ":")
 			if faults[0].offset == 0 {
 				got = "0: " + got
 			}

@@ -2,6 +2,7 @@ package templates
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -130,6 +131,11 @@ func askedBefore(a core.PastAnswer) string {
 func (s *source) place() any {
 	e := s.has
 	e.Task, _ = s.task().(string)
+	if home, err := os.UserHomeDir(); err == nil && home != "" {
+		if rest, ok := strings.CutPrefix(e.Dir, home+string(filepath.Separator)); ok {
+			e.Dir = filepath.Join("~", rest)
+		}
+	}
 	return e.Place()
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -51,11 +51,11 @@ func KnownGuard(guard core.GuardID) error {
 	return unknownGuard(guard)
 }
 
-func unknownGuard(guard core.GuardID) strictyaml.Problem {
+func unknownGuard(guard core.GuardID) problem.Problem {
 	ids := guardIDs()
 	remedy := nearest.DidYouMean(string(guard), ids)
 	if remedy == "" {
 		remedy = "use one of " + strings.Join(ids, ", ")
 	}
-	return strictyaml.Problem{Text: "unknown guard " + shown(string(guard)), Remedy: remedy}
+	return problem.Problem{Text: "unknown guard " + shown(string(guard)), Remedy: remedy}
 }

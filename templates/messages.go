@@ -9,6 +9,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
+	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/rejection"
@@ -150,10 +151,10 @@ func (m *messages) say(key string, values facts) string {
 }
 
 // parseMessages reads a messages.yaml, which need not have all keys.
-func parseMessages(name string, data []byte) (*messages, strictyaml.Problems) {
+func parseMessages(name string, data []byte) (*messages, problem.List) {
 	var texts map[string]string
 	doc, err := strictyaml.Decode(name, data, &texts)
-	r := report{doc: doc, problems: strictyaml.ProblemsOf(err)}
+	r := report{doc: doc, problems: problem.Of(err)}
 	kinds := messageKinds()
 	m := &messages{texts: map[string]string{}}
 	for _, key := range slices.Sorted(maps.Keys(texts)) {

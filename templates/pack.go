@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/looprun/looprun/internal/parallel"
+	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -35,7 +36,7 @@ var builtinTemplates = sync.OnceValues(func() ([]*Template, error) {
 	}
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == messagesFile })
 	list := make([]*Template, len(entries))
-	found := make([]strictyaml.Problems, len(entries))
+	found := make([]problem.List, len(entries))
 	parallel.Each(len(entries), func(i int) {
 		name := path.Join("builtin", entries[i].Name())
 		data, _ := builtinFiles.ReadFile(name) // it is there
@@ -55,10 +56,10 @@ var builtinTexts = sync.OnceValue(func() (texts map[string]string) {
 })
 
 // readPack reads a folder. It is an error if there are no templates in it.
-func readPack(dir string) (*pack, strictyaml.Problems) {
+func readPack(dir string) (*pack, problem.List) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return &pack{}, strictyaml.Problems{{File: dir, Text: "cannot be read: " + reason(err), Remedy: "name a folder with templates"}}
+		return &pack{}, problem.List{{File: dir, Text: "cannot be read: " + reason(err), Remedy: "name a folder with templates"}}
 	}
 	var names []string
 	for _, e := range entries {
@@ -67,7 +68,7 @@ func readPack(dir string) (*pack, strictyaml.Problems) {
 		}
 	}
 	if len(names) == 0 {
-		return &pack{}, strictyaml.Problems{{File: dir, Text: "holds no *.yaml file", Remedy: "\"looprun template init\" writes a pack to start from"}}
+		return &pack{}, problem.List{{File: dir, Text: "holds no *.yaml file", Remedy: "\"looprun template init\" writes a pack to start from"}}
 	}
 	return loadPack(names, readFile)
 }
@@ -78,18 +79,18 @@ func isYAML(name string) bool {
 }
 
 // loadPack reads the files, of which none may be for the guard of another.
-func loadPack(names []string, read func(string) ([]byte, error)) (*pack, strictyaml.Problems) {
+func loadPack(names []string, read func(string) ([]byte, error)) (*pack, problem.List) {
 	p := &pack{}
-	var problems strictyaml.Problems
+	var problems problem.List
 	slices.Sort(names)
 	for _, name := range names {
 		data, err := read(name)
 		if err != nil {
-			problems = append(problems, strictyaml.Problem{File: name, Text: "cannot be read: " + reason(err)})
+			problems = append(problems, problem.Problem{File: name, Text: "cannot be read: " + reason(err)})
 			continue
 		}
 		if filepath.Base(name) == messagesFile {
-			var found strictyaml.Problems
+			var found problem.List
 			p.messages, found = parseMessages(name, data)
 			problems = append(problems, found...)
 			continue
@@ -98,7 +99,7 @@ func loadPack(names []string, read func(string) ([]byte, error)) (*pack, stricty
 		problems = append(problems, found...)
 		other := slices.IndexFunc(p.templates, func(o *Template) bool { return o.Guard == t.Guard })
 		if other >= 0 && t.Guard != "" {
-			problems = append(problems, strictyaml.Problem{
+			problems = append(problems, problem.Problem{
 				File: name, Line: t.line, Column: t.column, Text: fmt.Sprintf("%s is for the guard %s too", p.templates[other].File, t.Guard),
 				Remedy: "a folder has one template a guard: remove one of the two",
 			})
@@ -139,9 +140,9 @@ func reason(err error) string {
 // the folders, at those paths. The error is a list of problems, each with file,
 // line and column.
 func Check(paths ...string) error {
-	var problems strictyaml.Problems
+	var problems problem.List
 	for _, p := range paths {
-		var found strictyaml.Problems
+		var found problem.List
 		if info, err := os.Stat(p); err == nil && !info.IsDir() {
 			_, found = loadPack([]string{p}, readFile)
 		} else {

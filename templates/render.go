@@ -9,7 +9,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -39,7 +39,7 @@ func (s *Set) Render(w io.Writer, q core.Question, f Format) error {
 			return err
 		}
 	default:
-		return strictyaml.Problem{
+		return problem.Problem{
 			Text:   fmt.Sprintf("unknown format %q", termsafe.Cut(string(f), 40)),
 			Remedy: nearest.DidYouMean(string(f), []string{string(FormatText), string(FormatJSON)}),
 		}

@@ -3,6 +3,7 @@ package templates
 import (
 	"slices"
 
+	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -10,11 +11,11 @@ import (
 // left out: it comes from the first.
 type report struct {
 	doc      *strictyaml.Document
-	problems strictyaml.Problems
+	problems problem.List
 }
 
-func (r *report) add(p strictyaml.Problem) {
-	same := func(q strictyaml.Problem) bool { return q.Line == p.Line && q.Column == p.Column && p.Line > 0 }
+func (r *report) add(p problem.Problem) {
+	same := func(q problem.Problem) bool { return q.Line == p.Line && q.Column == p.Column && p.Line > 0 }
 	if !slices.ContainsFunc(r.problems, same) {
 		r.problems = append(r.problems, p)
 	}
@@ -36,7 +37,7 @@ func (r *report) key(text, remedy string, path ...any) {
 func (r *report) faults(faults []fault, path ...any) {
 	for _, f := range faults {
 		p := r.doc.ProblemIn(f.offset, f.text, f.remedy, path...)
-		if slices.ContainsFunc(r.problems, func(q strictyaml.Problem) bool { return q == p }) {
+		if slices.ContainsFunc(r.problems, func(q problem.Problem) bool { return q == p }) {
 			continue
 		}
 		r.problems = append(r.problems, p) // several can begin where a folded text does

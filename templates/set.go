@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/problem"
 )
 
 // Set is the templates of a run: one for each guard, and one for all others. It
@@ -33,9 +33,9 @@ func Load(dirs ...string) (*Set, error) {
 	}
 	set := &Set{templates: map[core.GuardID]*Template{}}
 	packs := make([]*pack, len(dirs))
-	var problems strictyaml.Problems
+	var problems problem.List
 	for i, dir := range dirs {
-		var found strictyaml.Problems
+		var found problem.List
 		packs[i], found = readPack(dir)
 		problems = append(problems, found...)
 	}

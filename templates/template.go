@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -100,7 +101,7 @@ func (a *amount) UnmarshalText(b []byte) error {
 	text, isPercent := strings.CutSuffix(string(b), "%")
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || strictyaml.AmbiguousNumber(text) || !(v > 0 && v <= maxAmount) {
-		return strictyaml.Problem{
+		return problem.Problem{
 			Text:   fmt.Sprintf("%q is not an amount to extend a limit by", termsafe.Cut(string(b), 40)),
 			Remedy: "write a number above 0, or a percentage such as 50%",
 		}
@@ -136,7 +137,7 @@ func (l *needList) FromYAML(value any) error {
 }
 
 // parseTemplate reads a template file and reports all that is wrong with it.
-func parseTemplate(name string, data []byte) (*Template, strictyaml.Problems) {
+func parseTemplate(name string, data []byte) (*Template, problem.List) {
 	t, r := readTemplate(name, data)
 	if r.doc.Has() {
 		t.check(r)
@@ -148,7 +149,7 @@ func parseTemplate(name string, data []byte) (*Template, strictyaml.Problems) {
 func readTemplate(name string, data []byte) (*Template, *report) {
 	var f templateFile
 	doc, err := strictyaml.Decode(name, data, &f)
-	r := &report{doc: doc, problems: strictyaml.ProblemsOf(err)}
+	r := &report{doc: doc, problems: problem.Of(err)}
 	t := &Template{
 		Guard: core.GuardID(f.Guard), Header: plain(f.Header), Short: plain(f.Short),
 		Question: f.Question, Default: f.Default, Exclusive: f.Exclusive,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/problem"
 )
 
 // ExpectNone is what a test expects when no rule may match.
@@ -54,7 +54,7 @@ func (r TestResult) Passed() bool { return r.Got == r.Test.Expect }
 // of type [Problems] and holds each test that did not pass.
 func (p *Policy) RunTests() ([]TestResult, error) {
 	var results []TestResult
-	var failed strictyaml.Problems
+	var failed problem.List
 	for _, t := range p.Tests {
 		guard := core.GuardID(t.Facts.Guard)
 		c := decision{
@@ -77,12 +77,12 @@ func (p *Policy) RunTests() ([]TestResult, error) {
 	return results, failed.Err()
 }
 
-func (r TestResult) problem(file string) strictyaml.Problem {
+func (r TestResult) problem(file string) problem.Problem {
 	text := fmt.Sprintf("the test %q expects %s, and the policy answers %s", r.Test.Name, r.Test.Expect, r.Got)
 	if a := r.Evaluation.Answer; a != nil {
 		text += " by " + a.Rule
 	}
-	p := strictyaml.Problem{File: file, Line: r.Test.line, Column: r.Test.column, Text: text, Remedy: r.Evaluation.Why}
+	p := problem.Problem{File: file, Line: r.Test.line, Column: r.Test.column, Text: text, Remedy: r.Evaluation.Why}
 	for _, v := range r.Evaluation.Rules {
 		if v.Answer == r.Test.Expect && !v.Matched {
 			p.Remedy = fmt.Sprintf("%s does not match: %s", v.Rule, v.Why)

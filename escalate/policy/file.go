@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -63,14 +64,14 @@ func (l *guardList) FromYAML(value any) error {
 // report collects the problems of the file.
 type report struct {
 	doc      *strictyaml.Document
-	problems strictyaml.Problems
+	problems problem.List
 }
 
 // value reports a problem at the value that the path leads to. A second one at
 // the same place is left out: it comes from the first.
 func (r *report) value(text, remedy string, path ...any) {
 	p := r.doc.Problem(text, remedy, path...)
-	taken := func(q strictyaml.Problem) bool { return q.Line == p.Line && q.Column == p.Column }
+	taken := func(q problem.Problem) bool { return q.Line == p.Line && q.Column == p.Column }
 	if !slices.ContainsFunc(r.problems, taken) {
 		r.problems = append(r.problems, p)
 	}

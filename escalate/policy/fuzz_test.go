@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/problem"
 )
 
 // FuzzParse: whatever a file holds, it is either refused with places, or a
@@ -27,7 +27,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := Parse("p.yaml", []byte(text), k)
 		if err != nil {
-			var problems strictyaml.Problems
+			var problems problem.List
 			if p != nil || !errors.As(err, &problems) || len(problems) == 0 {
 				t.Fatalf("%v %v", p, err)
 			}

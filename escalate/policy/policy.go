@@ -9,6 +9,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/nearest"
+	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -76,7 +77,7 @@ func Load(file string, known Known) (*Policy, error) {
 }
 
 // Problems are all that is wrong with a file, each with its place.
-type Problems = strictyaml.Problems
+type Problems = problem.List
 
 // Parse reads a policy. The error is of type [Problems] and holds
 // everything that is wrong, each with file, line and column; there is no policy
@@ -84,7 +85,7 @@ type Problems = strictyaml.Problems
 func Parse(file string, data []byte, known Known) (*Policy, error) {
 	var f policyFile
 	doc, err := strictyaml.Decode(file, data, &f)
-	r := &report{doc: doc, problems: strictyaml.ProblemsOf(err)}
+	r := &report{doc: doc, problems: problem.Of(err)}
 	if !doc.Has() {
 		return nil, r.problems.Err()
 	}

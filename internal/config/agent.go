@@ -13,7 +13,7 @@ import (
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/cost"
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/waiting"
 )
 
@@ -93,7 +93,7 @@ func (o *Options) AgentNeeded(look func(program string) (string, error)) error {
 const agentName = `^[a-z0-9][a-z0-9_-]{0,39}$`
 
 // readAgents reads the key agents of a part of the file.
-func (l *layer) readAgents(given agent.Agents, problems *strictyaml.Problems, path func(...any) []any) {
+func (l *layer) readAgents(given agent.Agents, problems *problem.List, path func(...any) []any) {
 	l.agents = agent.Agents{}
 	isName := regexp.MustCompile(agentName)
 	for _, name := range slices.Sorted(maps.Keys(given)) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/problem"
 )
 
 // assistantKey can be one shell line, or a block of what the flags --assistant… say.
@@ -38,7 +38,7 @@ func (o *Options) AssistantOf(names ...string) (a Assistant, chosen bool) {
 }
 
 // readAssistants reads the key assistants of a part of the file.
-func (l *layer) readAssistants(given map[string]Assistant, problems *strictyaml.Problems, path func(...any) []any) {
+func (l *layer) readAssistants(given map[string]Assistant, problems *problem.List, path func(...any) []any) {
 	l.assistants = given
 	for _, of := range slices.Sorted(maps.Keys(given)) {
 		for _, text := range []struct{ key, value string }{{"name", given[of].Name}, {"model", given[of].Model}} {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/problem"
 )
 
 // Check checks one file, or all that count here. It returns those that are
@@ -39,7 +39,7 @@ func Check(file, flag string, load func(*Options) error) ([]*File, error) {
 // where there is none. What the options name is read by load.
 func checkOne(s Source, load func(*Options) error) (*File, error) {
 	f, err := s.read()
-	var problems strictyaml.Problems
+	var problems problem.List
 	if err != nil && !errors.As(err, &problems) || f == nil {
 		return f, err
 	}

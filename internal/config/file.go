@@ -14,6 +14,7 @@ import (
 
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/provenance"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/xdg"
@@ -70,10 +71,10 @@ func load(flag string) ([]*File, error) {
 	}
 	var files []*File
 	var errs []error
-	var problems strictyaml.Problems
+	var problems problem.List
 	for _, s := range sources {
 		f, err := s.read()
-		if ps, ok := errors.AsType[strictyaml.Problems](err); ok {
+		if ps, ok := errors.AsType[problem.List](err); ok {
 			problems = append(problems, ps...)
 		} else if err != nil {
 			errs = append(errs, err)
@@ -238,10 +239,10 @@ func shape(keys []Key) reflect.Type {
 // decode reads the keys and reports everything that is wrong.
 func (f *File) decode(keys []Key) error {
 	into := reflect.New(shape(keys))
-	var problems strictyaml.Problems
+	var problems problem.List
 	var err error
 	f.doc, err = strictyaml.Decode(f.Name, f.text, into.Interface())
-	if ps, ok := errors.AsType[strictyaml.Problems](err); ok {
+	if ps, ok := errors.AsType[problem.List](err); ok {
 		problems = ps
 	}
 	f.layers = append(f.layers, f.layer(keys, into.Elem(), &problems))
@@ -254,7 +255,7 @@ func (f *File) decode(keys []Key) error {
 	return problems.Err()
 }
 
-func (f *File) layer(keys []Key, from reflect.Value, problems *strictyaml.Problems, under ...any) layer {
+func (f *File) layer(keys []Key, from reflect.Value, problems *problem.List, under ...any) layer {
 	l := layer{file: f, under: under, values: map[string]written{}}
 	path := func(steps ...any) []any { return append(append([]any{}, under...), steps...) }
 	l.has = keysIn(keys, from)
@@ -305,9 +306,9 @@ func keysIn(keys []Key, from reflect.Value) []givenKey {
 
 // patternProblems are the errors about patterns, which name file and line
 // themselves.
-func patternProblems(err error) (all strictyaml.Problems) {
+func patternProblems(err error) (all problem.List) {
 	for _, e := range each(err) {
-		all = append(all, strictyaml.Problem{Text: e.Error()})
+		all = append(all, problem.Problem{Text: e.Error()})
 	}
 	return all
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/nearest"
+	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/protocol/ladder"
 )
@@ -509,7 +510,7 @@ func (c ladderConfig) config(doc *strictyaml.Document, path ...any) ladder.Confi
 }
 
 // readParts reads the keys of a part of the file that are no flags.
-func (l *layer) readParts(keys []Key, from reflect.Value, problems *strictyaml.Problems, path func(...any) []any) {
+func (l *layer) readParts(keys []Key, from reflect.Value, problems *problem.List, path func(...any) []any) {
 	doc := l.file.doc
 	if l.signature, _ = from.FieldByName("Signature").Interface().(*Signature); l.signature != nil {
 		l.signature.locate(l.file.Name, doc, path("signature")...)
@@ -580,7 +581,7 @@ func (b block) keys(all []Key) (names []string, of []Key) {
 type inBlock struct{ key, block, name string }
 
 // unfold makes of a block the keys that the flags have.
-func (l *layer) unfold(b block, all []Key, given map[string]any, problems *strictyaml.Problems, path func(...any) []any) {
+func (l *layer) unfold(b block, all []Key, given map[string]any, problems *problem.List, path func(...any) []any) {
 	if b.whole != "" && given[b.whole] == nil {
 		*problems = append(*problems, l.file.doc.Problem(fmt.Sprintf("the key %q of %s is missing", b.whole, b.name), "", path(b.name)...))
 	}

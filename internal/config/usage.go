@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/problem"
 )
 
 // Flag is a flag in a message: --NAME on the command line, and in a file its key.
@@ -124,9 +124,9 @@ func (c *Settings) Place(name string) []string {
 
 // problems adds what is wrong with the options together to what is wrong with
 // single keys, each at the first key that it names.
-func (c *Settings) problems(all strictyaml.Problems, err error) strictyaml.Problems {
+func (c *Settings) problems(all problem.List, err error) problem.List {
 	for _, err := range each(err) {
-		p := strictyaml.Problem{Text: err.Error()}
+		p := problem.Problem{Text: err.Error()}
 		of, ok := errors.AsType[*UsageError](err)
 		if !ok {
 			of = &UsageError{inFile: p.Text}

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
@@ -76,7 +77,7 @@ func (c *Command) FromYAML(value any) error {
 		for _, word := range v {
 			text, ok := word.(string)
 			if !ok {
-				return strictyaml.Problem{Text: "a command is a list of words", Remedy: `write it as ["./fix.sh", "a"], or as one shell line`}
+				return problem.Problem{Text: "a command is a list of words", Remedy: `write it as ["./fix.sh", "a"], or as one shell line`}
 			}
 			c.Words = append(c.Words, text)
 		}
@@ -84,7 +85,7 @@ func (c *Command) FromYAML(value any) error {
 			return nil
 		}
 	}
-	return strictyaml.Problem{Text: "there is no command in it", Remedy: `write it as ["./fix.sh", "a"], or as one shell line`}
+	return problem.Problem{Text: "there is no command in it", Remedy: `write it as ["./fix.sh", "a"], or as one shell line`}
 }
 
 // IsZero says that there is none.
@@ -97,7 +98,7 @@ type Options map[string]any
 func (o *Options) FromYAML(value any) error {
 	m, ok := value.(map[string]any)
 	if !ok {
-		return strictyaml.Problem{Text: "options wants keys of looprun.yaml with values", Remedy: "write them as \"key: value\" lines"}
+		return problem.Problem{Text: "options wants keys of looprun.yaml with values", Remedy: "write them as \"key: value\" lines"}
 	}
 	*o = m
 	return nil
@@ -143,8 +144,8 @@ func Read(name string) (*File, error) {
 func Parse(name string, data []byte) (*File, error) {
 	f := new(File)
 	doc, err := strictyaml.Decode(name, data, f)
-	var problems strictyaml.Problems
-	if ps, ok := err.(strictyaml.Problems); ok { //nolint:errorlint // it is this type and no other
+	var problems problem.List
+	if ps, ok := err.(problem.List); ok { //nolint:errorlint // it is this type and no other
 		problems = ps
 	}
 	wrong := func(text, remedy string, path ...any) {

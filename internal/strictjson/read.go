@@ -12,12 +12,13 @@ import (
 
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // Read reads a document of the shape into the value that into points to. What has a
 // problem is left out of it.
-func (s Shape) Read(data []byte, into any) Problems {
+func (s Shape) Read(data []byte, into any) problem.List {
 	ps := Readable(data)
 	if len(ps) > 0 {
 		return ps
@@ -37,7 +38,7 @@ func (s Shape) Read(data []byte, into any) Problems {
 }
 
 // Readable says what keeps the data from being JSON at all.
-func Readable(data []byte) (ps Problems) {
+func Readable(data []byte) (ps problem.List) {
 	switch {
 	case !utf8.Valid(data):
 		ps.Add("", "the document is not UTF-8", "write it in that encoding")
@@ -72,7 +73,7 @@ func line(data []byte, offset int64) int {
 }
 
 // read takes a value, which is valid JSON, and returns what is right of it.
-func (s Shape) read(raw json.RawMessage, path string, ps *Problems) (any, bool) {
+func (s Shape) read(raw json.RawMessage, path string, ps *problem.List) (any, bool) {
 	raw = bytes.TrimSpace(raw)
 	if string(raw) == "null" && (s.Nullable || s.Lenient || s.Form == Any) {
 		return nil, true
@@ -114,7 +115,7 @@ func (s Shape) read(raw json.RawMessage, path string, ps *Problems) (any, bool) 
 	return nil, false
 }
 
-func (s Shape) wrongForm(raw json.RawMessage, path string, ps *Problems) {
+func (s Shape) wrongForm(raw json.RawMessage, path string, ps *problem.List) {
 	what := "it"
 	if path == "" {
 		what = "the document"
@@ -146,7 +147,7 @@ func kind(raw json.RawMessage) string {
 	return termsafe.Cut(string(raw), 20)
 }
 
-func (s Shape) checkText(text, path string, ps *Problems) bool {
+func (s Shape) checkText(text, path string, ps *problem.List) bool {
 	switch n := utf8.RuneCountInString(text); {
 	case s.NoNUL && strings.ContainsRune(text, 0):
 		ps.Add(path, "it contains a NUL character", "leave that out")
@@ -162,7 +163,7 @@ func (s Shape) checkText(text, path string, ps *Problems) bool {
 	return false
 }
 
-func (s Shape) readList(raw json.RawMessage, path string, ps *Problems) (any, bool) {
+func (s Shape) readList(raw json.RawMessage, path string, ps *problem.List) (any, bool) {
 	var items []json.RawMessage
 	if raw[0] != '[' || json.Unmarshal(raw, &items) != nil {
 		s.wrongForm(raw, path, ps)
@@ -188,7 +189,7 @@ func (s Shape) readList(raw json.RawMessage, path string, ps *Problems) (any, bo
 	return out, true
 }
 
-func (s Shape) readObject(raw json.RawMessage, path string, ps *Problems) (any, bool) {
+func (s Shape) readObject(raw json.RawMessage, path string, ps *problem.List) (any, bool) {
 	members, ok := Members(raw)
 	if !ok {
 		s.wrongForm(raw, path, ps)

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/looprun/looprun/internal/problem"
 )
 
 // MaxSize is the size in bytes past which a file is refused unread.
@@ -27,7 +29,7 @@ type Document struct {
 
 // Decode reads the only document in data into the value that into points to.
 //
-// The error is of type [Problems] and holds everything that is wrong. The
+// The error is of type [problem.List] and holds everything that is wrong. The
 // document is never nil, and into holds what could be read: a caller can go on
 // checking it and report its own problems with these.
 func Decode(file string, data []byte, into any) (*Document, error) {
@@ -42,7 +44,7 @@ func Decode(file string, data []byte, into any) (*Document, error) {
 			"split it, or move long texts elsewhere")
 	}
 	if p, bad := doc.notText(data); bad {
-		return doc, Problems{p}.Err()
+		return doc, problem.List{p}.Err()
 	}
 	doc.lines = strings.Split(string(data), "\n")
 	problems := doc.parse(data)
@@ -60,12 +62,12 @@ func Decode(file string, data []byte, into any) (*Document, error) {
 }
 
 func (d *Document) whole(text, remedy string) error {
-	return Problems{{File: d.file, Text: text, Remedy: remedy}}
+	return problem.List{{File: d.file, Text: text, Remedy: remedy}}
 }
 
 // notText finds the first byte that no text file has, so that its place can be
 // told: the parser would not say.
-func (d *Document) notText(data []byte) (Problem, bool) {
+func (d *Document) notText(data []byte) (problem.Problem, bool) {
 	line, col := 1, 1
 	for i := 0; i < len(data); {
 		r, n := rune(data[i]), 1
@@ -82,34 +84,34 @@ func (d *Document) notText(data []byte) (Problem, bool) {
 		}
 		i, col = i+n, col+1
 	}
-	return Problem{}, false
+	return problem.Problem{}, false
 }
 
 // parse sets the root and reports what keeps the file from being one document.
-func (d *Document) parse(data []byte) Problems {
+func (d *Document) parse(data []byte) problem.List {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	first, err := decodeNode(dec)
 	switch {
 	case errors.Is(err, io.EOF):
-		return Problems{{File: d.file, Text: "the file is empty", Remedy: "write its keys into it, or remove the file"}}
+		return problem.List{{File: d.file, Text: "the file is empty", Remedy: "write its keys into it, or remove the file"}}
 	case err != nil:
-		return Problems{d.syntax(err)}
+		return problem.List{d.syntax(err)}
 	case first.Kind != yaml.DocumentNode || len(first.Content) != 1:
-		return Problems{{File: d.file, Text: "the file holds no document"}}
+		return problem.List{{File: d.file, Text: "the file holds no document"}}
 	}
 	d.root = first.Content[0]
 	if empty(d.root) {
 		d.root = nil
-		return Problems{{File: d.file, Text: "the file is empty", Remedy: "write its keys into it, or remove the file"}}
+		return problem.List{{File: d.file, Text: "the file is empty", Remedy: "write its keys into it, or remove the file"}}
 	}
 	second, err := decodeNode(dec)
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil
 	case err != nil:
-		return Problems{d.syntax(err)}
+		return problem.List{d.syntax(err)}
 	}
-	return Problems{{
+	return problem.List{{
 		File: d.file, Line: second.Line, Column: second.Column,
 		Text: "a second document begins here", Remedy: "one file holds one document: remove the line \"---\", or use two files",
 	}}
@@ -133,9 +135,9 @@ func decodeNode(dec *yaml.Decoder) (n *yaml.Node, err error) {
 }
 
 // syntax says where the parser gave up, and why where the reason is a common one.
-func (d *Document) syntax(err error) Problem {
+func (d *Document) syntax(err error) problem.Problem {
 	why := strings.TrimPrefix(err.Error(), "yaml: ")
-	p := Problem{File: d.file, Line: 1} // the parser leaves the first line out
+	p := problem.Problem{File: d.file, Line: 1} // the parser leaves the first line out
 	if rest, ok := strings.CutPrefix(why, "line "); ok {
 		number, text, _ := strings.Cut(rest, ": ")
 		if n, err := strconv.Atoi(number); err == nil {

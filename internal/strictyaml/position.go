@@ -5,23 +5,25 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/looprun/looprun/internal/problem"
 )
 
 // ProblemIn is a problem at the byte at that offset of the text that the path
 // leads to, as far as PosIn can tell.
-func (d *Document) ProblemIn(offset int, text, remedy string, path ...any) Problem {
+func (d *Document) ProblemIn(offset int, text, remedy string, path ...any) problem.Problem {
 	line, col := d.PosIn(offset, path...)
 	return d.at(line, col, text, remedy)
 }
 
-// Problem is a problem at the value that the path leads to.
-func (d *Document) Problem(text, remedy string, path ...any) Problem {
+// problem.Problem is a problem at the value that the path leads to.
+func (d *Document) Problem(text, remedy string, path ...any) problem.Problem {
 	line, col := d.Pos(path...)
 	return d.at(line, col, text, remedy)
 }
 
-func (d *Document) at(line, col int, text, remedy string) Problem {
-	return Problem{File: d.file, Line: line, Column: col, Text: text, Remedy: remedy}
+func (d *Document) at(line, col int, text, remedy string) problem.Problem {
+	return problem.Problem{File: d.file, Line: line, Column: col, Text: text, Remedy: remedy}
 }
 
 // Pos is where the value stands that the path leads to: names of keys and

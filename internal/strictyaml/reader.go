@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/looprun/looprun/internal/nearest"
+	"github.com/looprun/looprun/internal/problem"
 )
 
 // Unmarshaler is a type that reads a value of more than one kind, such as “an
@@ -22,7 +23,7 @@ type Unmarshaler interface{ FromYAML(value any) error }
 // reader fills Go values from nodes that structure has checked.
 type reader struct {
 	doc      *Document
-	problems Problems
+	problems problem.List
 }
 
 func (r *reader) add(n *yaml.Node, text, remedy string) {
@@ -73,7 +74,7 @@ func (r *reader) custom(n *yaml.Node, v reflect.Value, name string) bool {
 		if r.isScalar(n, name, "a time such as 10m") {
 			*to, err = time.ParseDuration(n.Value)
 			if err != nil {
-				err = Problem{Text: name + " wants a time, not " + describe(n), Remedy: "write it with a unit, such as 90s, 10m or 1h30m"}
+				err = problem.Problem{Text: name + " wants a time, not " + describe(n), Remedy: "write it with a unit, such as 90s, 10m or 1h30m"}
 			}
 		}
 	case encoding.TextUnmarshaler:
@@ -87,7 +88,7 @@ func (r *reader) custom(n *yaml.Node, v reflect.Value, name string) bool {
 		return true
 	}
 	text, remedy := name+": "+err.Error(), ""
-	var p Problem
+	var p problem.Problem
 	if errors.As(err, &p) {
 		text, remedy = p.Text, p.Remedy
 	}

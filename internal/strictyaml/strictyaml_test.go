@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/looprun/looprun/internal/problem"
 )
 
 type limit struct{ text string }
@@ -15,7 +17,7 @@ type limit struct{ text string }
 func (l *limit) UnmarshalText(b []byte) error {
 	l.text = string(b)
 	if l.text == "0" {
-		return Problem{Text: "a limit cannot be 0", Remedy: "use off"}
+		return problem.Problem{Text: "a limit cannot be 0", Remedy: "use off"}
 	}
 	return nil
 }
@@ -116,7 +118,7 @@ facts: {n: 1, f: 1.5, b: true, s: yes, l: [a], z: null}
 		t.Error("Has is wrong about items")
 	}
 	if got := doc.Problem("bad", "mend it", "runtime").Error(); got != "f.yaml:3:10: bad; mend it" {
-		t.Errorf("Problem = %q", got)
+		t.Errorf("problem.Problem = %q", got)
 	}
 }
 
@@ -176,9 +178,9 @@ f:2:9 an alias (*n) is not supported`},
 		t.Run(c.name, func(t *testing.T) {
 			var into config
 			doc, err := Decode("f", []byte(c.text), &into)
-			var problems Problems
+			var problems problem.List
 			if !errors.As(err, &problems) {
-				t.Fatalf("error %v is no Problems", err)
+				t.Fatalf("error %v is no list of problems", err)
 			}
 			if doc == nil {
 				t.Fatal("no document")
@@ -189,7 +191,7 @@ f:2:9 an alias (*n) is not supported`},
 			}
 			for i, want := range wants {
 				p := problems[i]
-				got := strings.TrimSuffix(strings.Replace(Problem{Text: p.Text, Remedy: p.Remedy}.Error(), "", position(p)+" ", 1), "\n")
+				got := strings.TrimSuffix(strings.Replace(problem.Problem{Text: p.Text, Remedy: p.Remedy}.Error(), "", position(p)+" ", 1), "\n")
 				if !strings.HasPrefix(got, want) {
 					t.Errorf("problem %d is\n%s\nwant\n%s", i+1, got, want)
 				}
@@ -198,7 +200,7 @@ f:2:9 an alias (*n) is not supported`},
 	}
 }
 
-func position(p Problem) string {
+func position(p problem.Problem) string {
 	return strings.Join([]string{p.File, itoa(p.Line), itoa(p.Column)}, ":")
 }
 
@@ -238,18 +240,6 @@ func TestPosIn(t *testing.T) {
 	}
 }
 
-func TestProblems(t *testing.T) {
-	var none Problems
-	if none.Err() != nil {
-		t.Error("no problems are an error")
-	}
-	ps := Problems{{"b", 1, 1, "x", ""}, {"a", 2, 1, "y", "z"}, {"a", 1, 9, "w", ""}, {"b", 1, 1, "x", ""}, {File: "c", Line: 4, Text: "v"}, {Text: "u"}}
-	want := "u\na:1:9: w\na:2:1: y; z\nb:1:1: x\nc:4: v"
-	if got := ps.Err().Error(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		"", "name: a", "items: [{id: x}]", "a: &a [*a]", "<<: {a: b}", "? [a]\n: b", "- - - a", "name: !!int x",
@@ -263,9 +253,9 @@ func FuzzDecode(f *testing.F) {
 		if doc == nil {
 			t.Fatal("no document")
 		}
-		var problems Problems
+		var problems problem.List
 		if err != nil && (!errors.As(err, &problems) || len(problems) == 0) {
-			t.Fatalf("error %v is no Problems", err)
+			t.Fatalf("error %v is no list of problems", err)
 		}
 		for _, p := range problems {
 			if strings.ContainsAny(p.Text, "\n\x1b") || p.Line < 0 || p.Column < 0 {

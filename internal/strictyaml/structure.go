@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/termsafe"
 	"gopkg.in/yaml.v3"
 )
@@ -17,7 +18,7 @@ var plainTags = []string{"", "!", "!!str", "!!int", "!!float", "!!bool", "!!null
 // structure checks what is wrong in any file, whatever it is decoded into.
 type structure struct {
 	doc      *Document
-	problems Problems
+	problems problem.List
 	deep     bool // nested too deeply to be read
 }
 
