@@ -23,6 +23,7 @@ var links = []struct {
 		module + "/internal/ascii",
 		module + "/internal/datetime",
 		module + "/internal/escape",
+		module + "/internal/jsontext",
 		module + "/internal/lines",
 		module + "/internal/margin",
 		module + "/internal/nearest",

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/looprun/looprun/internal/ascii"
+	"github.com/looprun/looprun/internal/jsontext"
 )
 
 // Bounds of one JSON document that is read as it streams past.
@@ -22,27 +22,12 @@ type jsonReader struct {
 	done  func(r *jsonReader, o *object)
 	value func(r *jsonReader, key string, v string) // a text in an array
 
+	json  jsontext.Scanner
+	open  bool // a document has begun and not ended
 	stack []object
-	state jsonState
-	tok   []byte // the string, number or word being read
-	esc   bool   // after a backslash
-	isKey bool
+	tok   []byte // the text, number or word being read
 	key   string
 }
-
-type jsonState byte
-
-const (
-	jsonIdle   jsonState = iota // no document
-	jsonValue                   // a value may come
-	jsonFirst                   // a value or ']' may come
-	jsonKey                     // a key must come
-	jsonKeyEnd                  // a key or '}' may come
-	jsonColon
-	jsonAfter // ',' or an end may come
-	jsonString
-	jsonWord
-)
 
 // object is an object or array that is being read, or has just ended.
 type object struct {
@@ -73,10 +58,14 @@ func (o *object) set(key, value string) {
 }
 
 // active says whether a document has begun and not ended.
-func (r *jsonReader) active() bool { return r.state != jsonIdle }
+func (r *jsonReader) active() bool { return r.open }
 
 // start begins a document.
-func (r *jsonReader) start() { r.stack, r.state, r.tok = r.stack[:0], jsonValue, r.tok[:0] }
+func (r *jsonReader) start() {
+	r.json.Reset()
+	r.json.Lenient = true
+	r.open, r.stack, r.key = true, r.stack[:0], ""
+}
 
 // jsonStart says whether a line may begin a JSON object or array.
 func jsonStart(b []byte) bool {
@@ -96,152 +85,88 @@ func jsonStart(b []byte) bool {
 // feed takes the next piece. It returns false when this is no JSON; after the end
 // of the document only white space may follow in the piece.
 func (r *jsonReader) feed(p []byte) bool {
-	for i := 0; i < len(p); i++ {
-		switch r.state {
-		case jsonString:
-			i = r.inString(p, i)
-		case jsonWord:
-			if c := p[i]; letter(c) || ascii.Digit(c) || c == '.' || c == '-' || c == '+' {
-				r.keep(c)
-				continue
-			}
-			if i--; !r.word() {
-				r.state = jsonIdle
-				return false
-			}
-		default:
-			if !r.structure(p[i]) {
-				r.state = jsonIdle
-				return false
-			}
+	for i := 0; i < len(p); {
+		if !r.open {
+			return len(bytes.TrimSpace(p[i:])) == 0
 		}
-	}
-	return true
-}
-
-func (r *jsonReader) keep(c byte) {
-	if len(r.tok) < maxScalar {
-		r.tok = append(r.tok, c)
-	}
-}
-
-// structure takes a byte outside of strings and words.
-func (r *jsonReader) structure(c byte) bool {
-	if c == ' ' || c == '\t' || c == '\n' || c == '\r' {
-		return true
-	}
-	switch r.state {
-	case jsonIdle: // something after the end
-		return false
-	case jsonValue, jsonFirst:
-		return r.begin(c)
-	case jsonKey, jsonKeyEnd:
-		switch {
-		case c == '"':
-			r.state, r.isKey, r.tok = jsonString, true, r.tok[:0]
-			return true
-		case c == '}' && r.state == jsonKeyEnd:
-			return r.end(c)
+		if n := r.json.Plain(p[i:]); n > 0 {
+			r.keep(p[i : i+n])
+			i += n
+			continue
 		}
-		return false
-	case jsonColon:
-		r.state = jsonValue
-		return c == ':'
-	case jsonAfter:
-		if c != ',' {
-			return r.end(c)
-		}
-		r.state = jsonKey
-		if r.stack[len(r.stack)-1].array {
-			r.state = jsonValue
-		}
-		return true
-	}
-	return false
-}
-
-func (r *jsonReader) begin(c byte) bool {
-	switch {
-	case c == '{' || c == '[':
-		if len(r.stack) == maxDepth {
+		step := r.json.Take(p[i])
+		if !r.take(step, p[i:i+1]) {
+			r.open = false
 			return false
 		}
-		n := len(r.stack)
-		r.stack = slices.Grow(r.stack, 1)[:n+1]
-		r.stack[n] = object{key: r.key, array: c == '[', fields: r.stack[n].fields[:0]}
-		if n > 0 && r.stack[n-1].array {
-			r.stack[n].key = r.stack[n-1].key
+		if step != jsontext.WordEnd {
+			i++
 		}
-		r.key = ""
-		r.state = jsonKeyEnd
-		if c == '[' {
-			r.state = jsonFirst
-		}
-	case c == ']' && r.state == jsonFirst:
-		return r.end(c)
-	case len(r.stack) == 0:
-		return false
-	case c == '"':
-		r.state, r.isKey, r.tok = jsonString, false, r.tok[:0]
-	case c == '-' || ascii.Digit(c) || c == 't' || c == 'f' || c == 'n':
-		r.state, r.tok = jsonWord, append(r.tok[:0], c)
-	default:
-		return false
 	}
 	return true
 }
 
-// end takes the end of an object or array.
-func (r *jsonReader) end(c byte) bool {
-	n := len(r.stack) - 1
-	if n < 0 || r.stack[n].array != (c == ']') {
+func (r *jsonReader) keep(p []byte) { r.tok = append(r.tok, p[:min(len(p), maxScalar-len(r.tok))]...) }
+
+// take takes the next byte.
+func (r *jsonReader) take(step jsontext.Step, c []byte) bool {
+	switch step {
+	case jsontext.Malformed:
+		return false
+	case jsontext.Open:
+		return r.begin(c[0] == '[')
+	case jsontext.Close:
+		r.end()
+	case jsontext.Text:
+		r.tok = r.tok[:0]
+	case jsontext.TextEnd:
+		r.endText()
+	case jsontext.Word:
+		r.tok = append(r.tok[:0], c...)
+	case jsontext.WordEnd:
+		if string(r.tok) == "null" {
+			r.tok = r.tok[:0]
+		}
+		r.scalar(string(r.tok))
+	case jsontext.Inside:
+		if r.json.InText() || r.json.InWord() {
+			r.keep(c)
+		}
+	}
+	return true
+}
+
+// begin begins an object or an array; false: it is nested too deep.
+func (r *jsonReader) begin(array bool) bool {
+	n := len(r.stack)
+	if n == maxDepth {
 		return false
 	}
-	o := &r.stack[n]
-	if !o.array && r.done != nil {
+	r.stack = slices.Grow(r.stack, 1)[:n+1]
+	r.stack[n] = object{key: r.key, array: array, fields: r.stack[n].fields[:0]}
+	if n > 0 && r.stack[n-1].array {
+		r.stack[n].key = r.stack[n-1].key
+	}
+	r.key = ""
+	return true
+}
+
+// end ends the innermost object or array.
+func (r *jsonReader) end() {
+	n := len(r.stack) - 1
+	if o := &r.stack[n]; !o.array && r.done != nil {
 		r.done(r, o)
 	}
-	r.stack = r.stack[:n]
-	r.key = ""
-	r.state = jsonAfter
-	if n == 0 {
-		r.state = jsonIdle
-	}
-	return true
+	r.stack, r.key, r.open = r.stack[:n], "", n > 0
 }
 
-// inString takes bytes of a string from i on and returns the last one taken.
-func (r *jsonReader) inString(p []byte, i int) int {
-	for ; i < len(p); i++ {
-		switch c := p[i]; {
-		case r.esc || c == '\\':
-			r.esc = !r.esc
-			r.keep(c)
-		case c == '"':
-			r.endString()
-			return i
-		default:
-			n := bytes.IndexAny(p[i:], "\"\\")
-			if n < 0 {
-				n = len(p) - i
-			}
-			if room := maxScalar - len(r.tok); room > 0 {
-				r.tok = append(r.tok, p[i:i+min(n, room)]...)
-			}
-			i += n - 1
-		}
-	}
-	return i
-}
-
-func (r *jsonReader) endString() {
+func (r *jsonReader) endText() {
 	text := string(r.tok)
 	if strings.IndexByte(text, '\\') >= 0 {
 		text = unescaped(text)
 	}
-	if r.isKey {
+	if r.json.Name() {
 		r.key = text
-		r.state = jsonColon
 		return
 	}
 	r.scalar(text)
@@ -258,19 +183,6 @@ func unescaped(s string) string {
 	return s
 }
 
-// word takes a number, true, false or null that has ended.
-func (r *jsonReader) word() bool {
-	w := string(r.tok)
-	if letter(w[0]) && w != "true" && w != "false" && w != "null" {
-		return false
-	}
-	if w == "null" {
-		w = ""
-	}
-	r.scalar(w)
-	return true
-}
-
 func (r *jsonReader) scalar(v string) {
 	top := &r.stack[len(r.stack)-1]
 	if top.array {
@@ -284,5 +196,4 @@ func (r *jsonReader) scalar(v string) {
 		top.set(r.key, v)
 		r.key = ""
 	}
-	r.state = jsonAfter
 }

@@ -85,17 +85,15 @@ func (s *ChoicesScanner) size() int {
 func (s *ChoicesScanner) consume(line []byte, starts bool) (complete bool) {
 	m := &s.machine
 	for i := 0; i < len(line); i++ {
-		if m.state == inString {
-			if i += m.plain(line[i:]); i == len(line) {
-				break
-			}
+		if i += m.plain(line[i:]); i == len(line) {
+			break
 		}
 		if !m.step(line[i], starts && i == 0) {
 			s.keep(line[:i])
 			s.abandon()
 			return false
 		}
-		if m.depth == 0 {
+		if m.json.Depth() == 0 {
 			s.keep(line[:i+1])
 			s.finish()
 			return true

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/looprun/looprun/internal/jsontext"
 	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/internal/strictjson"
 )
@@ -143,11 +144,11 @@ func TestScannerLimit(t *testing.T) {
 		"a long status":      {`{"status":"` + strings.Repeat("p", 1<<20) + `"}` + "\n" + document("a"), func(got string) bool { return got == "a" }},
 		"very deep":          {"{\"a\":" + strings.Repeat("[", 1<<20) + "\n" + document("a"), func(got string) bool { return got == "a" }},
 		"as deep as it goes": {
-			strings.Replace(document("a"), "{", `{"partial_result":`+strings.Repeat("[", maxDepth-1)+strings.Repeat("]", maxDepth-1)+",", 1),
+			strings.Replace(document("a"), "{", `{"partial_result":`+strings.Repeat("[", jsontext.MaxDepth-1)+strings.Repeat("]", jsontext.MaxDepth-1)+",", 1),
 			func(got string) bool { return got == "a" },
 		},
 		"deeper": {
-			strings.Replace(document("a"), "{", `{"partial_result":`+strings.Repeat("[", maxDepth)+strings.Repeat("]", maxDepth)+",", 1),
+			strings.Replace(document("a"), "{", `{"partial_result":`+strings.Repeat("[", jsontext.MaxDepth)+strings.Repeat("]", jsontext.MaxDepth)+",", 1),
 			func(got string) bool { return got == "" },
 		},
 	} {
@@ -202,7 +203,7 @@ func reference(output []byte) []byte {
 		}
 		d := json.NewDecoder(bytes.NewReader(output[i:]))
 		var raw json.RawMessage
-		if d.Decode(&raw) != nil || depthOf(raw) > maxDepth {
+		if d.Decode(&raw) != nil || depthOf(raw) > jsontext.MaxDepth {
 			i++
 			continue
 		}
