@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/looprun/looprun/internal/proc"
+	"github.com/looprun/looprun/internal/helper"
 	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -43,19 +43,16 @@ func (r *responder) run(ctx context.Context, req Request) (output, error) {
 	}
 	out := collector{full: make(chan struct{})}
 	complaint := tail.Buffer{Limit: stderrKept}
-	end, err := proc.RunFed(ctx, proc.Spec{
-		Argv: proc.Shell(r.Command), Dir: r.Dir, Env: r.Env,
+	end := helper.Command{
+		Line: r.Command, Dir: r.Dir, Env: r.Env, Input: text,
 		Stdout: out.take, Stderr: func(b []byte) {
 			complaint.Take(b)
 			if r.Stderr != nil {
 				r.Stderr(b)
 			}
 		},
-		Timeout: r.Timeout, KillAfter: r.KillAfter,
-	}, text, out.full)
-	if err != nil {
-		return output{}, fmt.Errorf("the assistant: %w", err)
-	}
+		Enough: out.full, Timeout: r.Timeout, KillAfter: r.KillAfter,
+	}.Run(ctx)
 	if err := context.Cause(ctx); err != nil {
 		return output{}, err
 	}
@@ -64,40 +61,25 @@ func (r *responder) run(ctx context.Context, req Request) (output, error) {
 
 // verdict says why what was printed cannot be a reply; nil when it can. Too
 // much output is left to whoever checks it.
-func (r *responder) verdict(end proc.Exit, out output, complaint string) error {
+func (r *responder) verdict(end helper.End, out output, complaint string) error {
 	if complaint != "" {
 		complaint = ": " + complaint
 	}
+	missing := end.Signal == 0 && (end.Code == 126 || end.Code == 127)
 	switch {
 	case out.long:
 		return nil
-	case end.Cause != proc.Exited:
-		return &failure{text: r.cut(end) + complaint}
-	case end.Code != 0:
-		missing := end.Signal == 0 && (end.Code == 126 || end.Code == 127)
-		return &failure{text: fmt.Sprintf("the assistant exited with %d", end.Code) + complaint, passes: !missing}
+	case end.Failed() != "":
+		return &failure{text: "the assistant " + end.Failed() + complaint, passes: end.Cut() == "" && !missing}
 	case len(bytes.TrimSpace(out.text)) == 0:
 		return &failure{text: "the assistant printed nothing" + complaint, passes: true}
 	}
 	return nil
 }
 
-// cut says what kept the command from ending by itself.
-func (r *responder) cut(end proc.Exit) string {
-	switch end.Cause {
-	case proc.Timeout:
-		return fmt.Sprintf("the assistant took longer than %s", r.Timeout)
-	case proc.StartFailed:
-		return fmt.Sprintf("the assistant could not be started: %v", end.StartErr)
-	case proc.Lost:
-		return fmt.Sprintf("it is not known how the assistant ended: %v", end.Lost)
-	}
-	return fmt.Sprintf("the assistant did not end by itself: %s", end.Cause)
-}
-
 // encode is the request as the command gets it.
 func (r Request) encode() ([]byte, error) {
-	text, err := proc.Document(r)
+	text, err := helper.Document(r)
 	if err != nil {
 		return nil, fmt.Errorf("the request to the assistant: %w", err)
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/helper"
 	"github.com/looprun/looprun/internal/plural"
-	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -66,7 +66,7 @@ func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
 	if d.Event, err = h.event(e); err != nil {
 		return j, false, err
 	}
-	j.document, err = proc.Document(d)
+	j.document, err = helper.Document(d)
 	return j, err == nil, err
 }
 
@@ -109,7 +109,7 @@ func (h *Hooks) event(e core.Event) (json.RawMessage, error) {
 	if err := d.Decode(&v); err != nil {
 		return nil, err
 	}
-	return proc.Document(h.masked(v))
+	return helper.Document(h.masked(v))
 }
 
 // masked has every text masked that a value holds; keys are looprun's own.

@@ -76,7 +76,7 @@ type job struct {
 }
 
 // errClosing ends hooks for the sake of the one for the run's end.
-var errClosing = errors.New("the run ended")
+var errClosing = errors.New("it was ended with the run")
 
 // Observe queues the hooks of an event; it waits for nothing. It has the form of
 // an engine.Observer and is for the goroutine that runs the loop.

@@ -17,7 +17,7 @@ func TestHooksThatFail(t *testing.T) {
 		"fails":              {"cat >/dev/null; echo 'no\033[31m luck'; echo more >&2; exit 3", "it exited with 3: no luck; the run does not depend on it"},
 		"fails silently":     {"exit 1", "it exited with 1; the run"},
 		"says it on stderr":  {"printf '\\n  \\n\\tbad\\n' >&2; exit 1", "it exited with 1: bad; the run"},
-		"is killed":          {"kill -KILL $$", "it was ended by killed"},
+		"is killed":          {"kill -KILL $$", "it exited with 137 (signal: killed)"},
 		"is not there":       {"exec /no/such/hook", "it exited with 127"},
 		"prints and is fine": {"echo fine; echo fine >&2", ""},
 		"reads nothing":      {"exec <&-; :", ""},

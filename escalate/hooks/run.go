@@ -2,13 +2,13 @@ package hooks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/looprun/looprun/internal/helper"
 	"github.com/looprun/looprun/internal/proc"
 )
 
@@ -62,40 +62,15 @@ func (h *Hooks) send(ctx context.Context, j job, grace time.Duration) error {
 // run runs the command with everything it starts, until it or ctx ends. The
 // error says why it failed.
 func (h *Hooks) run(ctx context.Context, j job, grace time.Duration) error {
-	var printed proc.Head
-	end, err := proc.RunFed(ctx, proc.Spec{
-		Argv: proc.Shell(j.command), Dir: h.Dir, Env: h.environ(),
+	var printed helper.Head
+	end := helper.Command{
+		Line: j.command, Dir: h.Dir, Env: h.environ(), Input: j.document,
 		Stdout: printed.Take, Stderr: printed.Take, KillAfter: grace,
-	}, j.document, nil)
-	if err != nil {
-		return fmt.Errorf("it could not be started: %w", err)
+	}.Run(ctx)
+	if end.Cause == proc.Stopped {
+		return context.Cause(ctx)
 	}
-	return failed(ctx, end, firstLine(printed))
-}
-
-// failed says why the command failed; nil when it did not.
-func failed(ctx context.Context, end proc.Exit, line string) error {
-	var text string
-	switch {
-	case end.Cause == proc.StartFailed:
-		return fmt.Errorf("it could not be started: %w", end.StartErr)
-	case end.Lost != nil:
-		return fmt.Errorf("it is not known how it ended: %w", end.Lost)
-	case end.Cause != proc.Exited && errors.Is(context.Cause(ctx), errClosing):
-		text = "it was ended with the run"
-	case end.Cause != proc.Exited:
-		text = context.Cause(ctx).Error()
-	case end.Signal != 0:
-		text = fmt.Sprintf("it was ended by %s", end.Signal)
-	case end.Code != 0:
-		text = fmt.Sprintf("it exited with %d", end.Code)
-	default:
-		return nil
-	}
-	if line != "" {
-		text += ": " + line
-	}
-	return errors.New(text)
+	return end.Err(printed.FirstLine())
 }
 
 // environ is the environment without what would make a looprun in the hook one
@@ -112,10 +87,4 @@ func (h *Hooks) environ() []string {
 		}
 	}
 	return kept
-}
-
-// firstLine is the first line that says something.
-func firstLine(h proc.Head) string {
-	line, _, _ := strings.Cut(strings.TrimLeft(string(h), " \t\r\n"), "\n")
-	return line
 }

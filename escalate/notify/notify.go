@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/looprun/looprun/internal/helper"
 	"github.com/looprun/looprun/internal/proc"
 )
 
@@ -59,16 +60,16 @@ func (s *Sender) run(ctx context.Context, title, body string) error {
 	if at, ok := ctx.Deadline(); ok {
 		timeout = max(1, time.Until(at)*9/10) // so that it can say which service is late
 	}
-	message, err := proc.Document(map[string]any{"urls": s.urls, "title": title, "body": body, "timeout_ms": timeout.Milliseconds()})
+	message, err := helper.Document(map[string]any{"urls": s.urls, "title": title, "body": body, "timeout_ms": timeout.Milliseconds()})
 	if err != nil {
 		return err
 	}
-	var said proc.Head
-	end, err := proc.RunFed(ctx, proc.Spec{Argv: []string{s.program}, Stderr: said.Take, KillAfter: time.Second}, message, nil)
+	var said helper.Head
+	end := helper.Command{Argv: []string{s.program}, Input: message, Stderr: said.Take, KillAfter: time.Second}.Run(ctx)
 	text := strings.TrimSpace(string(said))
 	switch {
-	case err != nil || end.Cause == proc.StartFailed:
-		return fmt.Errorf("looprun-notify could not be started: %w", errors.Join(err, end.StartErr))
+	case end.Cause == proc.StartFailed:
+		return fmt.Errorf("looprun-notify could not be started: %w", end.StartErr)
 	case end.Cause != proc.Exited:
 		return errors.New("looprun-notify did not end in time; try again when the services can be reached")
 	case end.Code == 0:

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/engine"
+	"github.com/looprun/looprun/internal/helper"
+	"github.com/looprun/looprun/internal/proc"
 )
 
 // verifier decides whether a rule's verify command lets it match. The text says
@@ -56,16 +57,16 @@ func (o Options) run(ctx context.Context, r *Rule, limit time.Duration) (*core.V
 		limit = DefaultVerifyTimeout
 	}
 	start := time.Now()
-	exit := engine.Shell(r.Verify).Run(ctx, engine.Invocation{
-		Dir: o.Dir, Env: o.Env, Stdout: output, Stderr: output,
+	exit := helper.Command{
+		Line: r.Verify, Dir: o.Dir, Env: o.Env, Stdout: output, Stderr: output,
 		Timeout: limit, KillAfter: cmp.Or(o.KillAfter, killAfter),
-	})
-	if err := ctx.Err(); err != nil {
-		return nil, "", fmt.Errorf("%s: verify: %w", r.Where, context.Cause(ctx))
+	}.Run(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return nil, "", fmt.Errorf("%s: verify: %w", r.Where, err)
 	}
 	end := &core.VerifyFinished{
 		Rule: r.Where, Command: r.Verify, ExitCode: exit.Code,
-		TimedOut:   exit.Cause == core.CauseIterationTimeout,
+		TimedOut:   exit.Cause == proc.Timeout,
 		DurationMS: time.Since(start).Milliseconds(),
 	}
 	if o.AfterVerify != nil {
@@ -73,20 +74,9 @@ func (o Options) run(ctx context.Context, r *Rule, limit time.Duration) (*core.V
 			return end, "", fmt.Errorf("%s: after verify: %w", r.Where, err)
 		}
 	}
-	return end, failure(r, exit, limit), nil
-}
-
-// failure says why the command does not let the rule match: only one that ended
-// by itself, in time and with 0, does.
-func failure(r *Rule, exit engine.Exit, limit time.Duration) string {
-	command := quote(r.Verify)
-	switch {
-	case exit.Cause == core.CauseIterationTimeout:
-		return fmt.Sprintf("%s took longer than %s", command, limit)
-	case exit.Cause != core.CauseExited:
-		return fmt.Sprintf("%s did not end by itself: %s", command, exit.Detail)
-	case exit.Code != 0:
-		return fmt.Sprintf("%s exited with %d", command, exit.Code)
+	why := exit.Failed() // only a command that ended by itself, in time and with 0, lets it match
+	if why != "" {
+		why = quote(r.Verify) + " " + why
 	}
-	return ""
+	return end, why, nil
 }

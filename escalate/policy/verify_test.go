@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/engine"
 )
 
 // accepting is a policy that accepts if the command says so, and else pauses.
@@ -77,26 +76,6 @@ func TestVerify(t *testing.T) {
 				t.Errorf("%+v", v)
 			}
 		})
-	}
-}
-
-// Only a command that ended by itself, and with 0, lets its rule match.
-func TestFailure(t *testing.T) {
-	r := &Rule{Verify: "make smoke"}
-	if why := failure(r, engine.Exit{}, time.Second); why != "" {
-		t.Error(why)
-	}
-	for _, e := range []engine.Exit{
-		{Code: 1},
-		{Code: -1},
-		{Cause: core.CauseIterationTimeout},
-		{Cause: core.CauseInterrupt},
-		{Cause: core.CauseStartFailed},
-		{Cause: core.CauseMaxRuntime},
-	} {
-		if failure(r, e, time.Second) == "" {
-			t.Errorf("%+v lets the rule match", e)
-		}
 	}
 }
 

@@ -2,11 +2,10 @@ package session
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/helper"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -30,36 +29,20 @@ type optionCommand struct {
 // findings are the first line that it prints, or what kept it from ending by
 // itself.
 func (c optionCommand) run(ctx context.Context, q core.Question) (core.DebugFinished, error) {
-	question, err := proc.Document(q)
+	question, err := helper.Document(q)
 	if err != nil {
 		return core.DebugFinished{}, err
 	}
-	var printed proc.Head
-	end, err := proc.RunFed(ctx, proc.Spec{
-		Argv: proc.Shell(c.line), Dir: c.dir, Env: c.env,
+	var printed helper.Head
+	end := helper.Command{
+		Line: c.line, Dir: c.dir, Env: c.env, Input: question,
 		Stdout: printed.Take, Stderr: printed.Take, Timeout: c.limit, KillAfter: c.killAfter,
-	}, question, nil)
-	if err != nil {
-		return core.DebugFinished{}, err
+	}.Run(ctx)
+	switch {
+	case end.Cause == proc.StartFailed:
+		return core.DebugFinished{}, end.Err("")
+	case end.Cut() != "":
+		return core.DebugFinished{ExitCode: end.Code, Findings: "it " + end.Cut()}, nil
 	}
-	found := firstLine(printed)
-	switch end.Cause {
-	case proc.StartFailed:
-		return core.DebugFinished{}, fmt.Errorf("it could not be started: %w", end.StartErr)
-	case proc.Timeout:
-		found = fmt.Sprintf("it took longer than %s and was ended", c.limit)
-	case proc.Lost:
-		found = fmt.Sprintf("it is not known how it ended: %v", end.Lost)
-	}
-	return core.DebugFinished{ExitCode: end.Code, Findings: found}, nil
-}
-
-// firstLine is the first line that says something.
-func firstLine(h proc.Head) string {
-	for line := range strings.SplitSeq(termsafe.Text(string(h)), "\n") {
-		if line = termsafe.Line(line); line != "" {
-			return termsafe.Cut(line, optionLine)
-		}
-	}
-	return ""
+	return core.DebugFinished{ExitCode: end.Code, Findings: termsafe.Cut(printed.FirstLine(), optionLine)}, nil
 }

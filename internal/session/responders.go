@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/escalate/user"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/helper"
 	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -239,10 +239,10 @@ func (d *debugger) Debug(ctx context.Context, st *core.State, o core.Option, a c
 		out.Take(b)
 	}
 	defer d.s.helping(string(o.Action))()
-	exit := engine.Shell(string(line)).Run(ctx, engine.Invocation{
-		Dir: d.s.dir, Env: d.environ(st, string(o.Action)), Stdout: show, Stderr: show, KillAfter: d.s.killAfter(),
-	})
-	return core.DebugFinished{ExitCode: exit.Code, Findings: strings.TrimSpace(strings.TrimSpace(string(out.Bytes())) + "\n" + exit.Detail)}, nil
+	end := helper.Command{
+		Line: string(line), Dir: d.s.dir, Env: d.environ(st, string(o.Action)), Stdout: show, Stderr: show, KillAfter: d.s.killAfter(),
+	}.Run(ctx)
+	return core.DebugFinished{ExitCode: end.Code, Findings: strings.TrimSpace(strings.TrimSpace(string(out.Bytes())) + "\n" + end.Cut())}, nil
 }
 
 // environ is the environment of a command that is not the work: it has no way to
@@ -271,15 +271,15 @@ func (d *debugger) Expert(ctx context.Context, st *core.State, e ladder.Expert) 
 	out := tail.Buffer{Limit: findingsLimit}
 	var said signal.Scanner
 	text := lines.Shown{To: said.Line}
-	exit := engine.Shell(e.Command).Run(ctx, engine.Invocation{
-		Dir: d.s.dir, Env: d.environ(st, "expert"), KillAfter: d.s.killAfter(), Stderr: d.s.aside,
+	exit := helper.Command{
+		Line: e.Command, Dir: d.s.dir, Env: d.environ(st, "expert"), KillAfter: d.s.killAfter(), Stderr: d.s.aside,
 		Stdout: func(b []byte) {
 			out.Take(b)
 			_, _ = text.Write(b) // it never fails
 		},
-	})
+	}.Run(ctx)
 	text.End()
-	end := core.ExpertFinished{ExitCode: exit.Code, Guidance: strings.TrimSpace(string(out.Bytes())), Why: exit.Detail}
+	end := core.ExpertFinished{ExitCode: exit.Code, Guidance: strings.TrimSpace(string(out.Bytes())), Why: exit.Cut()}
 	signals, malformed := said.Result()
 	for _, s := range signals {
 		if s.Name == signal.Unsuccessful {
