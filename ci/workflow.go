@@ -85,7 +85,7 @@ func verdict(r core.Result, limit int) string {
 }
 
 // annotationText is text from outside as an annotation can have it.
-func annotationText(s string) string { return termsafe.Cut(termsafe.Line(s), annotationLimit) }
+func annotationText(s string) string { return termsafe.Short(s, annotationLimit) }
 
 // annotate writes an annotation with the verdict and one for each of the first checks
 // that fail, unless it is done, and one for each of the first warnings.

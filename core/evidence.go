@@ -191,7 +191,7 @@ func (s *State) Evidence(t Trip) Evidence {
 	}
 	if t.During { // it has not been judged: what it printed itself is the news
 		e.Progress, e.Failing, e.Words = nil, nil, ""
-		e.Output, e.QuietMS = lastLines(t.Output, evidenceLines), t.QuietMS
+		e.Output, e.QuietMS = termsafe.LastLines(t.Output, evidenceLines, lineLength), t.QuietMS
 	}
 	return e
 }
@@ -365,24 +365,13 @@ func printedLast(d *IterationFinished) []string {
 		}
 		return list
 	}
-	return lastLines(d.Excerpt, evidenceLines)
+	return termsafe.LastLines(d.Excerpt, evidenceLines, lineLength)
 }
 
 // LastWords are the last lines of an output that say something, as [IterationFinished] has
 // them of its work.
-func LastWords(output string) string { return strings.Join(lastLines(output, evidenceLines), "\n") }
-
-// lastLines are the last n lines that say something, each cut to one line's length.
-func lastLines(text string, n int) []string {
-	var lines []string
-	all := strings.Split(termsafe.Text(text), "\n")
-	for i := len(all) - 1; i >= 0 && len(lines) < n; i-- {
-		if l := oneLine(all[i]); l != "" {
-			lines = append(lines, l)
-		}
-	}
-	slices.Reverse(lines)
-	return lines
+func LastWords(output string) string {
+	return strings.Join(termsafe.LastLines(output, evidenceLines, lineLength), "\n")
 }
 
 func shown(argv []string) string {

@@ -197,7 +197,7 @@ func (p *Progress) String() string {
 }
 
 // oneLine is a line of what a command printed, safe to show and not too long.
-func oneLine(text string) string { return termsafe.Cut(termsafe.Line(text), lineLength) }
+func oneLine(text string) string { return termsafe.Short(text, lineLength) }
 
 // Telling is the one line of the judge's output that tells most about what fails:
 // the first that the signature took for an error, else the line of the end of the

@@ -143,7 +143,7 @@ func (s *stream) call(c carrier.Call) {
 		code = 1
 	}
 	key := xxhash.Sum64String(fmt.Sprint(c.Agent, "\x00", c.Name, "\x00", c.InputHash, a.results.SumContent(code).Hash))
-	shown := strings.TrimSpace(c.Name + " " + termsafe.Cut(termsafe.Line(string(c.Input)), callShown))
+	shown := strings.TrimSpace(c.Name + " " + termsafe.Short(string(c.Input), callShown))
 	if f, ok := s.turn.Call(key, shown, time.Now()); ok {
 		a.repeated(f)
 	}

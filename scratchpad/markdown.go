@@ -15,13 +15,13 @@ func inline(s string) string { return escaper.Replace(bare(s)) }
 // bare is text from outside within a line that a model reads, to which an escape is
 // a part of the text. Behind the beginning of a line it can be no heading, list or
 // signal.
-func bare(s string) string { return termsafe.Cut(termsafe.Line(s), longest) }
+func bare(s string) string { return termsafe.Short(s, longest) }
 
 var escaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`, "|", `\|`)
 
 // code is text as inline code, whatever backticks are in it.
 func code(s string) string {
-	s = termsafe.Cut(termsafe.Line(s), 1000)
+	s = termsafe.Short(s, 1000)
 	if s == "" {
 		return "(nothing)"
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"text/template/parse"
 	"unicode/utf8"
@@ -47,7 +46,7 @@ var units = map[core.GuardID]string{
 // plain is text that is shown as it stands in the file.
 func plain(s string) string { return termsafe.Line(s) }
 
-func shown(s string) string { return strconv.Quote(termsafe.Cut(s, 40)) }
+func shown(s string) string { return termsafe.Quoted(s, 40) }
 
 func guardIDs() []string {
 	var ids []string

@@ -113,7 +113,7 @@ func (s *source) before() []string {
 	for _, a := range s.has.Before {
 		lines = append(lines, s.texts.say("before_line", facts{
 			"Number": a.Iteration, "Who": line(a.Who(), lineLength), "Answer": line(a.Answer, lineLength),
-			"Asked": askedBefore(a), "Words": termsafe.Cut(termsafe.Line(a.Words), shownWords),
+			"Asked": askedBefore(a), "Words": termsafe.Short(a.Words, shownWords),
 		}))
 	}
 	return lines
@@ -253,7 +253,7 @@ func (s *source) progressing() any {
 }
 
 func (s *source) words() any {
-	return termsafe.Cut(termsafe.Line(s.has.Words), shownWords)
+	return termsafe.Short(s.has.Words, shownWords)
 }
 
 func (s *source) passed() any {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/looprun/looprun/core"
@@ -160,7 +159,7 @@ func parseMessages(name string, data []byte) (*messages, problem.List) {
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
 		variables, ok := kinds[key]
 		if !ok {
-			r.key("unknown text "+strconv.Quote(termsafe.Cut(key, 40)), nearest.DidYouMean(key, slices.Sorted(maps.Keys(kinds))), key)
+			r.key("unknown text "+termsafe.Quoted(key, 40), nearest.DidYouMean(key, slices.Sorted(maps.Keys(kinds))), key)
 			continue
 		}
 		r.faults(faultsIn(texts[key], variables), key)

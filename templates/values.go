@@ -3,7 +3,6 @@ package templates
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,7 +39,7 @@ func clean(v any) any {
 }
 
 // line is one line of at most n characters of what a command printed.
-func line(s string, n int) string { return termsafe.Cut(termsafe.Line(head(s)), n) }
+func line(s string, n int) string { return termsafe.Short(head(s), n) }
 
 // head and tail bound what is looked at of a text of any length.
 func head(s string) string { return s[:min(len(s), readBytes)] }
@@ -133,7 +132,7 @@ func (s *source) lastOutput() any {
 	if s.state.Last == nil {
 		return ""
 	}
-	return strings.Join(lastLines(s.state.Last.Excerpt, shownLines), "\n")
+	return strings.Join(termsafe.LastLines(tail(s.state.Last.Excerpt), shownLines, lineLength), "\n")
 }
 
 func (s *source) lastError() any {
@@ -211,19 +210,6 @@ func (s *source) currentState() any {
 		return s.texts.say("state_unknown", nil)
 	}
 	return s.texts.say("state_passing", facts{"Tests": p.Tests, "Passed": p.Passed, "Total": max(0, p.Total)})
-}
-
-// lastLines are the last n lines that say something, each cut to one line's length.
-func lastLines(text string, n int) []string {
-	var lines []string
-	all := strings.Split(termsafe.Text(tail(text)), "\n")
-	for i := len(all) - 1; i >= 0 && len(lines) < n; i-- {
-		if l := line(all[i], lineLength); l != "" {
-			lines = append(lines, l)
-		}
-	}
-	slices.Reverse(lines)
-	return lines
 }
 
 // formatCount is empty for a limit that is off.

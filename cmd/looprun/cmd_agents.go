@@ -68,4 +68,4 @@ func (c *agentsCmd) Run(a *app) error {
 }
 
 // shortOr is a cell of the table: a regular expression can be long.
-func shortOr(text string) string { return cmp.Or(termsafe.Cut(termsafe.Line(text), 60), "-") }
+func shortOr(text string) string { return cmp.Or(termsafe.Short(text, 60), "-") }

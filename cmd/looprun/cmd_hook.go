@@ -216,7 +216,7 @@ func (hookStatusCmd) Run(a *app) error {
 		fmt.Fprintf(p, "check     %s\n", termsafe.Line(check))
 	}
 	if refused != nil {
-		fmt.Fprintf(p, "consent   missing: %s\n", termsafe.Cut(termsafe.Line(refused.Error()), 400))
+		fmt.Fprintf(p, "consent   missing: %s\n", termsafe.Short(refused.Error(), 400))
 	}
 	if t, ok := hook.LastTrouble(time.Now().Add(-7 * 24 * time.Hour)); ok {
 		fmt.Fprintf(p, "trouble   %s, in %s: %s\n", console.Ago(time.Now(), t.Time), t.Dir, t.Why)

@@ -234,10 +234,7 @@ func cut(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n] + " …"
+	return termsafe.CutBytes(text, n) + " …"
 }
 
 // lastOf is at most n bytes of the end of text, and a sign that more precedes.

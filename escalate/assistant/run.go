@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/looprun/looprun/internal/helper"
 	"github.com/looprun/looprun/internal/tail"
@@ -56,7 +57,7 @@ func (r *responder) run(ctx context.Context, req Request) (output, error) {
 	if err := context.Cause(ctx); err != nil {
 		return output{}, err
 	}
-	return out.output, r.verdict(end, out.output, lastLine(complaint.Bytes()))
+	return out.output, r.verdict(end, out.output, strings.Join(termsafe.LastLines(string(complaint.Bytes()), 1, lineKept), ""))
 }
 
 // verdict says why what was printed cannot be a reply; nil when it can. Too
@@ -101,10 +102,4 @@ func (c *collector) take(b []byte) {
 		}
 	}
 	c.text = append(c.text, b...)
-}
-
-// lastLine is the last line that says something.
-func lastLine(text []byte) string {
-	lines := bytes.Split(bytes.TrimSpace([]byte(termsafe.Text(string(text)))), []byte("\n"))
-	return cut(termsafe.Line(string(lines[len(lines)-1])), lineKept)
 }

@@ -135,5 +135,5 @@ func (h *Hooks) shown(text string, n int) string {
 	if h.Mask != nil {
 		text = h.Mask(termsafe.Line(h.Mask(text)))
 	}
-	return termsafe.Cut(termsafe.Line(text), n)
+	return termsafe.Short(text, n)
 }

@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -315,7 +314,7 @@ func show(value any) string {
 	const long = 100
 	switch v := value.(type) {
 	case string:
-		return strconv.Quote(termsafe.Cut(v, long))
+		return termsafe.Quoted(v, long)
 	case []string:
 		return termsafe.Cut(fmt.Sprintf("%q", v), long)
 	case time.Duration:

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/looprun/looprun/core"
@@ -90,4 +89,4 @@ func (r *report) positive(ok bool, remedy string, path ...any) {
 }
 
 // quote shows a text of the file on one line, cut where it is long.
-func quote(text string) string { return strconv.Quote(termsafe.Cut(text, 60)) }
+func quote(text string) string { return termsafe.Quoted(text, 60) }

@@ -178,8 +178,8 @@ func (m *Menu) allowCancel(q core.Question) {
 func newItem(o core.Option) Item {
 	item := Item{
 		ID:          o.ID,
-		Label:       termsafe.Cut(termsafe.Line(o.Label), maxLabel),
-		Description: termsafe.Cut(termsafe.Line(o.Description), maxDescription),
+		Label:       termsafe.Short(o.Label, maxLabel),
+		Description: termsafe.Short(o.Description, maxDescription),
 		Key:         strings.ToLower(termsafe.Line(o.Key)),
 		Review:      o.Action == core.ActionReview,
 		Ends:        o.Action.Ends(),

@@ -210,7 +210,7 @@ func (m *Menu) report(c Choice) string {
 	case c.Own:
 		return "“" + termsafe.Cut(termsafe.Line(c.Text), maxDescription) + "”"
 	case c.Text != "":
-		return fmt.Sprintf("%s: “%s”", item.Label, termsafe.Cut(termsafe.Line(c.Text), maxDescription))
+		return fmt.Sprintf("%s: “%s”", item.Label, termsafe.Short(c.Text, maxDescription))
 	default:
 		return item.Label
 	}

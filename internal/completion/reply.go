@@ -78,5 +78,5 @@ func backslashed(word string) string {
 
 func firstLine(help string) string {
 	text, _, _ := strings.Cut(strings.TrimSpace(help), "\n")
-	return termsafe.Cut(termsafe.Line(text), maxHelp)
+	return termsafe.Short(text, maxHelp)
 }

@@ -50,7 +50,7 @@ func (t *Transcript) part(p carrier.Part) {
 
 func (t *Transcript) fact(f carrier.Fact) {
 	if c, ok := f.(carrier.Call); ok && c.Name != "" {
-		t.show([]byte("[" + termsafe.Line(c.Name) + "] " + termsafe.Cut(termsafe.Line(string(c.Input)), callWidth) + "\n"))
+		t.show([]byte("[" + termsafe.Line(c.Name) + "] " + termsafe.Short(string(c.Input), callWidth) + "\n"))
 	}
 }
 

@@ -293,7 +293,7 @@ func lastLine(stderr string) string {
 		}
 	}
 	const most = 400
-	return termsafe.Cut(termsafe.Line(said), most)
+	return termsafe.Short(said, most)
 }
 
 // decide says what the iteration means for the agent.
@@ -332,7 +332,7 @@ func message(s *core.State, dir, decided string) Decision {
 	case s.Ending != nil:
 		why = cmp.Or(s.Ending.Reason, string(s.Ending.Status))
 	}
-	return Decision{Message: termsafe.Cut(termsafe.Line(decided+": "+why), 600) + "; looprun explain " + id + pending(s, id)}
+	return Decision{Message: termsafe.Short(decided+": "+why, 600) + "; looprun explain " + id + pending(s, id)}
 }
 
 func pending(s *core.State, id string) string {

@@ -168,7 +168,7 @@ func (h *hearing) hearRefusal(d *core.IterationResult) {
 		return
 	}
 	d.Fatal = core.ExitFailed
-	d.Detail = fmt.Sprintf("%s was not allowed to work: %s; pass on what it may do behind --, such as %s", h.agent.Name, termsafe.Cut(termsafe.Line(refused), 200), h.agent.Permit)
+	d.Detail = fmt.Sprintf("%s was not allowed to work: %s; pass on what it may do behind --, such as %s", h.agent.Name, termsafe.Short(refused, 200), h.agent.Permit)
 }
 
 // said adds what the command said with its output.
@@ -218,7 +218,7 @@ func partialResult(partial json.RawMessage) string {
 	if json.Unmarshal(partial, &text) != nil {
 		text = string(partial)
 	}
-	return termsafe.Cut(termsafe.Line(text), 300)
+	return termsafe.Short(text, 300)
 }
 
 // choicesName is the file in which a command can leave its questions.

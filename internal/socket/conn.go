@@ -155,5 +155,5 @@ func subject(p Peer) string {
 // excerpt is the beginning of a text that a client sent, safe to show.
 func excerpt(text string) string {
 	const longest = 80
-	return termsafe.Cut(termsafe.Line(text[:min(len(text), 4*longest)]), longest)
+	return termsafe.Short(text[:min(len(text), 4*longest)], longest)
 }

@@ -5,6 +5,8 @@
 package termsafe
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,6 +41,25 @@ func Cut(s string, n int) string {
 		return s
 	}
 	return strings.TrimRight(string([]rune(s)[:max(0, n-1)]), " ") + "…"
+}
+
+// Short is the text on one line, at most n characters of it.
+func Short(s string, n int) string { return Cut(Line(s), n) }
+
+// Quoted is at most n characters of a text as Go writes it, in double quotes.
+func Quoted(s string, n int) string { return strconv.Quote(Cut(s, n)) }
+
+// LastLines are the last lines that say something, at most most of them, each Short.
+func LastLines(s string, most, n int) []string {
+	var lines []string
+	all := strings.Split(Text(s), "\n")
+	for i := len(all) - 1; i >= 0 && len(lines) < most; i-- {
+		if l := Short(all[i], n); l != "" {
+			lines = append(lines, l)
+		}
+	}
+	slices.Reverse(lines)
+	return lines
 }
 
 // Quote is the beginning of a text that somebody sent on one line, at most n characters

@@ -92,3 +92,20 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+func TestLastLines(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"", 2, ""},
+		{"a\n\n \nb\n\x1b[31mc\x1b[m  d\n\n", 2, "b|c d"},
+		{"a\nb", 3, "a|b"},
+		{"äöüß€", 1, "äöü…"},
+	} {
+		if got := strings.Join(LastLines(c.text, c.most, 4), "|"); got != c.want {
+			t.Errorf("LastLines(%q, %d) is %q, want %q", c.text, c.most, got, c.want)
+		}
+	}
+}

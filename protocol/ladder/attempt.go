@@ -102,9 +102,9 @@ const (
 	maxKey  = 64
 )
 
-func line(s string) string     { return termsafe.Cut(termsafe.Line(s), maxText) }
-func taskName(s string) string { return termsafe.Cut(termsafe.Line(s), maxTask) }
-func name(s string) string     { return termsafe.Cut(termsafe.Line(s), maxName) }
+func line(s string) string     { return termsafe.Short(s, maxText) }
+func taskName(s string) string { return termsafe.Short(s, maxTask) }
+func name(s string) string     { return termsafe.Short(s, maxName) }
 
 // key keeps a short one and shortens any other without making two alike.
 func key(s string) string {

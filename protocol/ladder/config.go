@@ -3,7 +3,6 @@ package ladder
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/looprun/looprun/internal/nearest"
@@ -145,7 +144,7 @@ func isName(s string) bool {
 	return s != "" && len(s) <= maxName && !strings.ContainsFunc(s, other)
 }
 
-func quote(s string) string { return strconv.Quote(termsafe.Cut(s, maxName)) }
+func quote(s string) string { return termsafe.Quoted(s, maxName) }
 
 func (c Config) rung(name RungName) (Rung, bool) {
 	i := slices.IndexFunc(c, func(r Rung) bool { return r.Rung == name })

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/looprun/looprun/internal/nearest"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // The thresholds of the rules. Lengths are in code points.
@@ -109,7 +110,7 @@ func checkAlternativeVague(r Rejection) (problem, remedy string) {
 	if len(r.tasks()) > 0 || !onlySays(r.Suggested, vagueAlternatives) {
 		return "", ""
 	}
-	return "it says no more than “" + short(r.Suggested, 60) + "”", "say what to do, or list alternative_tasks"
+	return "it says no more than “" + termsafe.Short(r.Suggested, 60) + "”", "say what to do, or list alternative_tasks"
 }
 
 func checkBlockingVague(r Rejection) (problem, remedy string) {
@@ -120,7 +121,7 @@ func checkBlockingVague(r Rejection) (problem, remedy string) {
 		}
 	}
 	if len(found) == 0 && onlySays(r.BlockingFactor, emptyFactors) {
-		return "it says no more than “" + short(r.BlockingFactor, 60) + "”", "name the fact that stops the work"
+		return "it says no more than “" + termsafe.Short(r.BlockingFactor, 60) + "”", "name the fact that stops the work"
 	}
 	if len(found) == 0 {
 		return "", ""
@@ -139,7 +140,7 @@ func checkReason(r Rejection) (problem, remedy string) {
 	if blank(string(r.ReasonType)) {
 		return "it is missing", "give one of " + strings.Join(known, ", ")
 	}
-	return "“" + short(string(r.ReasonType), 60) + "” is not a type", nearest.DidYouMean(string(r.ReasonType), known)
+	return "“" + termsafe.Short(string(r.ReasonType), 60) + "” is not a type", nearest.DidYouMean(string(r.ReasonType), known)
 }
 
 // evidence are the pieces that hold data.

@@ -51,7 +51,7 @@ func Rationale(d Decision, r Rejection) string {
 	r = r.Normalize()
 	factor := "what blocks it"
 	if !blank(r.BlockingFactor) {
-		factor = "“" + short(r.BlockingFactor, shown) + "”"
+		factor = "“" + termsafe.Short(r.BlockingFactor, shown) + "”"
 	}
 	switch d {
 	case Override:
@@ -62,14 +62,14 @@ func Rationale(d Decision, r Rejection) string {
 		return fmt.Sprintf("The task is right and the time is not: choose this if somebody will resolve %s, and the run can go on then.", factor)
 	case Decompose:
 		if n := len(r.tasks()); n > 0 {
-			return fmt.Sprintf("The task is too much for one: choose this if the %s cover what is wanted, beginning with “%s”.", plural.Count(n, "alternative task"), short(r.first(), shown))
+			return fmt.Sprintf("The task is too much for one: choose this if the %s cover what is wanted, beginning with “%s”.", plural.Count(n, "alternative task"), termsafe.Short(r.first(), shown))
 		}
 		return "The task is too much for one: the rejection lists no tasks, so they have to be given with the decision."
 	case Reformulate:
 		if blank(r.Suggested) {
 			return "Another task would do: the rejection suggests none, so it has to be given with the decision."
 		}
-		return fmt.Sprintf("Another task would do: choose this if “%s” is good enough.", short(r.Suggested, shown))
+		return fmt.Sprintf("Another task would do: choose this if “%s” is good enough.", termsafe.Short(r.Suggested, shown))
 	}
 	return ""
 }
@@ -105,7 +105,7 @@ func (r Rejection) BlockerTask() string {
 	}
 	task := "the task"
 	if !blank(r.Task) {
-		task = "“" + short(r.Task, shown) + "”"
+		task = "“" + termsafe.Short(r.Task, shown) + "”"
 	}
 	if factor == "" {
 		return verb + " " + task

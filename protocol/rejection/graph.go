@@ -211,9 +211,9 @@ func (g Graph) DOT() []byte {
 	var out bytes.Buffer
 	out.WriteString("digraph rejections {\n  rankdir=LR;\n")
 	for _, n := range g.Nodes {
-		fmt.Fprintf(&out, "  %s [shape=%s, label=%s", dotText(n.ID), outline(n.Kind), dotLabel(short(n.Label, cell)))
+		fmt.Fprintf(&out, "  %s [shape=%s, label=%s", dotText(n.ID), outline(n.Kind), dotLabel(termsafe.Short(n.Label, cell)))
 		for _, a := range n.attributes() {
-			fmt.Fprintf(&out, ", %s=%s", a[0], dotLabel(short(a[1], cell)))
+			fmt.Fprintf(&out, ", %s=%s", a[0], dotLabel(termsafe.Short(a[1], cell)))
 		}
 		out.WriteString("];\n")
 	}

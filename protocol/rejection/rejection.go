@@ -106,8 +106,3 @@ func mapped[T, U any](list []T, f func(T) U) []U {
 
 // blank reports whether a text shows nothing.
 func blank(s string) bool { return termsafe.Line(s) == "" }
-
-// short is a text on one line for a message, cut after n code points.
-func short(s string, n int) string {
-	return termsafe.Cut(termsafe.Line(s), n)
-}

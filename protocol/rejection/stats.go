@@ -252,7 +252,7 @@ func grouped(b *strings.Builder, title string, groups []Group) {
 
 // name is a text for a table.
 func name(s string) string {
-	if s = short(s, cell); s != "" {
+	if s = termsafe.Short(s, cell); s != "" {
 		return s
 	}
 	return "(not given)"

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // Subtasks are the alternative tasks, trimmed, each after those that it depends
@@ -53,9 +55,9 @@ func links(tasks []Task) ([]need, error) {
 		for _, name := range t.Dependencies {
 			switch found := positions[sameText(name)]; {
 			case blank(name) || len(found) == 0:
-				problems = append(problems, fmt.Errorf("the task “%s” depends on “%s”, which is none of the alternative tasks; the order they were given in is kept", short(t.Title, shown), short(name, shown)))
+				problems = append(problems, fmt.Errorf("the task “%s” depends on “%s”, which is none of the alternative tasks; the order they were given in is kept", termsafe.Short(t.Title, shown), termsafe.Short(name, shown)))
 			case len(found) > 1:
-				problems = append(problems, fmt.Errorf("the task “%s” depends on “%s”, which %d tasks are called; the order they were given in is kept", short(t.Title, shown), short(name, shown), len(found)))
+				problems = append(problems, fmt.Errorf("the task “%s” depends on “%s”, which %d tasks are called; the order they were given in is kept", termsafe.Short(t.Title, shown), termsafe.Short(name, shown), len(found)))
 			default:
 				needs[i].on = append(needs[i].on, found[0])
 			}
@@ -68,7 +70,7 @@ func circle(tasks []Task, placed []bool) error {
 	var names []string
 	for i, t := range tasks {
 		if !placed[i] {
-			names = append(names, "“"+short(t.Title, shown)+"”")
+			names = append(names, "“"+termsafe.Short(t.Title, shown)+"”")
 		}
 	}
 	return fmt.Errorf("these tasks depend on each other in a circle or on one that does: %s; the order they were given in is kept", strings.Join(names, ", "))

@@ -2,7 +2,6 @@ package signal
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -57,9 +56,5 @@ func clip(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	n := most - len(mark)
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n] + mark
+	return termsafe.CutBytes(text, most-len(mark)) + mark
 }

@@ -365,7 +365,7 @@ func (c *listCmd) Run(a *app) error {
 		if e.Asked != nil {
 			asked = fmt.Sprintf("%s: %s", e.Asked.Header, strings.Join(e.Asked.Options, ", "))
 		}
-		_, err := fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\n", e.ID, termsafe.Cut(termsafe.Line(e.Name), 40), termsafe.Line(e.Label), e.Status, e.Iteration, termsafe.Line(asked))
+		_, err := fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\n", e.ID, termsafe.Short(e.Name, 40), termsafe.Line(e.Label), e.Status, e.Iteration, termsafe.Line(asked))
 		return err
 	})
 	if n == 0 && err == nil {
