@@ -272,9 +272,3 @@ func TestContextEndsWhileWaiting(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestLastLine(t *testing.T) {
-	if got := lastLine([]byte("first\n the \x1b[31mlast\n\n")); got != "the last" {
-		t.Errorf("%q", got)
-	}
-}

@@ -47,7 +47,7 @@ func (p Problem) Error() string {
 type List []Problem
 
 // mostShown is how many problems a message lists.
-const mostShown = 20
+const mostShown = 100
 
 // Error has one line a problem, sorted by file and position; of very many it
 // has the first ones and their number.

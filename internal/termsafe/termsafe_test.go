@@ -103,6 +103,7 @@ func TestLastLines(t *testing.T) {
 		{"a\n\n \nb\n\x1b[31mc\x1b[m  d\n\n", 2, "b|c d"},
 		{"a\nb", 3, "a|b"},
 		{"äöüß€", 1, "äöü…"},
+		{"first\n the \x1b[31mlast\n\n", 1, "the…"},
 	} {
 		if got := strings.Join(LastLines(c.text, c.most, 4), "|"); got != c.want {
 			t.Errorf("LastLines(%q, %d) is %q, want %q", c.text, c.most, got, c.want)
