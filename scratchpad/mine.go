@@ -63,8 +63,8 @@ const skew = time.Minute
 // genuine reports whether the first event is of the run that the directory is
 // named after, and not from the future.
 func genuine(dir string, first core.Event) bool {
-	started, ok := first.Data.(core.RunStarted)
-	return ok && started.RunID == filepath.Base(dir) && !first.Time.After(time.Now().Add(skew))
+	started, _ := first.Data.(core.RunStarted)
+	return started.RunID == filepath.Base(dir) && !first.Time.After(time.Now().Add(skew))
 }
 
 // Genuine reports whether a run may be taken for the latest: it is the one that

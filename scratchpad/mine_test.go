@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -267,6 +268,83 @@ func TestLatest(t *testing.T) {
 	}
 	if got, mine, err := Latest(state, func(d string) bool { return d != dir }); filepath.Base(got) != newer || mine || err != nil {
 		t.Errorf("of the others: %s, %v, %v", got, mine, err)
+	}
+}
+
+// What is not called as a run is none, and a run that cannot be read speaks by its name.
+func TestGenuine(t *testing.T) {
+	as(t, t.TempDir())
+	dir := written(t, iterations(1))
+	writeFile(t, journalOf(dir), "broken\n")
+	if !Genuine(dir) {
+		t.Error("a broken journal under a name of the past")
+	}
+	for _, name := range []string{"x", "notes of 20260102-150405-3f9a"} {
+		if Genuine(filepath.Join(t.TempDir(), name)) {
+			t.Errorf("%s is taken for a run", name)
+		}
+	}
+	planted(t, dir, iterations(1)[1:])
+	if Genuine(dir) {
+		t.Error("a journal without its first event")
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	writeFile(t, file, "")
+	if got, _, err := Latest(file, func(string) bool { return true }); err == nil {
+		t.Errorf("the latest run of a file: %q", got)
+	}
+}
+
+// TestStateDirs: every folder that is noted and there, each once. The note of one that is gone
+// is removed; one that cannot be understood stays.
+func TestStateDirs(t *testing.T) {
+	as(t, t.TempDir())
+	here, there, gone := must(filepath.EvalSymlinks(t.TempDir())), must(filepath.EvalSymlinks(t.TempDir())), filepath.Join(t.TempDir(), "gone")
+	if got, err := StateDirs(here); err != nil || !slices.Equal(got, []string{here}) {
+		t.Errorf("before anything is noted: %q, %v", got, err)
+	}
+	if err := os.MkdirAll(StateNotes(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{here, there, gone} {
+		writeFile(t, StateNote(dir), dir+"\n")
+	}
+	odd := filepath.Join(StateNotes(), "odd")
+	writeFile(t, odd, ".\n")
+	got, err := StateDirs(here)
+	slices.Sort(got)
+	want := []string{here, there}
+	slices.Sort(want)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+	if _, err := os.Stat(StateNote(gone)); err == nil {
+		t.Error("the note of a folder that is gone is still there")
+	}
+	if _, err := os.Stat(odd); err != nil {
+		t.Error(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(here, link); err != nil {
+		t.Skip(err)
+	}
+	if StateNote(link) != StateNote(here) {
+		t.Error("a link to a folder has another note")
+	}
+	if got, err := StateDirs(link); err != nil || len(got) != 2 {
+		t.Errorf("a link to a folder that is noted: %q, %v", got, err)
+	}
+	if err := os.RemoveAll(StateNotes()); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, StateNotes(), "")
+	if got, err := StateDirs(here); err == nil || !slices.Equal(got, []string{here}) {
+		t.Errorf("notes that cannot be read: %q, %v", got, err)
+	}
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("HOME", "")
+	if got, err := StateDirs(here); err != nil || !slices.Equal(got, []string{here}) || StateNote(here) != "" {
+		t.Errorf("no place for notes: %q, %v, %q", got, err, StateNote(here))
 	}
 }
 

@@ -156,6 +156,36 @@ func TestSweepFinishes(t *testing.T) {
 	}
 }
 
+// TestSweepKeeps the files of a run as long as what it has elsewhere is not removed.
+func TestSweepKeeps(t *testing.T) {
+	dir := written(t, iterations(1))
+	state, id := filepath.Split(dir)
+	if err := Doom(dir); err != nil {
+		t.Fatal(err)
+	}
+	no := errors.New("no")
+	for _, answer := range []error{no, nil} {
+		n, err := Sweep(state, func(of, at string) error {
+			if of != id || !HasEvents(at) {
+				t.Errorf("run %q at %s", of, at)
+			}
+			return answer
+		})
+		left, _, _ := Doomed(state)
+		if !errors.Is(err, answer) || (n == 1) != (answer == nil) || n+left != 1 {
+			t.Errorf("%v: removed %d, %d are left, %v", answer, n, left, err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	writeFile(t, file, "")
+	if n, err := Sweep(file, nil); err == nil {
+		t.Errorf("a file has %d runs", n)
+	}
+	if n, _, err := Doomed(file); err == nil {
+		t.Errorf("a file has %d runs", n)
+	}
+}
+
 // TestWeighing counts all files in a run's directory, and follows no link.
 func TestWeighing(t *testing.T) {
 	dir := written(t, iterations(3))

@@ -60,7 +60,7 @@ func Unlock(ctx context.Context, dir, runID string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

@@ -1,0 +1,182 @@
+package checkpoint
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/looprun/looprun/internal/git"
+)
+
+// whereGitFails calls try once for each git that it runs, and has that one fail. What try
+// returns must be that failure. A merge-base that fails is left out, as it only costs a parent,
+// and so is show, which is the test's own.
+func whereGitFails(t *testing.T, try func(n int) error) {
+	t.Helper()
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("git is needed")
+	}
+	bin := t.TempDir()
+	left := filepath.Join(bin, "left")
+	put(t, filepath.Join(bin, "git"), fmt.Sprintf(`#!/bin/sh
+case "$*" in *' merge-base '* | *' show '*) exec '%[2]s' "$@" ;; esac
+read -r n <'%[1]s'
+echo $((n - 1)) >'%[1]s'
+if test "$n" = 1; then echo "refused: $*" >&2; exit 128; fi
+exec '%[2]s' "$@"
+`, left, real))
+	if err := os.Chmod(filepath.Join(bin, "git"), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	for n := 1; n < 100; n++ {
+		put(t, left, strconv.Itoa(n)+"\n")
+		err := try(n)
+		text, readErr := os.ReadFile(left)
+		if readErr != nil {
+			t.Fatal(readErr)
+		}
+		if more, _ := strconv.Atoi(strings.TrimSpace(string(text))); more > 0 { // it ran fewer
+			if err != nil {
+				t.Errorf("no git fails: %v", err)
+			}
+			if n < 4 {
+				t.Errorf("only %d were run", n-1)
+			}
+			return
+		}
+		if err == nil || !strings.Contains(err.Error(), "refused") {
+			t.Errorf("git %d fails: %v", n, err)
+		}
+	}
+	t.Error("there is no end of it")
+}
+
+func TestACheckpointWhereGitFails(t *testing.T) {
+	top, _ := repository(t)
+	whereGitFails(t, func(n int) error {
+		put(t, filepath.Join(top, "a"), strconv.Itoa(n))
+		k, err := Open(t.Context(), top, t.TempDir(), id)
+		if err != nil {
+			return err
+		}
+		_, err = k.Save(t.Context(), "Iteration")
+		return err
+	})
+}
+
+// Another process has made the last checkpoint.
+func TestTheNextCheckpointWhereGitFails(t *testing.T) {
+	top, run := repository(t)
+	k, err := Open(t.Context(), top, run, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(top, "a"), "a")
+	save(t, k)
+	whereGitFails(t, func(n int) error {
+		put(t, filepath.Join(top, "a"), "again "+strconv.Itoa(n))
+		k, err := Open(t.Context(), top, t.TempDir(), id)
+		if err != nil {
+			return err
+		}
+		commit, err := k.Save(t.Context(), "Iteration")
+		if err != nil {
+			return err
+		}
+		if text, err := git.Run(t.Context(), top, nil, "show", commit+":a"); err == nil && text != "again "+strconv.Itoa(n) {
+			t.Errorf("checkpoint %s has %q", commit, text)
+		}
+		return nil
+	})
+}
+
+// Whatever fails, the files are those of before, or the checkpoint before has them.
+func TestARestoreWhereGitFails(t *testing.T) {
+	top, run := repository(t)
+	a := filepath.Join(top, "a")
+	k, err := Open(t.Context(), top, run, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, a, "first")
+	first := save(t, k)
+	whereGitFails(t, func(n int) error {
+		mine := strconv.Itoa(n)
+		put(t, a, mine)
+		k, err := Open(t.Context(), top, t.TempDir(), id)
+		if err != nil {
+			return err
+		}
+		r, failed := k.Restore(t.Context(), first, "restoring")
+		text, err := os.ReadFile(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(text) == mine {
+			return failed
+		}
+		if kept, err := git.Run(t.Context(), top, nil, "show", r.Before+":a"); err == nil && kept != mine {
+			t.Errorf("git %d fails: a is %q now, and %s has %q", n, text, r.Before, kept)
+		}
+		return failed
+	})
+}
+
+// A tree is removed where Whole returns a commit: where git cannot say, it returns none.
+func TestWholeWhereGitFails(t *testing.T) {
+	top, home := repository(t)
+	mirror, tree := filepath.Join(home, "mirror.git"), filepath.Join(home, "tree")
+	if _, err := git.Run(t.Context(), home, nil, "clone", "--quiet", "--bare", top, mirror); err != nil {
+		t.Fatal(err)
+	}
+	if err := AddTree(t.Context(), mirror, tree, "HEAD"); err != nil {
+		t.Fatal(err)
+	}
+	base, err := Resolve(t.Context(), mirror, "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whereGitFails(t, func(n int) error {
+		put(t, filepath.Join(tree, "a"), strconv.Itoa(n))
+		commit, err := Whole(t.Context(), mirror, tree, base, t.TempDir(), id)
+		if err != nil && strings.Contains(err.Error(), "is no longer a work tree of") {
+			return fmt.Errorf("refused: %w", err) // so it is where git does not say whose it is
+		}
+		if (err == nil) != (commit != "") {
+			t.Errorf("%q, %v", commit, err)
+		}
+		return err
+	})
+}
+
+// Other commands fail as git does.
+func TestOthersWhereGitFails(t *testing.T) {
+	top, run := repository(t)
+	k, err := Open(t.Context(), top, run, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(top, "a"), "a")
+	first := save(t, k)
+	whereGitFails(t, func(n int) error {
+		if err := Unlock(t.Context(), top, id); err != nil {
+			return err
+		}
+		if _, err := Last(t.Context(), top, id); err != nil {
+			return err
+		}
+		if _, err := Resolve(t.Context(), top, first); err != nil {
+			return err
+		}
+		if _, err := Diff(t.Context(), top, first, first); err != nil {
+			return err
+		}
+		return Forget(t.Context(), top, id)
+	})
+}
