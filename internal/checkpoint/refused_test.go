@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -179,4 +180,49 @@ func TestOthersWhereGitFails(t *testing.T) {
 		}
 		return Forget(t.Context(), top, id)
 	})
+}
+
+// A restore overwrites nothing that is in no commit: it names that, and changes nothing.
+func TestARestoreOverwritesNothingThatIsInNoCommit(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		then string // a file of the checkpoint
+		now  string // an ignored file that is in its place now
+		lost string
+	}{
+		"the file":                    {"d/x", "d/x", "d/x"},
+		"a folder in its place":       {"x", "x/y", "x/y"},
+		"a file in a folder's place":  {"d/x", "d", "d"},
+		"a repository in its place":   {"x", "x/.git", "x"},
+		"nothing, where a folder was": {"d/x", "e", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			top, run := repository(t)
+			k, err := Open(t.Context(), top, run, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			then, now := filepath.Join(top, c.then), filepath.Join(top, c.now)
+			mkdir(t, filepath.Dir(then))
+			put(t, then, "then")
+			commit := save(t, k)
+			if err := os.RemoveAll(filepath.Join(top, strings.Split(c.then, "/")[0])); err != nil {
+				t.Fatal(err)
+			}
+			save(t, k) // that it is gone: else it is still known, and kept
+			mkdir(t, filepath.Join(top, ".git", "info"))
+			put(t, filepath.Join(top, ".git", "info", "exclude"), "/"+strings.Split(c.now, "/")[0]+"\n")
+			mkdir(t, filepath.Dir(now))
+			put(t, now, "now")
+			_, err = k.Restore(t.Context(), commit, "restoring")
+			lost, is := errors.AsType[*LostError](err)
+			if is != (c.lost != "") || is && strings.Join(lost.Files, " ") != c.lost || !is && err != nil {
+				t.Errorf("%v, want %q", err, c.lost)
+			}
+			if text, err := os.ReadFile(now); err != nil || string(text) != "now" {
+				t.Errorf("%s has %q now, %v", c.now, text, err)
+			}
+		})
+	}
 }

@@ -1,0 +1,95 @@
+package session
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// A cap stays until another is given, or the new limit is above it; a limit that is off has no cap.
+func TestCapsOfARunThatGoesOn(t *testing.T) {
+	t.Parallel()
+	old := core.Caps{Iterations: 50, Runtime: time.Hour, Cost: 20, Tokens: 1000}
+	given := core.Caps{Iterations: 99, Runtime: 9 * time.Hour, Cost: 99, Tokens: 9999}
+	below := core.Limits{Iterations: 40, Runtime: time.Minute, Cost: 10, Tokens: 500}
+	above := core.Limits{Iterations: 60, Runtime: 2 * time.Hour, Cost: 30, Tokens: 2000}
+	at := core.Limits{Iterations: 50, Runtime: time.Hour, Cost: 20, Tokens: 1000}
+	count, long, usd, tokens := new(config.CountLimit), new(config.DurationLimit), new(config.MoneyLimit), new(config.TokenLimit)
+	limits := config.LimitFlags{MaxCost: usd, MaxTokens: tokens}
+	for name, c := range map[string]struct {
+		flags config.LimitFlags
+		old   core.Caps
+		to    core.Limits
+		want  core.Caps
+	}{
+		"nothing given":        {config.LimitFlags{}, old, below, old},
+		"limits below":         {limits, old, below, old},
+		"limits at the caps":   {limits, old, at, old},
+		"limits above":         {limits, old, above, given},
+		"no cap: off":          {config.LimitFlags{}, core.Caps{}, above, core.Caps{}},
+		"limits that are new":  {limits, core.Caps{}, below, core.Caps{Cost: 99, Tokens: 9999}},
+		"cap off, limit above": {limits, core.Caps{Iterations: -1, Runtime: -1, Cost: -1, Tokens: -1}, above, core.Caps{Iterations: -1, Runtime: -1, Cost: -1, Tokens: -1}},
+		"--cap-iterations":     {config.LimitFlags{CapIterations: count}, old, below, core.Caps{Iterations: 99, Runtime: time.Hour, Cost: 20, Tokens: 1000}},
+		"--cap-runtime":        {config.LimitFlags{CapRuntime: long}, old, below, core.Caps{Iterations: 50, Runtime: 9 * time.Hour, Cost: 20, Tokens: 1000}},
+		"--cap-cost":           {config.LimitFlags{CapCost: usd}, old, below, core.Caps{Iterations: 50, Runtime: time.Hour, Cost: 99, Tokens: 1000}},
+		"--cap-tokens":         {config.LimitFlags{CapTokens: tokens}, old, below, core.Caps{Iterations: 50, Runtime: time.Hour, Cost: 20, Tokens: 9999}},
+	} {
+		if got := (&Anew{LimitFlags: c.flags}).caps(c.old, c.to, given); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+// The commands of a run go on in its directory; where that is gone or has moved, a person says where.
+func TestWhereARunGoesOn(t *testing.T) {
+	t.Parallel()
+	project, other := realDir(t.TempDir()), realDir(t.TempDir())
+	inside := filepath.Join(project, "sub")
+	run := filepath.Join(project, scratchpad.StateDirName, "20260102-030405-0a1b")
+	for _, dir := range []string{inside, run} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(project, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := filepath.Join(other, "state", "20260102-030405-0a1b")
+	for name, c := range map[string]struct {
+		flag, run  string
+		began      string
+		repository string
+		want, err  string
+	}{
+		"where it began":                {"", run, project, "", project, ""},
+		"in a folder of the project":    {"", run, inside, "", inside, ""},
+		"the directory is gone":         {"", run, filepath.Join(project, "gone"), "", "", "is gone"},
+		"it is a file now":              {"", run, file, "", "", "is gone"},
+		"the project was copied":        {"", run, other, "", "", "moved or copied"},
+		"a work tree of many":           {"", run, other, project, other, ""},
+		"state that is kept elsewhere":  {"", elsewhere, project, "", project, ""},
+		"--dir":                         {other, run, project, "", other, ""},
+		"--dir, where it began is gone": {other, run, filepath.Join(project, "gone"), "", other, ""},
+		"--dir is a file":               {file, run, project, "", "", "is not a directory"},
+		"--dir that is not there":       {filepath.Join(project, "gone"), run, project, "", "", "is not a directory"},
+	} {
+		got, err := (&Anew{Dir: c.flag}).place(c.run, &core.State{Dir: c.began, Repository: c.repository})
+		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: %q, %v, want %q %s", name, got, err, c.want, c.err)
+		}
+	}
+	odd := filepath.Join(project, "a\xff")
+	if err := os.Mkdir(odd, 0o700); err != nil {
+		t.Skip(err)
+	}
+	if got, err := (&Anew{Dir: odd}).place(run, &core.State{Dir: project}); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+		t.Errorf("bytes that are no text: %q, %v", got, err)
+	}
+}
