@@ -55,6 +55,31 @@ func (s *State) Answerable() []Question {
 	return s.Pending()
 }
 
+// Unused is the last answer that a run at rest was given and has not carried out, in words
+// for a person; empty: there is none. Whoever resumes the run uses it.
+func (s *State) Unused() string {
+	if !s.Ended || !s.Ending.Status.Resumable() || len(s.Pending()) > 0 {
+		return ""
+	}
+	if s.Answer != nil {
+		return s.Question.labels(*s.Answer)
+	}
+	if i := s.unfetched(); i >= 0 {
+		return s.Asked[i].Question.labels(*s.Asked[i].Answer)
+	}
+	return ""
+}
+
+// Concludes reports whether the answer that is to be carried out ends the run, or pauses
+// it: nothing is to be run for it.
+func (s *State) Concludes() bool {
+	if s.Answer == nil || s.Question == nil {
+		return false
+	}
+	o, err := s.Question.Resolve(*s.Answer)
+	return err == nil && (o.Action.Ends() || o.Action == ActionPause)
+}
+
 // objection says why the iteration that ends is not done, whatever its exit code:
 // the command itself said that something is open. Only a check knows better.
 func (s *State) objection() string {

@@ -30,6 +30,9 @@ type Summary struct {
 	Runtime    float64     `json:"runtime_seconds"`
 	Signature  string      `json:"signature,omitempty"`
 	Says       string      `json:"says,omitempty"` // the same in words for a person
+	// Answered is the answer that the run was given while it rested, in words for a person:
+	// whoever resumes the run uses it. Empty where there is none.
+	Answered string `json:"answered,omitempty"`
 	// Pending says that a question waited when the run was last seen to end, and CostUSD
 	// is what it had cost; not known of a run that has not ended.
 	Pending bool    `json:"-"`
@@ -86,14 +89,17 @@ func isID(name string) bool {
 	return true
 }
 
-// Find finds a run by its id, by a part of it that only one has, or, for an
-// empty text, the [Latest]. It returns the run's directory.
+// LatestName names the latest run in place of an id.
+const LatestName = "latest"
+
+// Find finds a run by its id, by a part of it that only one has, or, for
+// [LatestName] or an empty text, the [Latest]. It returns the run's directory.
 func Find(stateDir, text string) (string, error) {
 	ids, err := IDs(stateDir)
 	if err != nil {
 		return "", err
 	}
-	if text == "" {
+	if text == "" || text == LatestName {
 		if len(ids) == 0 {
 			return "", fmt.Errorf("there are no runs in %s", stateDir)
 		}
@@ -156,10 +162,14 @@ func Summarize(dir string) Summary {
 // SummaryOf is what a list shows of a run in that state.
 func SummaryOf(dir string, state *core.State, alive bool) Summary {
 	r := state.Result()
+	answered := ""
+	if !alive {
+		answered = state.Unused()
+	}
 	return Summary{
 		ID: filepath.Base(dir), Dir: dir, Name: state.Name, Parent: state.Parent, Command: state.Command, Status: Standing(state, alive),
 		Guard: string(r.Guard), ExitCode: r.ExitCode, Iterations: r.Iterations, Started: state.Started, Runtime: r.RuntimeSeconds,
-		Signature: r.Signature, Says: r.Says, Pending: r.Pending, CostUSD: r.CostUSD, Alive: alive,
+		Signature: r.Signature, Says: r.Says, Answered: answered, Pending: r.Pending && answered == "", CostUSD: r.CostUSD, Alive: alive,
 	}
 }
 

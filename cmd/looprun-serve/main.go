@@ -109,7 +109,7 @@ func (l program) explain(dir string) (string, error) {
 	return termsafe.Text(string(out)), nil
 }
 
-// answer gives an answer as looprun answer does. It comes by standard input: a command
+// answer gives an answer as looprun answer does, and goes on with the run. It comes by standard input: a command
 // line can be read by everybody on this machine.
 func (l program) answer(ctx context.Context, dir string, a ask.ShortAnswer) (string, error) {
 	a.Reason = cmp.Or(a.Reason, "answered in the browser")
@@ -127,7 +127,14 @@ func (l program) answer(ctx context.Context, dir string, a ask.ShortAnswer) (str
 	if strings.HasPrefix(message(stderr.Bytes()), "answered") {
 		return "Answered. The run goes on.", nil
 	}
-	return "Recorded. Resume the run to go on.", nil
+	if scratchpad.Summarize(dir).Answered == "" { // it was carried out, or another question waits
+		return message(stderr.Bytes()), nil
+	}
+	said, err := l.resume(ctx, dir)
+	if err != nil {
+		return "", fmt.Errorf("the answer is recorded, and the run does not go on: %w", err)
+	}
+	return said, nil
 }
 
 // message is what looprun said on standard error, as the page shows it.

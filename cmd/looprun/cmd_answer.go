@@ -32,7 +32,8 @@ type answerCmd struct {
 	Token    string   `placeholder:"WORD" help:"The word that the run shows on its terminal: needed while it is going on, where the system does not say who answers (not on Linux)."`
 	Reason   string   `placeholder:"TEXT" help:"Why; it is kept in the record."`
 	Guidance string   `placeholder:"TEXT" help:"What to do from now on; without an option it goes on. - alone takes back what holds."`
-	Resume   bool     `help:"Go on with the run at once."`
+	Resume   bool     `help:"Go on with the run at once, and exit with its code." xor:"when"`
+	Later    bool     `help:"Record the answer, and do not ask whether to go on with the run." xor:"when"`
 	Via      string   `hidden:"" enum:",web" default:"" help:"Where the person was: on the page of looprun serve."`
 	session.TrustFlag
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
@@ -42,13 +43,16 @@ type answerCmd struct {
 func (answerCmd) Help() string {
 	return `Without an option it asks at the terminal; looprun show --pending prints the questions and
 their options. An answer is for one question: while the run is going on, or where several wait,
---question names it. The first valid answer counts. A run that waits for somebody else's
+--question names it. The first valid answer counts. An answer that ends the run ends it there
+and then. After one that goes on, looprun asks at a terminal whether to go on now; elsewhere
+looprun resume goes on, or --resume. looprun answer itself exits with 0. A run that waits for somebody else's
 limit takes continue, and goes on now. From standard input comes
 {"answers": {"QUESTION": "OPTION"}} with questions by their text or id, or
 {"question": "ID", "option": "ID", "reason": "TEXT"}.
 
 Example:
-  looprun answer accept --reason 'good enough for the demo' && looprun resume`
+  looprun answer accept --reason 'good enough for the demo'
+  looprun answer --guidance 'use the other table' --resume`
 }
 
 func (c *answerCmd) Run(a *app) error {
@@ -88,22 +92,61 @@ func (c *answerCmd) Run(a *app) error {
 		if told {
 			did = "answered"
 		}
+		last := i == len(given)-1
+		var then func() error
 		switch {
-		case i < len(given)-1 || c.Resume:
-		case told:
-			next = fmt.Sprintf("; run %s goes on", w.State.RunID)
+		case !last:
+		case !told:
+			if next, then, err = c.after(a, dir); err != nil {
+				return err
+			}
+		case w.Concludes(g):
+			next = fmt.Sprintf("; run %s stops", w.State.RunID)
 		default:
-			next = "; continue with looprun resume " + w.State.RunID
+			next = fmt.Sprintf("; run %s goes on", w.State.RunID)
 		}
 		a.say.Printf("%s %s (%s): %s%s", did, g.QuestionID, g.Words, answerWords(g.Answer), next)
-		if told && i == len(given)-1 {
-			return nil
+		if then != nil {
+			return then()
 		}
 	}
-	if c.Resume {
-		return (&resumeCmd{ID: w.State.RunID, StateDir: c.StateDir, Anew: session.Anew{TrustFlag: c.TrustFlag}}).Run(a)
-	}
 	return nil
+}
+
+// after is what becomes of a run at rest that has its answer now: what is said of it, and
+// what is done.
+func (c *answerCmd) after(a *app, dir string) (said string, do func() error, err error) {
+	state, _, err := scratchpad.Load(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	id := state.RunID
+	resume := &resumeCmd{ID: id, StateDir: c.StateDir, Anew: session.Anew{TrustFlag: c.TrustFlag}}
+	switch {
+	case c.Resume:
+		return "", func() error { return resume.Run(a) }, nil
+	case state.Concludes():
+		return "", func() error {
+			if _, err := session.Conclude(a.program(), dir, c.TrustFlag); err != nil {
+				a.say.Warn("the answer is recorded, and it was not carried out: %v; looprun resume %s does", err, id)
+			}
+			return nil
+		}, nil
+	case c.Later || state.Unused() == "" || !a.config.CanAsk():
+		return "; continue with looprun resume " + id, nil, nil
+	}
+	return "", func() error {
+		yes, err := tty.Agree("Go on now?")
+		if err != nil || !yes {
+			a.say.Printf("the answer is kept; looprun resume %s goes on", id)
+			return err
+		}
+		if err := resume.Run(a); err != nil {
+			return err
+		}
+		a.code = 0 // the answer was given; --resume ends with the run's code
+		return nil
+	}, nil
 }
 
 // goOn lets a run go on that waits for somebody else's limit: that is all it can be told.
@@ -140,6 +183,9 @@ func (c *answerCmd) target(a *app) (dir string, words []string, err error) {
 		return "", nil, config.Usage("an empty word names neither a run nor an option", "a variable may be unset: write looprun answer [RUN] OPTION")
 	case len(words) > most:
 		return "", nil, config.Usage(fmt.Sprintf("%d words are too many", len(words)), "write looprun answer [RUN] OPTION")
+	case len(words) > 0 && words[0] == scratchpad.LatestName:
+		dir, err = c.latestPending()
+		return dir, words[1:], err
 	case len(words) == most:
 		dir, err = session.Find(c.StateDir, words[0])
 		if err != nil && option {
@@ -153,7 +199,7 @@ func (c *answerCmd) target(a *app) (dir string, words []string, err error) {
 		}
 	}
 	if dir, err = c.latestPending(); err == nil && c.Question == "" {
-		err = a.meant("answer", dir, func(s scratchpad.Summary) bool {
+		dir, err = a.meant("answer", dir, func(s scratchpad.Summary) bool {
 			return s.Parent == "" && (s.Status == core.StatusAwaiting || s.Pending && s.Status.Resumable())
 		})
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/session"
+	"github.com/looprun/looprun/scratchpad"
 )
 
 // Without an option looprun answer asks at the terminal, for the latest run that
@@ -33,8 +34,8 @@ func TestAnswerAsks(t *testing.T) {
 
 	s = onTerminal(t, dir, "answer", filepath.Base(only), "--reason", "Enough for today.")
 	until(t, "the question is there", s.shows(cancelOption))
-	s.take(t, "a", "the end", s.shows("continue with looprun resume"))
-	if code := s.ended(t); code != 0 {
+	s.take(t, "a", "the end", s.shows("accepted after 1 iteration"))
+	if code := s.ended(t); code != 0 { // the answer was carried out
 		t.Errorf("exit code %d", code)
 	}
 	journal, err := os.ReadFile(filepath.Join(only, "journal.jsonl"))
@@ -85,8 +86,36 @@ func TestAnswerShowsTheQuestion(t *testing.T) {
 	}
 }
 
-// Where several runs could be meant a person is shown them and asked, and nothing but
-// yes takes the first: each has a command and a question of its own.
+// After an answer that goes on, looprun asks at a terminal whether to go on now: Enter does,
+// and n leaves the answer for later. The run's end is not the answer's.
+func TestAnswerGoesOn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		keys    string
+		resumes int
+	}{{"\r", 1}, {"n\r", 0}} {
+		dir := t.TempDir()
+		if code := begin(t, dir, "--detached", "defer", "--max-iterations", "1", "--", "false").ended(t); code != 102 {
+			t.Fatalf("exit code %d", code)
+		}
+		s := onTerminal(t, dir, "answer", "continue")
+		until(t, "it asks", s.shows("Go on now? [Y/n]"))
+		s.keys(t, c.keys)
+		if c.resumes > 0 { // 5 iterations more, and the question again
+			until(t, "the next question", s.shows(cancelOption))
+			s.take(t, "c", "the end", s.shows("cancelled after"))
+		}
+		if code := s.ended(t); code != 0 {
+			t.Errorf("%q: exit code %d", c.keys, code)
+		}
+		if st := s.state(t); st.Resumes != c.resumes || len(st.Answered) == 0 {
+			t.Errorf("%q: resumed %d times, %d answers", c.keys, st.Resumes, len(st.Answered))
+		}
+	}
+}
+
+// Where several runs could be meant a person chooses one by its number, and nothing else
+// takes one: each has a command and a question of its own.
 func TestOneOfSeveralRuns(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -96,8 +125,8 @@ func TestOneOfSeveralRuns(t *testing.T) {
 		ask     string
 		took    func(*core.State) bool
 	}{
-		{"answer", []string{"--detached", "defer", "--max-iterations", "1"}, []string{"answer", "accept"}, "answer the first, ", func(s *core.State) bool { return len(s.Answered) > 0 }},
-		{"resume", []string{"--once"}, []string{"resume"}, "go on with the first, ", func(s *core.State) bool { return s.Resumes > 0 }},
+		{"answer", []string{"--detached", "defer", "--max-iterations", "1"}, []string{"answer", "accept"}, "answer which one? [1-2]", func(s *core.State) bool { return len(s.Answered) > 0 }},
+		{"resume", []string{"--once"}, []string{"resume"}, "go on with which one? [1-2]", func(s *core.State) bool { return s.Resumes > 0 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +137,7 @@ func TestOneOfSeveralRuns(t *testing.T) {
 					t.Fatalf("exit code %d", code)
 				}
 			}
-			for _, key := range []string{"\r", "n\r", "x\r", "y\r"} {
+			for _, key := range []string{"\r", "n\r", "y\r", "3\r", "2\r"} {
 				s := onTerminal(t, dir, c.command...)
 				until(t, "it asks", s.shows(c.ask))
 				if !s.shows("2 runs could be meant")() || !s.shows("Port to Go 1.26")() || !s.shows("Fix the auth tests")() {
@@ -116,11 +145,19 @@ func TestOneOfSeveralRuns(t *testing.T) {
 				}
 				s.keys(t, key)
 				want := 125
-				if key == "y\r" {
+				if key == "2\r" {
 					want = 0
 				}
-				if code, took := s.ended(t), c.took(s.state(t)); code != want || took != (want == 0) {
-					t.Fatalf("%q: exit code %d, taken %t", key, code, took)
+				code := s.ended(t)
+				runs, err := filepath.Glob(filepath.Join(dir, "state", "*-*"))
+				if code != want || err != nil || len(runs) != 2 {
+					t.Fatalf("%q: exit code %d, %v, %v", key, code, runs, err)
+				}
+				for i, run := range runs { // the oldest first
+					st, _, err := scratchpad.Load(run)
+					if err != nil || c.took(st) != (want == 0 && i == 0) {
+						t.Fatalf("%q: run %d: taken %t, %v", key, i, c.took(st), err)
+					}
 				}
 			}
 		})

@@ -62,6 +62,10 @@ func (c *listCmd) Run(a *app) error {
 	if c.Format == "json" {
 		return a.printJSON("listed-run", list)
 	}
+	if all == 0 && c.Pending {
+		a.say.News("no run waits for an answer")
+		return nil
+	}
 	if all == 0 && c.All {
 		a.say.News("you have no runs yet")
 		return nil
@@ -145,6 +149,9 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 		status := string(r.Status)
 		if r.Guard != "" {
 			status += " (" + r.Guard + ")"
+		}
+		if r.Answered != "" {
+			status = "answered: " + cut(r.Answered)
 		}
 		started := console.Ago(now, r.Started)
 		if exact {

@@ -52,7 +52,7 @@ func (c *resumeCmd) Run(a *app) error {
 // find is the run to go on with: without a name the latest that was not started
 // by another run's command.
 func (c *resumeCmd) find(a *app) (string, error) {
-	if c.ID != "" {
+	if c.ID != "" && c.ID != scratchpad.LatestName {
 		return session.Find(c.StateDir, c.ID)
 	}
 	state, err := config.StateDir(c.StateDir)
@@ -63,8 +63,8 @@ func (c *resumeCmd) find(a *app) (string, error) {
 	switch {
 	case err == nil && dir == "":
 		err = fmt.Errorf("there are no runs in %s", state)
-	case err == nil && !c.Reopen:
-		err = a.meant("go on with", dir, func(s scratchpad.Summary) bool {
+	case err == nil && !c.Reopen && c.ID == "":
+		return a.meant("go on with", dir, func(s scratchpad.Summary) bool {
 			return s.Parent == "" && slices.Contains([]core.Status{core.StatusPaused, core.StatusInterrupted, core.StatusCrashed}, s.Status)
 		})
 	}
@@ -75,42 +75,62 @@ func (c *resumeCmd) find(a *app) (string, error) {
 // meant where none is named.
 const couldBeMeant = 100
 
-// meant asks whether the latest run is meant where another one could be, and refuses
-// where nobody can be asked: each has a command and a question of its own.
-func (a *app) meant(do, dir string, could func(scratchpad.Summary) bool) error {
+// meant asks which run is meant where another one than the latest could be, those that
+// wait for an answer first, and refuses where nobody can be asked: each has a command and a
+// question of its own.
+func (a *app) meant(do, dir string, could func(scratchpad.Summary) bool) (string, error) {
 	latest := scratchpad.Summarize(dir)
 	if !could(latest) {
-		return nil // that is said of it
+		return dir, nil // that is said of it
 	}
 	state := filepath.Dir(dir)
 	ids, err := scratchpad.IDs(state)
 	if err != nil {
-		return err
+		return "", err
 	}
-	all := []string{told(latest)}
+	all := []scratchpad.Summary{latest}
 	for _, id := range ids[:min(len(ids), couldBeMeant)] {
 		other := filepath.Join(state, id)
 		if id == latest.ID || !scratchpad.HasEvents(other) || !scratchpad.Genuine(other) || scratchpad.Mine(other) != nil {
 			continue
 		}
 		if s := scratchpad.Summarize(other); could(s) {
-			all = append(all, told(s))
+			all = append(all, s)
 		}
 	}
-	list := strings.Join(all[:min(len(all), 5)], "\n  ")
-	switch {
-	case len(all) == 1:
-		return nil
-	case !a.config.CanAsk():
-		return config.Usage(fmt.Sprintf("%d runs could be meant", len(all)), "name one of them:\n  "+list)
+	if len(all) == 1 {
+		return dir, nil
 	}
-	yes, err := tty.Confirm(fmt.Sprintf("%s the first, %s?", do, latest.ID), func() {
+	waits := func(s scratchpad.Summary) int {
+		if s.Pending || s.Status == core.StatusAwaiting {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(all, func(a, b scratchpad.Summary) int { return waits(a) - waits(b) })
+	ask := a.config.CanAsk()
+	var lines []string
+	for i, s := range all[:min(len(all), 9)] {
+		line := told(s)
+		if ask {
+			line = fmt.Sprintf("%d  %s", i+1, line)
+		}
+		lines = append(lines, line)
+	}
+	list := strings.Join(lines, "\n  ")
+	if !ask {
+		return "", config.Usage(fmt.Sprintf("%d runs could be meant", len(all)), "name one of them:\n  "+list)
+	}
+	n, err := tty.Choose(do+" which one?", len(lines), func() {
 		a.say.Printf("%d runs could be meant:\n  %s", len(all), list)
 	})
-	if err == nil && !yes {
-		err = errors.New("no run was named")
+	if err != nil {
+		return "", err
 	}
-	return err
+	if n == 0 {
+		return "", errors.New("no run was named")
+	}
+	return all[n-1].Dir, nil
 }
 
 // told is a run as a person tells it from others.

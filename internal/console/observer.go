@@ -129,6 +129,9 @@ func (m *Observer) Observe(e core.Event, s *core.State) {
 	default:
 		m.observeProtocol(e.Data)
 	case core.RunResumed:
+		if s.Concludes() {
+			return // its end is the news
+		}
 		m.News("resumed after %s and %s: %s%s", plural.Count(s.Iterations, "iteration"), Round(s.Elapsed), named(s), Short(CommandLine(s.Command), 60))
 	}
 }

@@ -31,6 +31,7 @@ type row struct {
 	Status     core.Status `json:"status"`
 	Guard      string      `json:"guard,omitempty"`
 	Asks       bool        `json:"asks,omitempty"`
+	Answered   string      `json:"answered,omitempty"` // see [scratchpad.Summary.Answered]
 	Alive      bool        `json:"alive,omitempty"`
 	Iterations int         `json:"iterations"`
 	Runtime    float64     `json:"runtime_seconds"`
@@ -262,6 +263,9 @@ func (f *followed) row(dir string) *row {
 func rowOf(dir string, s *core.State, alive bool, seen stamp) *row {
 	r := named(dir, seen, scratchpad.SummaryOf(dir, s, alive))
 	r.Alive, r.Asks = alive, len(s.Answerable()) > 0
+	if !alive {
+		r.Answered = termsafe.Line(s.Unused())
+	}
 	if s.Task != s.Name {
 		r.Task = termsafe.Line(s.Task)
 	}
@@ -292,7 +296,7 @@ func named(dir string, seen stamp, s scratchpad.Summary) *row {
 		Key: hex.EncodeToString(sum[:]), ID: s.ID, Title: cmp.Or(termsafe.Line(s.Name), command, s.ID), Command: command,
 		Folder: folder(dir), Status: s.Status, Guard: s.Guard, Iterations: s.Iterations, Runtime: s.Runtime, Cost: s.CostUSD,
 		Started: s.Started, Updated: seen.time, Label: termsafe.Line(cmp.Or(s.Says, s.Signature)), Problem: termsafe.Line(s.Problem),
-		dir: dir, seen: seen,
+		Answered: termsafe.Line(s.Answered), dir: dir, seen: seen,
 	}
 }
 

@@ -61,6 +61,8 @@ func (r *Removal) Why(s scratchpad.Summary, asked Asked) string {
 		return "it is not known to be yours"
 	case asked != ByName && s.Problem != "" && begun:
 		return "it cannot be read"
+	case asked != ByName && s.Answered != "":
+		return "it is answered, and looprun resume goes on with it"
 	case asked != ByName && s.Status == core.StatusPaused:
 		return "it is paused"
 	case asked != ByName && (s.Status == core.StatusCrashed || s.Status == core.StatusInterrupted) && waits(s.Dir):

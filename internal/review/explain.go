@@ -160,7 +160,9 @@ const indent = "    "
 func (e *Explanation) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "run %s: %s after %s in %s\n", e.RunID, strings.ReplaceAll(string(e.Status), "_", " "), plural.Count(e.Iterations, "iteration"), console.Round(e.state.Elapsed))
-	if e.Ending != nil && e.Ending.Reason != "" {
+	if answered := e.state.Unused(); answered != "" {
+		fmt.Fprintf(&b, "Why: it is answered (%s), and nobody has gone on with it yet; looprun resume %s does\n", termsafe.Line(answered), e.RunID)
+	} else if e.Ending != nil && e.Ending.Reason != "" {
 		fmt.Fprintf(&b, "Why: %s\n", termsafe.Line(e.Ending.Reason))
 	}
 	if e.Status == core.StatusCrashed {

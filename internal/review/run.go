@@ -37,6 +37,7 @@ type Run struct {
 	Caps       core.Caps         `json:"caps"`
 	Progress   string            `json:"progress"`
 	Pending    []Waiting         `json:"pending,omitempty"`
+	Answered   string            `json:"answered,omitempty"` // see [scratchpad.Summary.Answered]
 	Decisions  []core.Decision   `json:"decisions"`
 	Answers    []core.PastAnswer `json:"answers,omitempty"` // newest first
 	Known      []core.KnownIssue `json:"known_issues"`
@@ -107,8 +108,12 @@ func Load(dir string, number int) (*Run, error) {
 	if s.Seq == 0 {
 		return nil, fmt.Errorf("the run in %s was killed before it started", dir)
 	}
+	answered := ""
+	if !alive {
+		answered = s.Unused()
+	}
 	return &Run{
-		Schema: "looprun.dev/run/v1", RunID: s.RunID, Dir: dir, Name: s.Name, CostUSD: s.Cost, Tokens: s.Tokens, Status: scratchpad.Standing(s, alive), Ending: s.Ending,
+		Schema: "looprun.dev/run/v1", Answered: answered, RunID: s.RunID, Dir: dir, Name: s.Name, CostUSD: s.Cost, Tokens: s.Tokens, Status: scratchpad.Standing(s, alive), Ending: s.Ending,
 		Command: s.Command, Check: s.Check, Iterations: s.Iterations, Runtime: s.Result().RuntimeSeconds,
 		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: waiting(s, h.asked),
 		Decisions: s.Decisions, Answers: s.PastAnswers(), Known: s.Known, Warnings: s.Warnings, Task: s.Task, Subtasks: s.Decomposed(), Blockers: s.Blockers, History: h.list, started: s.Started, live: alive,
@@ -143,6 +148,9 @@ func (r *Run) Text(p *console.Printer, now time.Time, exact bool) error {
 	status := string(r.Status)
 	if r.Ending != nil && r.Ending.Guard != "" {
 		status += fmt.Sprintf(" (%s)", r.Ending.Guard)
+	}
+	if r.Answered != "" {
+		status += ", answered: " + r.Answered
 	}
 	line := func(key, format string, args ...any) {
 		t.Add(console.Entry{Text: key}, console.Entry{Text: fmt.Sprintf(format, args...)})

@@ -84,6 +84,16 @@ func (w *Waiting) Question(id string) (core.Question, error) {
 	return core.Question{}, errors.New(text)
 }
 
+// Concludes reports whether the answer ends or pauses the run.
+func (w *Waiting) Concludes(a Answered) bool {
+	for _, q := range w.Questions {
+		if o, err := q.Resolve(a.Answer); q.ID == a.QuestionID && q.From != core.FromCommand && err == nil {
+			return o.Action.Ends() || o.Action == core.ActionPause
+		}
+	}
+	return false
+}
+
 // List are the questions with their ids and words.
 func (w *Waiting) List() string {
 	var list []string

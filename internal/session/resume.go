@@ -100,6 +100,21 @@ func Resume(p *Program, dir string, state *core.State, tail scratchpad.Tail, wit
 	return s.resume(dir, event, with.TrustFlag)
 }
 
+// Conclude carries out the recorded answer of a run at rest that ends the run, or pauses
+// it. It runs no iteration, so the limit of cost per day is no matter.
+func Conclude(p *Program, dir string, trust TrustFlag) (Ended, error) {
+	state, _, err := scratchpad.Load(dir)
+	if err != nil {
+		return Ended{}, err
+	}
+	s, event, err := (&Anew{TrustFlag: trust}).restore(p, dir, state)
+	if err != nil {
+		return Ended{}, err
+	}
+	s.concludes = true
+	return s.resume(dir, event, trust)
+}
+
 // restore makes the session from what was recorded, with what is given anew.
 func (c *Anew) restore(app *Program, dir string, state *core.State) (*Session, core.RunResumed, error) {
 	event := core.RunResumed{Version: app.Version, Reopen: c.Reopen}
@@ -256,18 +271,26 @@ func RecordedOf(dir string) (r Recorded, err error) {
 	return r, err
 }
 
+// ErrConcluded says that somebody else has carried out the answer.
+var ErrConcluded = errors.New("somebody else went on with the run at the same time")
+
 var ErrNoConfig = errors.New("the run has no recorded configuration: it was started by a program, which has to resume it")
 
 func (s *Session) resume(dir string, event core.RunResumed, trust TrustFlag) (Ended, error) {
 	s.catchSignals()
-	if err := errors.Join(proc.Ready(), s.joinable(), s.affordable()); err != nil {
-		return Ended{}, err
+	if !s.concludes {
+		if err := errors.Join(proc.Ready(), s.joinable(), s.affordable()); err != nil {
+			return Ended{}, err
+		}
 	}
 	run, state, err := trust.Open(s.app.Say, dir, scratchpad.SyncMode(s.opts.Sync))
 	if err != nil {
 		return Ended{}, err
 	}
 	s.run = run
+	if s.concludes && !state.Concludes() {
+		return Ended{}, errors.Join(ErrConcluded, run.Close())
+	}
 	if err := s.wire(run.Journal); err != nil {
 		return Ended{}, errors.Join(err, run.Close())
 	}

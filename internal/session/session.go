@@ -64,8 +64,10 @@ type Session struct {
 	app     *Program
 	opts    *config.Options
 	command []string
-	dir     string        // where commands run
-	took    time.Duration // active time since the run paused, see Anew
+	dir     string // where commands run
+	// concludes says that the run is opened to carry out an answer that ends or pauses it.
+	concludes bool
+	took      time.Duration // active time since the run paused, see Anew
 
 	questions questions
 	policy    *policy.Policy // nil: none
@@ -314,7 +316,9 @@ func (s *Session) drive() (core.Result, error) {
 	defer proc.DismissGuardians()
 	defer tty.RestoreAll()
 	defer proc.RestoreTerminal()
-	s.mentionOther()
+	if !s.concludes {
+		s.mentionOther()
+	}
 	<-s.caught
 	ctx, interrupt, over := interruptible(s.reading, s.executor.Kill)
 	defer over()
@@ -332,7 +336,7 @@ func (s *Session) drive() (core.Result, error) {
 	proc.EndBackground(left)
 	s.hangUp()
 	s.told.Close(late)
-	if s.opts.Stdin == "none" && !s.opts.Interactive && piled(s.app.Stdin) {
+	if !s.concludes && s.opts.Stdin == "none" && !s.opts.Interactive && piled(s.app.Stdin) {
 		s.app.Say.Warn("there is something on standard input that the command was not given; --stdin - gives it")
 	}
 	return result, err

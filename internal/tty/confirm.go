@@ -2,6 +2,8 @@ package tty
 
 import (
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -9,28 +11,56 @@ import (
 // Confirm asks the person at the terminal, after showing what it is about. Everything
 // but y is no, and so is what was typed before the question could be read.
 func Confirm(question string, show func()) (bool, error) {
+	word, err := line(question+" [y/N]", show)
+	return word == "y" || word == "yes", err
+}
+
+// Agree is [Confirm] where Enter alone is yes. The end of input is no.
+func Agree(question string) (bool, error) {
+	word, err := line(question+" [Y/n]", func() {})
+	return word == "y" || word == "yes" || word == enter, err
+}
+
+// Choose asks for a number from 1 to n, after showing what the numbers are. Everything
+// else is 0, which chooses nothing.
+func Choose(question string, n int, show func()) (int, error) {
+	word, err := line(fmt.Sprintf("%s [1-%d]", question, n), show)
+	number, failed := strconv.Atoi(word)
+	if err != nil || failed != nil || number < 1 || number > n {
+		return 0, err
+	}
+	return number, nil
+}
+
+// enter is what [line] returns for an empty line; at the end of input it returns "".
+const enter = "\n"
+
+// line asks for a line at the terminal, and returns it in lower case.
+func line(question string, show func()) (string, error) {
 	t, err := Open(Path)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	defer t.Close()
 	if !t.Foreground() {
-		return false, errors.New("looprun runs in the background of the terminal")
+		return "", errors.New("looprun runs in the background of the terminal")
 	}
 	show()
 	// There and back throws away what was typed ahead; keys are read in the
 	// ordinary mode, in which Ctrl-C ends looprun.
 	if err := errors.Join(t.Raw(), t.Restore()); err != nil {
-		return false, err
+		return "", err
 	}
-	if _, err := t.Write([]byte("looprun: " + question + " [y/N] ")); err != nil {
-		return false, err
+	if _, err := t.Write([]byte("looprun: " + question + " ")); err != nil {
+		return "", err
 	}
 	b := make([]byte, 256)
 	n, err := t.Read(b, time.Time{})
 	if err != nil || n == 0 {
-		return false, nil
+		return "", nil
 	}
-	word := strings.ToLower(strings.TrimSpace(string(b[:n])))
-	return word == "y" || word == "yes", nil
+	if word := strings.ToLower(strings.TrimSpace(string(b[:n]))); word != "" {
+		return word, nil
+	}
+	return enter, nil
 }

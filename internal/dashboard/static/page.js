@@ -78,7 +78,7 @@
 
   const words = (id) => id.replaceAll("_", " ");
   const tone = (r) => r.asks ? "wait" : r.status === "done" ? "good" : ["running", "paused", "accepted", "awaiting_answer"].includes(r.status) ? "wait" : "bad";
-  const stands = (r) => r.asks ? "asks you" : r.problem ? "unreadable" : words(r.status) + (r.guard && r.status !== "done" ? ` (${words(r.guard)})` : "");
+  const stands = (r) => r.asks ? "asks you" : r.answered ? `answered: ${r.answered}` : r.problem ? "unreadable" : words(r.status) + (r.guard && r.status !== "done" ? ` (${words(r.guard)})` : "");
   const badge = (r) => el("span", { class: `status ${tone(r)}${r.alive ? " live" : ""}` }, stands(r));
 
   let list = { runs: [], total: 0, asking: 0, running: 0, matched: 0 };
