@@ -93,7 +93,7 @@ func (t *toolbox) pass(ctx context.Context, r *mcp.CallToolRequest, in runArgs) 
 // goOn takes up a run whose question was answered, where it does not go on by itself.
 func (t *toolbox) goOn(ctx context.Context, id string) (*mcp.CallToolResult, error) {
 	s, err := t.show(ctx, id)
-	if err == nil && !s.going() && len(s.Pending) == 0 {
+	if err == nil && s.Answered != "" {
 		_, _, err = t.looprun.start(ctx, "resume", id)
 	}
 	if err != nil {

@@ -141,6 +141,7 @@ type shown struct {
 	Seconds    float64    `json:"runtime_seconds"`
 	Progress   string     `json:"progress"`
 	Pending    []question `json:"pending"`
+	Answered   string     `json:"answered"` // and nobody has gone on with the run
 	Ending     struct {
 		ExitCode *int   `json:"exit_code"`
 		Guard    string `json:"guard"`

@@ -127,7 +127,10 @@ func (c *answerCmd) after(a *app, dir string) (said string, do func() error, err
 		return "", func() error { return resume.Run(a) }, nil
 	case state.Concludes():
 		return "", func() error {
-			if _, err := session.Conclude(a.program(), dir, c.TrustFlag); err != nil {
+			_, err := session.Conclude(a.program(), dir, c.TrustFlag)
+			if errors.Is(err, scratchpad.ErrLocked) || errors.Is(err, session.ErrConcluded) {
+				a.say.Printf("another looprun has the run open, and carries it out")
+			} else if err != nil {
 				a.say.Warn("the answer is recorded, and it was not carried out: %v; looprun resume %s does", err, id)
 			}
 			return nil

@@ -87,7 +87,6 @@ for x in sh py; do
   exits 102 looprun --detached defer -- ./reject.$x
   if [ $x = sh ]; then
     exits 0 looprun answer accept --reason 'nobody can change that today'
-    exits 103 looprun resume
   else
     prints 'to be corrected: what_attempted' 'valid: True'
     exits 0 looprun answer decompose

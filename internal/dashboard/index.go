@@ -263,9 +263,6 @@ func (f *followed) row(dir string) *row {
 func rowOf(dir string, s *core.State, alive bool, seen stamp) *row {
 	r := named(dir, seen, scratchpad.SummaryOf(dir, s, alive))
 	r.Alive, r.Asks = alive, len(s.Answerable()) > 0
-	if !alive {
-		r.Answered = termsafe.Line(s.Unused())
-	}
 	if s.Task != s.Name {
 		r.Task = termsafe.Line(s.Task)
 	}
