@@ -45,8 +45,8 @@ func (answerCmd) Help() string {
 their options. An answer is for one question: while the run is going on, or where several wait,
 --question names it. The first valid answer counts. An answer that ends the run ends it there
 and then. After one that goes on, looprun asks at a terminal whether to go on now; elsewhere
-looprun resume goes on, or --resume. looprun answer itself exits with 0. A run that waits for somebody else's
-limit takes continue, and goes on now. From standard input comes
+looprun resume goes on, or --resume. looprun answer itself exits with 0. A run that waits for
+somebody else's limit takes continue, and goes on now. From standard input comes
 {"answers": {"QUESTION": "OPTION"}} with questions by their text or id, or
 {"question": "ID", "option": "ID", "reason": "TEXT"}.
 
