@@ -155,7 +155,7 @@ func (x *extractor) plain(full, b []byte) bool {
 	if n := x.tap.line(full, b); n > 0 {
 		x.counts.merge(byClass{countTotal: n + 1})
 	}
-	x.s.warned = x.s.warned || blames(f.body)
+	x.s.warned = x.s.warned || !f.log && blames(f.body)
 	if x.s.user.extracts(x, f) {
 		return true
 	}
