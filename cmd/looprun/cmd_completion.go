@@ -59,7 +59,8 @@ func takesCommand(n *kong.Node) bool {
 func (c *completeCmd) Run(a *app) error {
 	shell := completion.Shell(c.Shell)
 	words, quoted := shell.Typed(a.command)
-	app, err := model()
+	grammar, _ := grammarFor(words)
+	app, err := modelOf(grammar)
 	if err != nil {
 		return err
 	}
@@ -73,6 +74,7 @@ type finder struct{ root *kong.Node }
 // keyFlags are the keys with the flags that give them.
 func keyFlags() []completion.Key {
 	var list []completion.Key
+	lines := map[*kong.Node]*line{}
 	for _, k := range config.Keys() {
 		tag := &kong.Tag{Sep: ','}
 		if k.Repeats() && !k.Listed() {
@@ -85,9 +87,11 @@ func keyFlags() []completion.Key {
 				PlaceHolder: k.Placeholder(), Short: k.Short(), Hidden: k.Rare(),
 			},
 			Taken: func(n *kong.Node) bool {
-				var l line
-				l.enter(n)
-				return l.holds(k)
+				if lines[n] == nil {
+					lines[n] = &line{}
+					lines[n].enter(n)
+				}
+				return lines[n].holds(k)
 			},
 		})
 	}

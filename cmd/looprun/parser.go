@@ -1,16 +1,46 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun/internal/config"
 )
 
-// newParser describes all commands with their flags, once.
+// grammarFor is [cli] with all commands, of which those are whole that the words can mean: a
+// command is entered by its name alone. To describe the flags of the others takes longer than
+// the rest of a start.
+func grammarFor(own []string) (grammar any, flags *commonFlags) {
+	all := reflect.TypeFor[cli]()
+	name := func(f reflect.StructField) string { return cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)) }
+	first := false // whether the first word is a command, so that no flag before it can be run's
+	var fields []reflect.StructField
+	for i := range all.NumField() {
+		f := all.Field(i)
+		first = first || len(own) > 0 && !f.Anonymous && own[0] == name(f)
+		switch whole := slices.Contains(own, name(f)); {
+		case f.Anonymous:
+			f.Name, f.Tag = "Common", `embed:""`
+		case !whole && name(f) != "run":
+			f.Type = reflect.TypeFor[struct{}]()
+		}
+		fields = append(fields, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
+	}
+	if first && !slices.Contains(own, "run") {
+		fields[0].Type = reflect.TypeFor[struct{}]()
+	}
+	v := reflect.New(reflect.StructOf(fields))
+	flags, _ = v.Elem().FieldByName("Common").Addr().Interface().(*commonFlags) // it is one
+	return v.Interface(), flags
+}
+
+// newParser makes a parser of what describes the commands.
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(grammar, append([]kong.Option{
 		kong.Name("looprun"), kong.Description(description), kong.FlagNamer(config.FlagName),
@@ -20,8 +50,10 @@ func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 
 // model describes all commands. There is a fault in the program when it cannot be made,
 // which every test sees.
-func model() (*kong.Application, error) {
-	parser, err := newParser(new(cli), kong.Writers(io.Discard, io.Discard))
+func model() (*kong.Application, error) { return modelOf(new(cli)) }
+
+func modelOf(grammar any) (*kong.Application, error) {
+	parser, err := newParser(grammar, kong.Writers(io.Discard, io.Discard))
 	if err != nil {
 		return nil, err
 	}
@@ -35,8 +67,8 @@ var errHelped = errors.New("help was asked for")
 // and fills its fields. The context is nil where they ask for help or for the version, which
 // is printed.
 func (a *app) parse(own []string) (*kong.Context, error) {
-	var c cli
-	parser, err := newParser(&c, kong.Writers(a.stdout, a.stderr))
+	grammar, flags := grammarFor(own)
+	parser, err := newParser(grammar, kong.Writers(a.stdout, a.stderr))
 	if err != nil {
 		return nil, err
 	}
@@ -65,17 +97,26 @@ func (a *app) parse(own []string) (*kong.Context, error) {
 	}
 	node := ctx.Selected()
 	a.config, err = config.Read(config.Call{
-		Command: node.Path(), Holds: l.held, Given: l.given, Files: c.FileFlags, Args: a.args, HasCommand: a.hasCommand,
+		Command: node.Path(), Holds: l.held, Given: l.given, Files: flags.FileFlags, Args: a.args, HasCommand: a.hasCommand,
 		Stdin: a.stdin, Stderr: a.files.stderr, Say: &a.say.Messages,
-		Variables: func() []string { return variablesOf(parser.Model.Node) }, Inside: commandVariables,
+		Variables: otherVariables, Inside: commandVariables,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.config.Fill(&c.commonFlags.Flags)
+	a.config.Fill(&flags.Flags)
 	a.config.Fill(node.Target.Addr().Interface())
-	a.flags = c.commonFlags.Flags
+	a.flags = flags.Flags
 	return ctx, nil
+}
+
+// otherVariables are those of all flags that are no keys.
+func otherVariables() []string {
+	all, err := model()
+	if err != nil {
+		return nil
+	}
+	return variablesOf(all.Node)
 }
 
 // variablesOf are the variables of the flags that are no keys.

@@ -69,6 +69,25 @@ func TestKeysAreSpelledInManyWays(t *testing.T) {
 	}
 }
 
+// A command that is described alone has the help that it has among all.
+func TestAPartSaysWhatTheWholeSays(t *testing.T) {
+	for _, n := range testModel(t).Leaves(true) {
+		words := strings.Fields(n.Path())
+		grammar, _ := grammarFor(words)
+		app, err := modelOf(grammar)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := readLine(app, append(words, "--help"), nil)
+		if err != nil || l.node.Path() != n.Path() || helpOf(l.node, 80) != helpOf(n, 80) {
+			t.Errorf("%s: %v, got\n%s", n.Path(), err, helpOf(l.node, 80))
+		}
+		if topHelp(root(l.node)) != topHelp(root(n)) {
+			t.Errorf("%s: another first screen", n.Path())
+		}
+	}
+}
+
 // What kong gets is the command, its own flags and its arguments.
 func TestWhatKongGets(t *testing.T) {
 	for typed, want := range map[string]string{
