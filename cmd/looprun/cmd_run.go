@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/looprun/looprun/internal/config"
@@ -92,10 +94,29 @@ func (c *runCmd) command(a *app) error {
 		return c.AgentNeeded(exec.LookPath)
 	case c.Shell != "" && a.hasCommand:
 		return config.Usage("-c and a command after -- exclude each other", "use one of them")
-	case c.Shell != "" || len(a.command) > 0 && a.command[0] != "":
+	case len(a.command) > 0 && a.command[0] != "":
+		return c.shellMeant(a)
+	case c.Shell != "":
 		return nil
 	case a.hasCommand:
 		return config.Usage("there is no command after --", "write looprun [flags] -- COMMAND [ARG…]")
 	}
 	return config.Usage("no command was given", "write looprun [flags] -- COMMAND [ARG…], or -c 'SHELL LINE'; see looprun --help")
+}
+
+// shellMeant refuses a command that is no program and that a shell would run, and warns where
+// a program gets what a shell would act on.
+func (c *runCmd) shellMeant(a *app) error {
+	shell := shellLine(a.command)
+	if shell == "" {
+		return nil
+	}
+	advice := a.line.whole(append(slices.Clone(a.line.own), "-c", shell), nil)
+	if _, err := exec.LookPath(a.command[0]); err != nil {
+		return config.Usage(fmt.Sprintf("%q is not a program, but a shell can run it", a.command[0]), "write "+advice)
+	}
+	if slices.ContainsFunc(a.command, isOperator) {
+		a.say.Warn("%s gets %s as a plain word; for a shell line write %s", a.command[0], a.command[slices.IndexFunc(a.command, isOperator)], advice)
+	}
+	return nil
 }
