@@ -1,0 +1,181 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
+	"github.com/looprun/looprun/internal/looptest"
+)
+
+// refusing is a journal that cannot write one event, and then can again.
+type refusing struct {
+	at      int
+	types   []core.EventType
+	refused bool
+}
+
+func (j *refusing) Append(e core.Event) error {
+	if len(j.types) == j.at && !j.refused {
+		j.refused = true
+		return errors.New("no space left on device")
+	}
+	j.types = append(j.types, e.Data.Type())
+	return nil
+}
+
+func (j *refusing) Sync() error { return nil }
+
+// advising leaves the question to a person, with a word to them.
+type advising struct{}
+
+func (advising) Error() string       { return "ask a person" }
+func (advising) Is(e error) bool     { return e == core.ErrNoAnswer }
+func (advising) Advice() core.Advice { return core.Advice{Text: "look at the disk"} }
+
+// A run in which one event could not be written ends as failed, whichever event that was, and
+// nothing but its end is on record after it.
+func TestEachEventThatCannotBeWrittenEndsTheRun(t *testing.T) {
+	same := []looptest.Play{{Outcome: core.OutcomeNotDone, Same: 1}}
+	says := func(err error) core.Responder {
+		return core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) { return core.Answer{}, err })
+	}
+	for name, begin := range map[string]func(t *testing.T) *looptest.Run{
+		"continue, debug, cancel": func(t *testing.T) *looptest.Run {
+			run := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: same}, looptest.Says("debug", "continue", "cancel"))
+			run.Debug = looptest.Debugs(func(context.Context) (core.DebugFinished, error) { return core.DebugFinished{}, nil })
+			return run
+		},
+		"an answer that is none": func(t *testing.T) *looptest.Run {
+			return looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: same}, looptest.Rule("go-on"))
+		},
+		"advice": func(t *testing.T) *looptest.Run {
+			return looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: same}, says(advising{}), looptest.Says("cancel"))
+		},
+		"deferred with a reason": func(t *testing.T) *looptest.Run {
+			return looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: same}, says(fmt.Errorf("in the morning: %w", core.ErrDeferred)))
+		},
+		"interrupted": func(t *testing.T) *looptest.Run {
+			return looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: same}, says(core.ErrInterrupted))
+		},
+		"max_runtime within an iteration": func(t *testing.T) *looptest.Run {
+			return looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeDone, Took: 20 * time.Minute}}}, looptest.Says("continue"))
+		},
+		"once": func(t *testing.T) *looptest.Run {
+			run := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: same})
+			run.Once = true
+			return run
+		},
+		"the command asks": func(t *testing.T) *looptest.Run {
+			run := &looptest.Run{}
+			*run = *looptest.Start(t, looptest.Defaults, looptest.Once(func(ctx context.Context) { _, _ = run.Ask(ctx, "key", looptest.Database()) }), looptest.Says("cancel"))
+			return run
+		},
+		"the command asks twice": func(t *testing.T) *looptest.Run {
+			run := &looptest.Run{}
+			q := looptest.Database() // the second time it has its answer already
+			*run = *looptest.Start(t, looptest.Defaults, looptest.Once(func(ctx context.Context) {
+				_, _ = run.Ask(ctx, "key", q)
+				_, _ = run.Ask(ctx, "key", q)
+			}), looptest.Says("my"))
+			return run
+		},
+		"debug within an iteration": func(t *testing.T) *looptest.Run {
+			run := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeDone, Took: 20 * time.Minute}}}, looptest.Says("debug", "continue"))
+			run.Debug = looptest.Debugs(func(context.Context) (core.DebugFinished, error) { return core.DebugFinished{}, nil })
+			return run
+		},
+		"a limit of others": func(t *testing.T) *looptest.Run {
+			return looptest.Start(t, looptest.Defaults, limited(func(int) *time.Time { return nil }, 1))
+		},
+		"a limit of others, cut short": func(t *testing.T) *looptest.Run {
+			run := looptest.Start(t, looptest.Defaults, limited(func(int) *time.Time { return nil }, 1))
+			run.Observe = func(e core.Event, _ *core.State) {
+				if _, ok := e.Data.(core.WaitStarted); ok {
+					go func() { _ = run.GoOn(t.Context()) }()
+				}
+			}
+			return run
+		},
+		"a delay": func(t *testing.T) *looptest.Run {
+			run := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone}, {Outcome: core.OutcomeDone}}})
+			run.Backoff = engine.Backoff{Initial: 3 * time.Minute}
+			return run
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for at := 0; ; at++ {
+				if at == 1000 {
+					t.Fatal("there is no end of it")
+				}
+				whole := false
+				synctest.Test(t, func(t *testing.T) {
+					run, journal := begin(t), &refusing{at: at}
+					run.Journal = journal
+					res, err := run.Run(t.Context())
+					if whole = !journal.refused; whole {
+						if err != nil {
+							t.Errorf("a run that is written: %v", err)
+						}
+						return
+					}
+					if err == nil || res.Status != core.StatusFailed || res.ExitCode != 125 || !strings.Contains(err.Error(), "no space left") {
+						t.Errorf("event %d: got %+v, %v; want failed with 125 (%s)", at, res, err, journal.types)
+					}
+					for _, after := range journal.types[at:] {
+						if after != core.TypeRunFinished && after != core.TypeIterationFinished {
+							t.Errorf("event %d: after it came %s", at, journal.types[at:])
+							break
+						}
+					}
+				})
+				if whole {
+					return
+				}
+			}
+		})
+	}
+}
+
+// A loop that lacks something, or has a nil in a list, begins and resumes nothing.
+func TestALoopThatLacksSomething(t *testing.T) {
+	whole := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone}}})
+	state := whole.State()
+	for name, c := range map[string]struct {
+		change func(l *engine.Loop)
+		want   string
+	}{
+		"nothing":         {func(*engine.Loop) {}, ""},
+		"no guards":       {func(l *engine.Loop) { l.Guards = nil }, "Guards is empty"},
+		"a nil guard":     {func(l *engine.Loop) { l.Guards = append(l.Guards[:len(l.Guards):len(l.Guards)], nil) }, "one of the guards is nil"},
+		"a nil responder": {func(l *engine.Loop) { l.Responders = []core.Responder{nil} }, "one of the responders is nil"},
+		"no runner":       {func(l *engine.Loop) { l.Runner = nil }, "no Runner"},
+	} {
+		for begins, begin := range map[string]func(l *engine.Loop) error{
+			"start":  func(l *engine.Loop) error { return l.Start(core.RunStarted{Limits: looptest.Defaults}) },
+			"resume": func(l *engine.Loop) error { return l.Resume(*state, core.RunResumed{}) },
+		} {
+			l := &engine.Loop{Guards: whole.Guards, Runner: whole.Runner}
+			if l.Elapsed() != 0 {
+				t.Error("a loop that has not begun has taken time")
+			}
+			c.change(l)
+			err := begin(l)
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s, %s: %v, want %q", begins, name, err, c.want)
+			}
+			if err == nil {
+				continue
+			}
+			if _, err := l.Run(t.Context()); err == nil {
+				t.Errorf("%s, %s: it runs", begins, name)
+			}
+		}
+	}
+}
