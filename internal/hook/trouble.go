@@ -35,8 +35,9 @@ func (t Trouble) Keep() {
 // LastTrouble is what was kept since; false: nothing.
 func LastTrouble(since time.Time) (Trouble, bool) {
 	var t Trouble
-	text, err := os.ReadFile(filepath.Join(xdg.State(), "hooks", troubleName))
-	if err != nil || json.Unmarshal(text, &t) != nil || t.Time.Before(since) {
+	state := xdg.State()
+	text, err := os.ReadFile(filepath.Join(state, "hooks", troubleName))
+	if state == "" || err != nil || json.Unmarshal(text, &t) != nil || t.Time.Before(since) {
 		return Trouble{}, false
 	}
 	t.Agent, t.Dir, t.Why = termsafe.Line(t.Agent), termsafe.Line(t.Dir), termsafe.Line(t.Why)

@@ -1,0 +1,212 @@
+package hook
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun/core"
+)
+
+// What an iteration means for the agent: it is blocked only where the run just paused with
+// nothing asked, and a person hears why in every case that is not done.
+func TestWhatAnIterationMeans(t *testing.T) {
+	t.Parallel()
+	ended := func(status core.Status) *core.State {
+		return &core.State{Ended: true, Ending: &core.Ending{Status: status, Reason: "because"}, Iterations: 2}
+	}
+	asks := func() *core.State {
+		s := ended(core.StatusPaused)
+		s.Question = &core.Question{ID: "q", Text: "Go on?"}
+		return s
+	}
+	passed := ended(core.StatusTripped)
+	passed.Passed = true
+	tripped := ended(core.StatusTripped)
+	tripped.LastTrip = &core.Trip{Reason: "the same failure"}
+	for name, c := range map[string]struct {
+		s                        *core.State
+		block, message, unjudged string
+		stopped                  bool
+	}{
+		"it did not end":      {&core.State{}, "", "did not end", "did not run the check", false},
+		"done":                {ended(core.StatusDone), "", "", "did not run the check", true},
+		"accepted":            {ended(core.StatusAccepted), "", "", "", true},
+		"not done":            {ended(core.StatusPaused), "You are not done", "", "did not run the check", false},
+		"it asks":             {asks(), "", "lets the agent stop, though the check does not pass after stop 2: because; looprun explain run; it asks: looprun answer run", "it asks", true},
+		"cancelled":           {ended(core.StatusCancelled), "", "though the check does not pass after stop 2: because", "because", true},
+		"a guard, not passed": {tripped, "", "though the check does not pass after stop 2: the same failure", "the same failure", true},
+		"a guard, passed":     {passed, "", "lets the agent stop after stop 2: because", "because", true},
+	} {
+		d := decide(c.s, "/x/run")
+		if !strings.Contains(d.Block, c.block) || (d.Block == "") != (c.block == "") || !strings.Contains(d.Message, c.message) || (d.Message == "") != (c.message == "") {
+			t.Errorf("%s: %+v", name, d)
+		}
+		if stopped(c.s) != c.stopped {
+			t.Errorf("%s: stopped is %v", name, !c.stopped)
+		}
+		if d := unjudged(c.s, "/x/run"); d.Block != "" || !strings.Contains(d.Message, c.unjudged) || (d.Message == "") != (c.unjudged == "") {
+			t.Errorf("%s: unjudged: %+v", name, d)
+		}
+	}
+}
+
+// An answer goes on with a run, or ends it; without both a question and an answer it does neither.
+func TestWhatAnAnswerMeans(t *testing.T) {
+	t.Parallel()
+	q := &core.Question{ID: "q", Options: []core.Option{{ID: "continue", Action: core.ActionContinue}, {ID: "cancel", Action: core.ActionCancel}}}
+	for name, c := range map[string]struct {
+		s       core.State
+		on, end bool
+	}{
+		"nothing":                {core.State{}, false, false},
+		"a question":             {core.State{Question: q}, false, false},
+		"an answer":              {core.State{Answer: &core.Answer{Option: "cancel"}}, false, false},
+		"go on":                  {core.State{Question: q, Answer: &core.Answer{Option: "continue"}}, true, false},
+		"end":                    {core.State{Question: q, Answer: &core.Answer{Option: "cancel"}}, false, true},
+		"an option that is none": {core.State{Question: q, Answer: &core.Answer{Option: "x"}}, false, true},
+	} {
+		if on, end := toldToGoOn(&c.s), toldToEnd(&c.s); on != c.on || end != c.end {
+			t.Errorf("%s: goes on %v, ends %v", name, on, end)
+		}
+	}
+}
+
+// What notes no run is none, and without a place for notes each stop is judged alone.
+func TestNotes(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	n := notesOf(Stop{Agent: "claude", Session: "s", Prompt: "p"}, "/w")
+	if err := n.write(filepath.Join(t.TempDir(), "gone")); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"", "run\n", "/\n"} {
+		if dir, s := n.begun(true); dir != "" || s != nil {
+			t.Errorf("%q: %v", dir, s)
+		}
+		if err := errors.Join(os.WriteFile(n.prompt, []byte(text), 0o600), os.WriteFile(n.session, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if other := notesOf(Stop{Agent: "claude", Session: "s", Prompt: "p"}, "/v"); other == n {
+		t.Error("two projects have the same notes")
+	}
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("HOME", "")
+	n = notesOf(Stop{Agent: "claude", Session: "s", Prompt: "p"}, "/w")
+	if dir, s := n.begun(true); n != (notes{}) || dir != "" || s != nil {
+		t.Errorf("without a place: %+v, %q", n, dir)
+	}
+	if err := n.write("/w/run"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Where looprun cannot be run, does not end or says nothing that can be read, nothing was judged.
+func TestNothingIsJudged(t *testing.T) {
+	t.Setenv("LOOPRUN", "")
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const shown = `case "$1 $2" in "config show") echo '[{"key":"check","value":"true"}]'; exit 0 ;; esac; `
+	for name, c := range map[string]struct{ script, dir, want string }{
+		"a folder that is gone":   {"", filepath.Join(dir, "gone"), "cannot be used"},
+		"a file for a folder":     {"", file, "cannot be used"},
+		"it fails":                {"echo looprun: looprun.yaml is wrong >&2; exit 125", dir, "looprun.yaml is wrong"},
+		"it shows no JSON":        {"echo hello", dir, "looprun config show"},
+		"there is no check":       {"echo '[]'", dir, "there is no check"},
+		"the run fails":           {shown + "echo looprun: no disk >&2; exit 125", dir, "no disk"},
+		"the run leaves nothing":  {shown + "exit 1", dir, "left no result"},
+		"a result without a run":  {shown + `while test "$1" != --result; do shift; done; echo '{}' >"$2"`, dir, "left no result"},
+		"a run that is not there": {shown + `while test "$1" != --result; do shift; done; echo '{"run_id":"20260102-030405-0a1b"}' >"$2"`, dir, "20260102-030405-0a1b"},
+		"killed":                  {shown + "kill -9 $$", dir, "signal"},
+	} {
+		looprun := filepath.Join(t.TempDir(), "looprun")
+		if err := os.WriteFile(looprun, []byte("#!/bin/sh\n"+c.script+"\n"), 0o700); err != nil { //nolint:gosec // it is run
+			t.Fatal(err)
+		}
+		d, err := Judge{Looprun: looprun, Timeout: time.Minute}.Decide(t.Context(), Stop{Agent: "claude", Session: "s", Dir: c.dir})
+		if err == nil || !strings.Contains(err.Error(), c.want) || d != (Decision{}) {
+			t.Errorf("%s: %+v, %v, want %q", name, d, err, c.want)
+		}
+	}
+	slow := filepath.Join(t.TempDir(), "looprun")
+	if err := os.WriteFile(slow, []byte("#!/bin/sh\nexec sleep 60\n"), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	if d, err := (Judge{Looprun: slow, Timeout: 50 * time.Millisecond}).Decide(t.Context(), Stop{Agent: "claude", Session: "s", Dir: dir}); err == nil || !strings.Contains(err.Error(), "did not end within") {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// The last trouble is kept for those who look later, in the user's own folder and nowhere else.
+func TestTrouble(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	now := time.Now()
+	if got, ok := LastTrouble(now); ok {
+		t.Errorf("before anything was kept: %+v", got)
+	}
+	Trouble{Time: now, Agent: "claude", Dir: "/w\x1b[2J", Why: "no check"}.Keep()
+	if got, ok := LastTrouble(now.Add(-time.Second)); !ok || got.Why != "no check" || got.Dir != "/w" {
+		t.Errorf("%+v, %v", got, ok)
+	}
+	if got, ok := LastTrouble(now.Add(time.Second)); ok {
+		t.Errorf("one of before: %+v", got)
+	}
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("HOME", "")
+	t.Chdir(t.TempDir())
+	Trouble{Time: now, Why: "no check"}.Keep()
+	if _, err := os.Stat("hooks"); err == nil {
+		t.Error("it is kept in the project")
+	}
+	if err := errors.Join(os.Mkdir("hooks", 0o700), os.WriteFile(filepath.Join("hooks", troubleName), []byte(`{"why":"planted"}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := LastTrouble(time.Time{}); ok {
+		t.Errorf("the project says %+v", got)
+	}
+}
+
+// A file that install or remove would change is left as it is where that cannot be done.
+func TestWhatInstallWrites(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a", "settings.json")
+	if err := Write(file, nil); err != nil {
+		t.Errorf("nothing to remove: %v", err)
+	}
+	if err := Write(file, []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(filepath.Join(file, "below"), []byte("{}")); err == nil {
+		t.Error("a file below a file")
+	}
+	if err := Write(filepath.Join(file, "below"), nil); err == nil {
+		t.Error("a file below a file is removed")
+	}
+	called := false
+	if _, after, err := Change(dir, func([]byte) ([]byte, error) { called = true; return []byte("x"), nil }); err == nil || after != nil || called {
+		t.Errorf("a folder is read as %q, %v", after, err)
+	}
+	t.Chdir(dir)
+	if written, err := WriteCheck(""); written != "" || err != nil {
+		t.Errorf("no check: %q, %v", written, err)
+	}
+	for _, check := range []string{"a\nb", "a\rb", "a\x00b"} {
+		if written, err := WriteCheck(check); err == nil || !strings.Contains(err.Error(), "more than one line") {
+			t.Errorf("%q: %q, %v", check, written, err)
+		}
+	}
+	written, err := WriteCheck("it's")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(written); err != nil || string(text) != "check: 'it''s'\n" {
+		t.Errorf("%s has %q, %v", written, text, err)
+	}
+}
