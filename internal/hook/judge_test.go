@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,6 +10,10 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
+	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/looptest"
+	"github.com/looprun/looprun/scratchpad"
 )
 
 // What an iteration means for the agent: it is blocked only where the run just paused with
@@ -101,6 +106,110 @@ func TestNotes(t *testing.T) {
 	}
 	if err := n.write("/w/run"); err != nil {
 		t.Error(err)
+	}
+}
+
+// runOf is a run that has come so far: paused, done, asks, or answered with an option.
+func runOf(t *testing.T, until string) (dir string) {
+	t.Helper()
+	const id = "20260102-030405-0a1b"
+	run, err := scratchpad.CreateAs(t.TempDir(), id, scratchpad.SyncOff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	play := looptest.Play{Outcome: core.OutcomeNotDone, Same: 1}
+	if until == "done" {
+		play.Outcome = core.OutcomeDone
+	}
+	loop := &engine.Loop{
+		Guards: guards.Default(), Journal: run.Journal, Runner: &looptest.Script{Steps: []looptest.Play{play}}, Questions: looptest.Asks{}, Once: until == "paused",
+		Responders: []core.Responder{core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+			return core.Answer{}, core.ErrDeferred
+		})},
+	}
+	if err := loop.Start(core.RunStarted{RunID: id, Limits: looptest.Defaults, Caps: core.DefaultCaps(looptest.Defaults)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loop.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := loop.State(); until == "continue" || until == "cancel" {
+		answer := core.QuestionAnswered{QuestionID: s.Question.ID, Answer: core.Answer{Option: until, Responder: core.RespondedByUser, Person: true}}
+		if err := run.Journal.Append(core.Event{Seq: s.Seq + 1, Time: time.Now(), Data: answer}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := run.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return run.Dir
+}
+
+// Which run a stop belongs to: that of its prompt, or the session's last where somebody has
+// let it go on since. Otherwise another one begins.
+func TestWhichRunAStopBelongsTo(t *testing.T) {
+	for name, c := range map[string]struct {
+		until, note string
+		sameTurn    bool
+		want        bool
+	}{
+		"paused, by its prompt":                      {"paused", "prompt", false, true},
+		"paused, by its session":                     {"paused", "session", false, false},
+		"done, in the same turn":                     {"done", "prompt", true, false},
+		"it asks, in the same turn":                  {"asks", "prompt", true, true},
+		"it asks, in the next":                       {"asks", "prompt", false, false},
+		"it asks, in another prompt":                 {"asks", "session", false, false},
+		"it may go on":                               {"continue", "prompt", false, true},
+		"it may go on, in another prompt":            {"continue", "session", false, true},
+		"it was cancelled, in the same turn":         {"cancel", "prompt", true, true},
+		"it was cancelled, in the next":              {"cancel", "prompt", false, false},
+		"it was cancelled, in another prompt":        {"cancel", "session", false, false},
+		"it was cancelled, in the same other prompt": {"cancel", "session", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("XDG_STATE_HOME", t.TempDir())
+			run := runOf(t, c.until)
+			n := notesOf(Stop{Agent: "claude", Session: "s", Prompt: "p"}, "/w")
+			if err := n.write(run); err != nil {
+				t.Fatal(err)
+			}
+			if c.note == "session" {
+				if err := os.Remove(n.prompt); err != nil {
+					t.Fatal(err)
+				}
+			}
+			dir, s := n.begun(c.sameTurn)
+			if (s != nil) != c.want || (dir == run) != c.want {
+				t.Errorf("%q, want it: %v", dir, c.want)
+			}
+			if text, err := os.ReadFile(n.prompt); c.want && (err != nil || string(text) != run+"\n") {
+				t.Errorf("the prompt's note is %q, %v", text, err)
+			}
+			t.Chdir(filepath.Dir(run))
+			if err := os.WriteFile(n.prompt, []byte(filepath.Base(run)+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if dir, s := noted(n.prompt); s != nil {
+				t.Errorf("a note without a whole path is %q", dir)
+			}
+		})
+	}
+}
+
+// Inside a run of looprun, and where the agent was stopped, nothing is judged and nothing runs.
+func TestNoStopToJudge(t *testing.T) {
+	missing := Judge{Looprun: filepath.Join(t.TempDir(), "looprun"), Timeout: time.Minute}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("LOOPRUN", "")
+	if _, err := missing.Decide(t.Context(), Stop{Agent: "claude", Session: "s"}); err == nil {
+		t.Error("a looprun that is not there judges")
+	}
+	if d, err := missing.Decide(t.Context(), Stop{Agent: "claude", Session: "s", Unfinished: "it was stopped"}); err != nil || d != (Decision{}) {
+		t.Errorf("stopped: %+v, %v", d, err)
+	}
+	t.Setenv("LOOPRUN", "1")
+	if d, err := missing.Decide(t.Context(), Stop{Agent: "claude", Session: "s"}); err != nil || d != (Decision{}) {
+		t.Errorf("inside of looprun: %+v, %v", d, err)
 	}
 }
 
