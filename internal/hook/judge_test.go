@@ -12,6 +12,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/looptest"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -206,6 +207,26 @@ func TestNoStopToJudge(t *testing.T) {
 	}
 	if d, err := missing.Decide(t.Context(), Stop{Agent: "claude", Session: "s", Unfinished: "it was stopped"}); err != nil || d != (Decision{}) {
 		t.Errorf("stopped: %+v, %v", d, err)
+	}
+	// A run that was stopped in this turn is not judged again; one that may go on is, and the time
+	// that its person took is not the run's.
+	project := t.TempDir()
+	stop := Stop{Agent: "claude", Session: "s", Prompt: "p", SameTurn: true, Dir: project}
+	n := notesOf(stop, filepath.Dir(config.Nearest(project)))
+	if err := n.write(runOf(t, "asks")); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := missing.Decide(t.Context(), stop); err != nil || !strings.Contains(d.Message, "did not run the check") {
+		t.Errorf("stopped by a guard: %+v, %v", d, err)
+	}
+	if err := n.write(runOf(t, "continue")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(missing.Looprun, []byte("#!/bin/sh\necho \"looprun: called with $*\" >&2\nexit 125\n"), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	if d, err := missing.Decide(t.Context(), stop); err == nil || !strings.Contains(err.Error(), "called with resume") || !strings.HasSuffix(err.Error(), "--took 0s") {
+		t.Errorf("it may go on: %+v, %v", d, err)
 	}
 	t.Setenv("LOOPRUN", "1")
 	if d, err := missing.Decide(t.Context(), Stop{Agent: "claude", Session: "s"}); err != nil || d != (Decision{}) {
