@@ -153,6 +153,7 @@ func (d *Driver) Begin(n int, first bool) (Iteration, error) {
 // and that it has had the answers that Begin gave it. The third malformed signal in a row
 // makes the iteration that it came in an error: the command is lost.
 func (d *Driver) Finish(it Iteration, end IterationResult) error {
+	asks := d.State.Unanswered() // from the running command itself, which was told to end
 	for _, say := range end.Said {
 		if err := d.say(say); err != nil {
 			return err
@@ -167,6 +168,10 @@ func (d *Driver) Finish(it Iteration, end IterationResult) error {
 		if end.Signature = end.Printed; end.Printed.Hash == 0 {
 			end.Signature = CauseSignature(CauseUnfinished)
 		}
+	}
+	failed := end.Outcome == OutcomeNotDone || end.Outcome == OutcomeError
+	if asks != nil && failed && end.Fatal == 0 && !d.State.asksInVain(asks) {
+		end.Outcome, end.Detail = OutcomeWaiting, waitsForAnswer
 	}
 	if d.State.Malformed >= malformedOver && end.Outcome == OutcomeNotDone {
 		end.Outcome = OutcomeError

@@ -32,7 +32,8 @@ const (
 	OutcomeNotDone     Outcome = "not_done"
 	OutcomeError       Outcome = "error"
 	OutcomeInterrupted Outcome = "interrupted"
-	// OutcomeWaiting: a rate limit has to pass first. The iteration is
+	// OutcomeWaiting: a rate limit has to pass first, or a question of the command waits
+	// for its answer. The iteration is
 	// evidence for nothing and runs again under its own number.
 	OutcomeWaiting Outcome = "waiting"
 )
@@ -76,6 +77,10 @@ type State struct {
 	// moment up to which the limit is being waited out.
 	Waits int        `json:"waits,omitempty"`
 	Until *time.Time `json:"until,omitempty"`
+	// SameQuestion is the question for which the last iteration ended as waiting, and
+	// SameQuestions how many iterations in a row did so for it.
+	SameQuestion  signature.Hash `json:"same_question,omitempty"`
+	SameQuestions int            `json:"same_questions,omitempty"`
 	// CallsPerHour is how many iterations may start within an hour, and Calls is when the
 	// last so many did; zero: any number.
 	CallsPerHour int `json:"calls_per_hour,omitempty"`

@@ -133,7 +133,10 @@ func (s *State) foldIteration(d IterationFinished) {
 	s.Ran = &d
 	if d.RunsAgain() {
 		s.again()
-		if d.Outcome == OutcomeWaiting {
+		switch {
+		case d.Outcome == OutcomeWaiting && d.Until == nil && s.Unanswered() != nil:
+			s.foldWaiting(s.Unanswered())
+		case d.Outcome == OutcomeWaiting:
 			s.Until = d.Until
 			s.Waits++
 		}
@@ -141,6 +144,9 @@ func (s *State) foldIteration(d IterationFinished) {
 		return
 	}
 	s.Last, s.Waits = &d, 0
+	if s.Unanswered() == nil {
+		s.SameQuestion, s.SameQuestions = 0, 0
+	}
 	s.Checked.take(d.Tally)
 	s.Tasks = d.Tasks.after(s.Tasks)
 	s.Transcript = s.Transcript || d.Transcript

@@ -95,9 +95,30 @@ func (s *State) objection() string {
 	case s.Rejected != nil:
 		return "the command rejected the task"
 	case s.Unanswered() != nil:
-		return "a question waits for its answer"
+		return waitsForAnswer
 	}
 	return ""
+}
+
+// waitsForAnswer is why an iteration is not done that asked a question in vain.
+const waitsForAnswer = "a question waits for its answer"
+
+// sameOver is how often in a row an iteration may end as waiting for an answer to the same
+// question. From then on it counts: the answer changes nothing.
+const sameOver = 2
+
+// asksInVain reports whether the question was waited for and answered so often that the
+// iteration counts in which it is asked once more.
+func (s *State) asksInVain(q *Question) bool {
+	return s.SameQuestions >= sameOver && s.SameQuestion == q.offer()
+}
+
+// foldWaiting counts an iteration that ended as waiting for the answer to q.
+func (s *State) foldWaiting(q *Question) {
+	if same := q.offer(); same != s.SameQuestion {
+		s.SameQuestion, s.SameQuestions = same, 0
+	}
+	s.SameQuestions++
 }
 
 func (s *State) asked(id string) *Asked {
@@ -285,6 +306,12 @@ func (q *Question) words() signature.Hash {
 	}
 	slices.Sort(options)
 	return signature.Hash(xxhash.Sum64String(fmt.Sprintf("%s %q %q", q.Kind, plain(q.Text), options)))
+}
+
+// offer tells questions apart by the name that the command gave them, or else by their
+// text, and by what they offer.
+func (q *Question) offer() signature.Hash {
+	return signature.Hash(xxhash.Sum64String(fmt.Sprintf("%s %q %q", q.Kind, cmp.Or(q.ownName(), q.Text), q.OptionIDs())))
 }
 
 // identity is what the question is known by when it is asked again.
