@@ -81,7 +81,7 @@ func byParentRun(t *testing.T, c *cell) outcome {
 	outer := "cd inside && LOOPRUN --state-dir ../inner " + shellWords(c.command()) + "\necho $? >../code\n"
 	writeFile(t, c.dir, "outer.sh", outer)
 	s := begin(t, c.dir, "--wait-answer", "1h", "--non-interactive", "--", "sh", "outer.sh")
-	if !c.answerFrom(t, s) {
+	if _, given := c.answerFrom(t, s); !given {
 		c.answerWith(t, s, string(core.ActionCancel))
 	}
 	if code := s.ended(t); code != 0 {
@@ -106,27 +106,35 @@ func shellWords(words []string) string {
 // byOtherTerminal answers while the run waits.
 func byOtherTerminal(t *testing.T, c *cell) outcome {
 	s := begin(t, c.home, c.command("--wait-answer", "1h", "--non-interactive")...)
-	if !c.answerFrom(t, s) {
+	if _, given := c.answerFrom(t, s); !given {
 		c.answerWith(t, s, string(core.ActionCancel))
 	}
 	return c.over(t, s, "state")
 }
 
-// byAnswerLater answers when the run has exited, and goes on with it.
+// byAnswerLater answers when the run has exited, and goes on with it where the answer did
+// not end it.
 func byAnswerLater(t *testing.T, c *cell) outcome {
 	s := begin(t, c.home, c.command("--detached", "defer", "--non-interactive")...)
 	if code := s.ended(t); code != 102 {
 		t.Errorf("deferred with %d, want 102", code)
 	}
-	if !c.answerFrom(t, s) {
-		c.answerWith(t, s, string(core.ActionCancel))
+	answer, given := c.answerFrom(t, s)
+	if !given {
+		answer = c.answerWith(t, s, string(core.ActionCancel))
+	}
+	if out := c.over(t, answer, "state"); out.dir != "" { // it may have ended the run
+		if is := scratchpad.Summarize(out.dir); is.Answered == "" {
+			out.code = is.ExitCode
+			return out
+		}
 	}
 	return c.over(t, begin(t, c.home, "resume", "--non-interactive"), "state")
 }
 
 // answerFrom gives the cell's answer with looprun answer as soon as the question
-// waits. It is false when the answer is refused, as it should be for a review.
-func (c *cell) answerFrom(t *testing.T, s *started) bool {
+// waits. It is not given when the answer is refused, as it should be for a review.
+func (c *cell) answerFrom(t *testing.T, s *started) (answer *started, given bool) {
 	t.Helper()
 	s.asked(t)
 	got := begin(t, s.dir, "answer", c.option.ID, "--reason", c.reason, "--question", s.state(t).Pending()[0].ID)
@@ -138,14 +146,16 @@ func (c *cell) answerFrom(t *testing.T, s *started) bool {
 	if code != want {
 		t.Fatalf("looprun answer %s ended with %d, want %d: %s", c.option.ID, code, want, got.stderr.String())
 	}
-	return code == 0
+	return got, code == 0
 }
 
-func (c *cell) answerWith(t *testing.T, s *started, option string) {
+func (c *cell) answerWith(t *testing.T, s *started, option string) *started {
 	t.Helper()
-	if got := begin(t, s.dir, "answer", option, "--reason", c.reason, "--question", s.state(t).Pending()[0].ID); got.ended(t) != 0 {
+	got := begin(t, s.dir, "answer", option, "--reason", c.reason, "--question", s.state(t).Pending()[0].ID)
+	if got.ended(t) != 0 {
 		t.Fatalf("looprun answer %s: %s", option, got.stderr.String())
 	}
+	return got
 }
 
 // asked waits until a question of the run waits for its answer.
