@@ -123,11 +123,12 @@ func byAnswerLater(t *testing.T, c *cell) outcome {
 	if !given {
 		answer = c.answerWith(t, s, string(core.ActionCancel))
 	}
-	if out := c.over(t, answer, "state"); out.dir != "" { // it may have ended the run
-		if is := scratchpad.Summarize(out.dir); is.Answered == "" {
-			out.code = is.ExitCode
-			return out
-		}
+	dir, err := scratchpad.Find(filepath.Join(c.dir, "state"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if is := scratchpad.Summarize(dir); is.Answered == "" { // it has ended the run
+		return outcome{code: is.ExitCode, dir: dir, stderr: answer.stderr.String()}
 	}
 	return c.over(t, begin(t, c.home, "resume", "--non-interactive"), "state")
 }
