@@ -148,7 +148,7 @@ func (s *Server) Close() error {
 		}
 		s.mu.Unlock()
 		s.work.Wait()
-		if err == nil || errors.Is(err, os.ErrNotExist) {
+		if err == nil {
 			err = os.Remove(filepath.Dir(s.path))
 		}
 		if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -74,6 +74,35 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// Closing fails where something else is in the folder, which then stays, and not where the folder
+// is gone already.
+func TestFilesThatOthersChange(t *testing.T) {
+	gone := serve(t, Options{})
+	if err := os.RemoveAll(filepath.Dir(gone.Path())); err != nil {
+		t.Skip(err)
+	}
+	if err := gone.Close(); err != nil {
+		t.Errorf("a folder that is gone: %v", err)
+	}
+	f, err := Listen(Options{Handle: gone.handle})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(filepath.Dir(f.Path()), "other")
+	if err := os.WriteFile(other, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err == nil {
+		t.Error("it is removed with what is not the run's, it says")
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Error(err)
+	}
+	if err := os.RemoveAll(filepath.Dir(other)); err != nil {
+		t.Error(err)
+	}
+}
+
 // Requests on one connection are answered in their order, also when they are
 // sent ahead.
 func TestOrder(t *testing.T) {

@@ -194,7 +194,7 @@ func TestOtherUser(t *testing.T) {
 	_, out := client(t, "uid=65534", f.Path())
 	text, _ := out.ReadString('\n')
 	if !strings.Contains(text, "only processes of the user who started the run may connect") {
-		t.Errorf("the other user got %q", text)
+		t.Fatalf("the other user got %q", text)
 	}
 	f.told(t, "was refused", "user 65534")
 	if len(f.handled) > 0 {
