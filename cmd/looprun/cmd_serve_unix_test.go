@@ -230,6 +230,12 @@ func TestAnswersByTheSameDoor(t *testing.T) {
 				a.Reason != "Enough." || a.Guidance != "Look at the log." {
 				t.Errorf("%+v", given[0])
 			}
+			if !c.live { // it ends, or goes on at once
+				until(t, "the run rests again", func() bool {
+					text, err := os.ReadFile(journal)
+					return err == nil && strings.Contains(string(text), `"type":"run.resumed"`) && run.state(t).Ending != nil && !scratchpad.Locked(onlyRun(t, dir))
+				})
+			}
 			if code := v.call("POST", at+"/answer", `{"question":"`+q.ID+`",`+c.body+`}`, &said); code != 409 {
 				t.Errorf("a second answer: %d %v", code, said)
 			}

@@ -18,7 +18,7 @@ func TestMatrixNestedPrompt(t *testing.T) {
 		t.Run(string(guard), func(t *testing.T) {
 			t.Parallel()
 			c := newCell(t, guard, set.Template(guard).Options[0].Option, "inside")
-			writeFile(t, c.dir, "outer.sh", "cd inside && LOOPRUN --state-dir ../inner "+shellWords(c.command())+"\necho $? >../code\n")
+			writeFile(t, c.dir, "outer.sh", "cd inside && LOOPRUN --state-dir ../inner "+shellWords(c.command())+" >../printed\necho $? >../code\n")
 			s := onTerminal(t, c.dir, "--", "sh", "outer.sh")
 			s.moveTo(t, c.option.Label)
 			s.keys(t, "\r")

@@ -78,7 +78,8 @@ func byAssistant(flags ...string) func(*testing.T, *cell) outcome {
 // byParentRun starts the run as the work of another one, whose question is
 // answered from another terminal.
 func byParentRun(t *testing.T, c *cell) outcome {
-	outer := "cd inside && LOOPRUN --state-dir ../inner " + shellWords(c.command()) + "\necho $? >../code\n"
+	// A turn that the pause cuts off is the inner run's affair: the outer one does not read it.
+	outer := "cd inside && LOOPRUN --state-dir ../inner " + shellWords(c.command()) + " >../printed\necho $? >../code\n"
 	writeFile(t, c.dir, "outer.sh", outer)
 	s := begin(t, c.dir, "--wait-answer", "1h", "--non-interactive", "--", "sh", "outer.sh")
 	if _, given := c.answerFrom(t, s); !given {
@@ -234,7 +235,7 @@ func (s *screen) ready(t *testing.T) {
 	t.Helper()
 	until(t, "a question takes keys", func() bool {
 		text := s.term.String()
-		hints := []string{"Ctrl-C interrupts", "nothing is marked", "w types words", "Enter: "}
+		hints := []string{"Ctrl-C interrupts", "nothing is marked", "nothing is ticked", "w types words", "Enter: "}
 		return slices.ContainsFunc(hints, func(hint string) bool { return strings.Contains(text, hint) }) && !strings.Contains(text, "one moment")
 	})
 }

@@ -113,7 +113,8 @@ func shellLine(words []string) string {
 	switch {
 	case len(words) == 1 && strings.ContainsAny(words[0], " |&;<>$"):
 		return words[0]
-	case len(words) > 0 && slices.Contains([]string{"cd", "export", "source", ".", "alias", "set", "unset", "exec", "eval", "ulimit", "umask", "wait"}, words[0]),
+	case len(words) > 0 && slices.Contains([]string{"cd", "export", "source", "alias", "set", "unset", "exec", "eval", "ulimit", "umask", "wait"}, words[0]),
+		len(words) > 1 && words[0] == ".", // alone it is a folder
 		slices.ContainsFunc(words, isOperator):
 		quoted := make([]string, len(words))
 		for i, w := range words {
