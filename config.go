@@ -168,7 +168,7 @@ func (c *Config) measurable() error {
 	}
 	for name, step := range map[string]Step{"Work": c.Work, "Check": c.Check} {
 		if err := engine.CheckStep(step); err != nil {
-			return fmt.Errorf("Config.%s: %w", name, err)
+			return fmt.Errorf("the step Config.%s: %w", name, err)
 		}
 		f, ok := engine.FuncOf(step)
 		switch {

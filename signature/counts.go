@@ -119,7 +119,7 @@ func (c *counts) add(more counts) {
 
 // wordsBefore says whether each number of a line stands behind its word: Total 8 Passed 5.
 func wordsBefore(b []byte) bool {
-	return ascii.Digit(ascii.At(b, len(b)-1)) && bytes.IndexAny(b, ",;=/(") < 0 && bytes.Contains(b, []byte("Total")) && bytes.Contains(b, []byte("Failed"))
+	return ascii.Digit(ascii.At(b, len(b)-1)) && !bytes.ContainsAny(b, ",;=/(") && bytes.Contains(b, []byte("Total")) && bytes.Contains(b, []byte("Failed"))
 }
 
 // counts are those of all sources. What stands outside of them sums up, or counts them.

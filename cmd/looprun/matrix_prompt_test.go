@@ -28,8 +28,6 @@ type promptKind struct {
 	affirm func(*testing.T, *screen)
 	says   string
 	code   int
-	// nobody is the exit code where nobody answered.
-	nobody int
 	// elsewhere are the words of looprun answer for the same answer.
 	elsewhere []string
 }
@@ -37,14 +35,14 @@ type promptKind struct {
 var promptKinds = map[string]promptKind{
 	"trip": {
 		armed: "a key marks", affirm: choosing("Accept current"), says: "accept", code: 100,
-		nobody: 110, elsewhere: []string{"accept"},
+		elsewhere: []string{"accept"},
 	},
 	"confirm": {
 		ask: "ask Go? --confirm", armed: "a key marks", affirm: choosing("Yes"), says: core.Yes,
-		nobody: exitNobody, elsewhere: []string{core.Yes},
+		elsewhere: []string{core.Yes},
 	},
 	"text": {
-		ask: "ask Name? --text", armed: "type the answer", says: "Ann", nobody: exitNobody,
+		ask: "ask Name? --text", armed: "type the answer", says: "Ann",
 		affirm: func(t *testing.T, s *screen) {
 			s.keys(t, "Ann")
 			until(t, "the text is in the field", func() bool { return s.marked() == "Ann" })
@@ -53,7 +51,7 @@ var promptKinds = map[string]promptKind{
 		elsewhere: []string{"--text", "Ann"},
 	},
 	"multi": {
-		ask: "ask Dbs? --multi --no-text --option pg=Postgres --option my=MySQL", armed: "space ticks", says: "pg", nobody: exitNobody,
+		ask: "ask Dbs? --multi --no-text --option pg=Postgres --option my=MySQL", armed: "space ticks", says: "pg",
 		affirm: func(t *testing.T, s *screen) {
 			s.moveTo(t, "[ ] Postgres")
 			s.press(t, " ", "the option is ticked", func() bool { return s.marked() == "[x] Postgres" })
@@ -129,16 +127,6 @@ func (p *prompted) answered(t *testing.T, answer string, code int) {
 	p.endedWith(t, code)
 	if a := p.state(t).Answered; len(a) != 1 || a[0].String() != answer || a[0].Responder != core.RespondedByUser || !a[0].Person {
 		t.Errorf("the record has %+v, want %q", a, answer)
-	}
-	p.failsClosed(t)
-}
-
-// unanswered checks a question that nobody answered.
-func (p *prompted) unanswered(t *testing.T) {
-	t.Helper()
-	p.endedWith(t, p.nobody)
-	if st := p.state(t); len(st.Answered) != 0 || len(st.Decisions) != 0 {
-		t.Errorf("the record has %+v, %+v", st.Answered, st.Decisions)
 	}
 	p.failsClosed(t)
 }

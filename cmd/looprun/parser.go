@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"io"
 	"reflect"
 	"slices"
@@ -59,9 +58,6 @@ func modelOf(grammar any) (*kong.Application, error) {
 	}
 	return parser.Model, nil
 }
-
-// errHelped ends what asked for help.
-var errHelped = errors.New("help was asked for")
 
 // parse reads looprun's own arguments and the configuration for the command that they name,
 // and fills its fields. The context is nil where they ask for help or for the version, which
