@@ -419,8 +419,13 @@ func (k Key) texts(raw any) (texts []string, want string) {
 		}
 		return []string{strings.Join(words, ",")}, ""
 	}
-	if text, ok := raw.(string); ok {
-		return []string{text}, ""
+	switch value := raw.(type) { // YAML is read as texts; programs and JSON have numbers too
+	case string:
+		return []string{value}, ""
+	case bool, int, int64:
+		return []string{fmt.Sprint(value)}, ""
+	case float64:
+		return []string{strconv.FormatFloat(value, 'f', -1, 64)}, ""
 	}
 	list, ok := raw.([]any)
 	switch {
