@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/scratchpad"
 )
 
 // A terminal that is closed under its shell loses no question, though looprun may read the
@@ -33,7 +35,7 @@ func TestClosedTerminalKeepsTheQuestion(t *testing.T) {
 				s.keys(t, file+" "+flags+` -c 'echo FAIL: TestX; exit 1'`+"\r")
 				until(t, "the question is asked", func() bool { return s.shows(cancelOption)() || s.shows("Answer:")() })
 				s.hangUp(t)
-				until(t, "the run ends", func() bool { return s.state(t).Ending != nil })
+				until(t, "the run ends", s.over(t))
 				st := s.state(t)
 				if kept && (st.Ending.Status != core.StatusPaused && st.Ending.Status != core.StatusInterrupted || len(st.Answerable()) != 1) {
 					t.Fatalf("ended as %+v, and %d questions wait", st.Ending, len(st.Answerable()))
@@ -43,6 +45,42 @@ func TestClosedTerminalKeepsTheQuestion(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// That the terminal closed at one question says nothing of the next: one for the assistant
+// alone is answered as if no person had been there.
+func TestClosedTerminalKeepsOnlyItsQuestion(t *testing.T) {
+	t.Parallel()
+	file, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	script := `trap '' HUP
+` + file + ` ask 'Which place?' --option here=Here --option there=There; echo $? >first
+` + file + ` ask 'And then?' --to assistant --option stay=Stay --option go=Go --default go >second
+`
+	if err := os.WriteFile(filepath.Join(dir, "asks.sh"), []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := display(t, dir, exec.Command("sh", "-c", "trap '' HUP; "+file+" --detached defaults -- sh asks.sh"))
+	until(t, "the question is asked", s.shows("Which place?"))
+	s.hangUp(t)
+	until(t, "the run ends", s.over(t))
+	if first, second := lines(t, s.file("first")), lines(t, s.file("second")); len(first) != 1 || first[0] != "75" || len(second) != 1 || second[0] != "go" {
+		t.Errorf("the first question ended with %q, the second was answered %q", first, second)
+	}
+	if st := s.state(t); len(st.Answerable()) != 1 {
+		t.Errorf("%d questions wait", len(st.Answerable()))
+	}
+}
+
+// over reports whether the run has ended, and nothing of it is written any more.
+func (s *screen) over(t *testing.T) func() bool {
+	return func() bool {
+		dir, err := scratchpad.Find(s.file("state"), "")
+		return err == nil && s.state(t).Ending != nil && !scratchpad.Locked(dir)
 	}
 }
 

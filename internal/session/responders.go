@@ -46,7 +46,8 @@ func (s *Session) responders() []core.Responder {
 	if s.parent != "" {
 		list = append(list, core.ResponderFunc(s.byParent))
 	}
-	asked, why := false, s.silenced()
+	var asked string // the question that a person was shown, and left unanswered
+	why := s.silenced()
 	s.app.Say.Asks = why == "" && s.policy == nil && assisted == nil && s.parent == ""
 	person := user.New(user.Options{
 		NonInteractive: why != "", Why: why,
@@ -61,8 +62,10 @@ func (s *Session) responders() []core.Responder {
 			s.display.Lend()
 			defer s.display.Retake()
 			a, err := person.Respond(ctx, q, st)
-			asked = errors.Is(err, user.ErrAsked)
-			if err == nil {
+			switch {
+			case errors.Is(err, user.ErrAsked):
+				asked = q.ID
+			case err == nil:
 				s.app.Say.Here = q.ID
 			}
 			return a, err
@@ -72,9 +75,9 @@ func (s *Session) responders() []core.Responder {
 		}),
 		core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 			switch {
-			case asked && s.opts.Detached.Mode(namesOf(q)...) == "deny":
+			case asked == q.ID && s.opts.Detached.Mode(namesOf(q)...) == "deny":
 				return core.Answer{}, core.ErrNoAnswer
-			case asked: // a person was there, and may come back: nothing answers in their place
+			case asked == q.ID: // a person was there, and may come back: nothing answers in their place
 				return core.Answer{}, core.ErrDeferred
 			case len(q.Path) > 0 && s.detachedMode(q) == "defer":
 				return core.Answer{}, core.ErrDeferred
