@@ -362,14 +362,14 @@ func (x *Executor) remark(e Exits, d core.IterationFinished) string {
 	said := []string{d.Detail}
 	if e.Work != nil && !cut(e.Work) && e.Work.Failure == "" {
 		switch {
-		case e.Work.Turn.CutOff != "":
-			said = append(said, cutOff(e.Work.Turn.CutOff))
+		case e.Work.Turn.Wrong != "":
+			said = append(said, e.Work.Turn.Wrong)
 		case e.Check == nil && x.Judge.Turn && !e.Work.Turn.Ended:
 			said = append(said, "no turn ended: the agent's output was not understood")
 		}
 	}
-	if e.Check != nil && !cut(e.Check) && e.Check.Failure == "" && e.Check.Turn.CutOff != "" {
-		said = append(said, cutOff(e.Check.Turn.CutOff))
+	if e.Check != nil && !cut(e.Check) && e.Check.Failure == "" {
+		said = append(said, e.Check.Turn.Wrong)
 	}
 	if x.Judge.Promise && !e.Promised && d.Outcome != core.OutcomeDone {
 		said = append(said, e.Unpromised)

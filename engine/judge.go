@@ -39,8 +39,10 @@ type Exit struct {
 // Turn says how the turns of coding agents ended, as their transcripts have it. Its zero value
 // is that of a command that printed none.
 type Turn struct {
-	CutOff string // the agent whose turn began and has no end; empty: none
-	Ended  bool   // the last turn ended well
+	// Wrong says of a turn that it began and has no end, or of one before the last that it
+	// failed; empty: neither. How the last failed is [Exit.Failure].
+	Wrong string
+	Ended bool // the last turn ended well
 }
 
 // Judge decides what an iteration's exits mean. With its zero value nothing ever
@@ -127,7 +129,7 @@ func (j Judge) workFailed(e Exits) bool {
 	switch {
 	case e.Work == nil:
 		return false
-	case e.Work.Failure != "", e.Check == nil && e.Work.Turn.CutOff != "":
+	case e.Work.Failure != "", e.Check == nil && e.Work.Turn.Wrong != "":
 		return true
 	case e.Check == nil && j.Turn && !e.Work.Turn.Ended:
 		return true
@@ -174,18 +176,8 @@ func (j Judge) fails(e *Exit) bool {
 	return e.Cause != core.CauseExited || e.Signal != 0 || e.troubled() != "" || j.Errors.Has(e.Code)
 }
 
-// troubled is what its transcript says against it: that the turn failed, or was cut off.
-func (e *Exit) troubled() string {
-	if e.Failure != "" || e.Turn.CutOff == "" {
-		return e.Failure
-	}
-	return cutOff(e.Turn.CutOff)
-}
-
-// cutOff says that a turn has no end.
-func cutOff(agent string) string {
-	return fmt.Sprintf("the turn of %s was cut off: its transcript has no end", agent)
-}
+// troubled is what its transcript says against it: that a turn failed, or was cut off.
+func (e *Exit) troubled() string { return cmp.Or(e.Failure, e.Turn.Wrong) }
 
 // Fatal is the exit code with which the run ends at once, 0 when it goes on: a
 // command that cannot be run at its first try is not tried again, and a stop

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"runtime"
 	"strings"
@@ -105,6 +106,7 @@ type analyzer struct {
 	printed bool
 	agents  bool   // there is a transcript of a coding agent
 	failure string // what the last of them said that it failed of; empty: it did not
+	wrong   string // the first turn that failed, or was cut off, in words; empty: none
 	ended   bool   // a turn of one of them ended well, and none after it failed
 
 	options  signature.Options
@@ -123,7 +125,8 @@ type stream struct {
 	carries bool // a line may be a carrier's; those before are none
 	speech  speech
 	raw     lines.Shown  // all of it; To is nil: nobody needs it
-	begun   string       // the agent whose turn has begun and not ended; empty: none
+	begun   int          // turns that have begun and not ended
+	agent   string       // whose turn the last of them is
 	facts   FactListener // the listener, where it is one
 	end     tail.Buffer
 	turn    turnloop.Watch // what an agent does in its turn
@@ -171,7 +174,7 @@ func (a *analyzer) reset() {
 	a.bytes = 0
 	a.recent.Reset()
 	a.said.Reset()
-	a.printed, a.agents, a.failure, a.ended = false, false, "", false
+	a.printed, a.agents, a.failure, a.wrong, a.ended = false, false, "", "", false
 	for i := range a.streams {
 		a.streams[i].reset()
 	}
@@ -183,7 +186,7 @@ func (s *stream) reset() {
 	s.speech.reset()
 	s.raw.Reset()
 	s.turn.Reset()
-	s.begun = ""
+	s.begun = 0
 	if s.carries {
 		s.carrier.Reset()
 		s.carries = false
@@ -259,7 +262,7 @@ func (s *stream) fact(f carrier.Fact) {
 	s.speech.fact(f)
 	switch f := f.(type) {
 	case carrier.Began:
-		s.begun, s.of.agents, s.of.ended = f.Agent, true, false
+		s.begun, s.agent, s.of.agents, s.of.ended = s.begun+1, f.Agent, true, false
 	case carrier.Call:
 		s.call(f)
 	case carrier.Trouble:
@@ -269,9 +272,10 @@ func (s *stream) fact(f carrier.Fact) {
 		}
 		s.end.Take([]byte(text + "\n"))
 	case carrier.Ended:
-		s.begun, s.of.failure, s.of.ended = "", "", !f.Failed
+		s.begun, s.of.failure, s.of.ended = max(0, s.begun-1), "", !f.Failed
 		if f.Failed {
 			s.of.failure = cmp.Or(f.Last, f.Agent+" reports that it failed")
+			s.of.wrong = cmp.Or(s.of.wrong, fmt.Sprintf("a turn of %s failed: %s", f.Agent, s.of.failure))
 		}
 	}
 }
@@ -307,9 +311,11 @@ func (a *analyzer) settle() {
 
 // turn is how the agents' turns ended, of which the output has the transcripts.
 func (a *analyzer) turn() Turn {
-	t := Turn{Ended: a.ended}
+	t := Turn{Wrong: a.wrong, Ended: a.ended}
 	for i := range a.streams {
-		t.CutOff = cmp.Or(t.CutOff, a.streams[i].begun)
+		if s := &a.streams[i]; s.begun > 0 {
+			t.Wrong = cmp.Or(t.Wrong, fmt.Sprintf("the turn of %s was cut off: its transcript has no end", s.agent))
+		}
 	}
 	return t
 }

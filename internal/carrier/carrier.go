@@ -82,8 +82,8 @@ type Part struct {
 // Fact is one of [Began], [Ended], [Trouble], [Usage], [Call] and [Refused].
 type Fact interface{ fact() }
 
-// Began says that a turn is under way, of an agent whose format says how a turn ends: without
-// an [Ended] after it the turn was cut off.
+// Began says that a turn is under way, of an agent whose format says how a turn ends: where
+// fewer are [Ended] than began, one was cut off.
 type Began struct{ Agent string }
 
 // Ended says that an agent's turn is over. A stream may have several: a command can
@@ -159,7 +159,7 @@ type Stream struct {
 	bare   bool   // the object is alone on its line
 	agent  string // of the object that is read
 	seen   string // the last agent that there was
-	begun  bool   // its turn has begun and has not ended
+	begun  int    // turns that have begun and have not ended
 	totals string // the session whose totals are reported
 	source string
 	depth  int

@@ -33,7 +33,7 @@ func (s *Stream) read(src []byte, cut bool) (known, isJSON bool) {
 		return true, true
 	}
 	if at := d.get(0, path{"type"}); d.cut && cut && at != none && len(s.table().typed[string(d.raw(at))]) > 0 {
-		s.turnBegan(cmp.Or(s.seen, "an agent"))
+		s.turnBegan(cmp.Or(s.seen, "an agent"), false)
 	}
 	return false, true
 }
@@ -49,7 +49,7 @@ func (s *Stream) open(i int32) bool {
 		s.seen, s.totals = s.agent, ""
 	}
 	if shape.opens {
-		s.turnBegan(s.agent)
+		s.turnBegan(s.agent, shape.Starts)
 	}
 	if len(shape.each) == 0 {
 		s.entry(shape, i)
@@ -249,10 +249,10 @@ func (s *Stream) called(p paths, i int32) string {
 	return s.word(p, i)
 }
 
-// turnBegan tells that a turn is under way, once.
-func (s *Stream) turnBegan(agent string) {
-	if !s.begun && agent != "" {
-		s.begun = true
+// turnBegan tells that a turn is under way: once, or again where another one starts.
+func (s *Stream) turnBegan(agent string, starts bool) {
+	if (s.begun == 0 || starts) && agent != "" {
+		s.begun++
 		s.tell(Began{Agent: agent})
 	}
 }
@@ -290,11 +290,11 @@ func (s *Stream) facts(r *reading, i int32) {
 		s.tell(u)
 	}
 	if r.Turn == Done && s.doc.cut { // nobody knows what the rest says
-		s.turnBegan(s.agent)
+		s.turnBegan(s.agent, false)
 		return
 	}
 	if r.Turn != Goes {
-		s.begun = false
+		s.begun = max(0, s.begun-1)
 		last := s.word(r.last, i)
 		if last == "" {
 			last = strings.TrimSpace(string(s.words.recent))

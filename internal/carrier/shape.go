@@ -22,6 +22,9 @@ type Shape struct {
 	// Opens says that such an object shows a turn under way. One with words of the agent does
 	// so anyway. It counts only for an agent whose shapes say how a turn ends.
 	Opens bool `yaml:"opens" json:"opens,omitempty" doc:"It shows that a turn is under way, as the agent's words do anyway: if nothing with turn follows, the turn was cut off."`
+	// Starts says that such an object is the first of a turn, and comes once in it. It opens
+	// the turn as well.
+	Starts bool `yaml:"starts" json:"starts,omitempty" doc:"It is the first object of a turn, and comes once in it: as many turns have to end as start, else one was cut off."`
 	// Each is the path of a list whose entries are read; empty: the object itself is.
 	Each string `yaml:"each" json:"each,omitempty" doc:"The path of a list whose entries are read in place of the object."`
 	// Read says what is read. The first that matches an entry is used.
@@ -156,7 +159,7 @@ func NewTable(shapes ...Shape) *Table {
 			made.read = append(made.read, newReading(r))
 			made.opens = made.opens || r.Said != "" && r.Turn == Goes
 		}
-		made.opens = (made.opens || s.Opens) && ends[s.Agent]
+		made.opens = (made.opens || s.Opens || s.Starts) && ends[s.Agent]
 		if s.Agent != "" {
 			t.name(made)
 		}

@@ -45,6 +45,7 @@ func TestRead(t *testing.T) {
 	}
 	for name, in := range map[string]string{
 		"nothing": "", "no JSON": "done", "a list": "[]", "another document": `{"a":1}`, "a number for a session": `{"session_id":7}`,
+		"a key twice": `{"session_id":"s","cwd":"/w","cwd":"/x"}`, "a key twice, in another case": `{"session_id":"s","stop_hook_active":true,"Stop_Hook_Active":false}`,
 		"two documents": `{"session_id":"s"}{}`, "more than is read": `{"session_id":"` + strings.Repeat("x", MaxInput) + `"}`,
 	} {
 		if got, err := Read(t.Context(), strings.NewReader(in), ""); err == nil {

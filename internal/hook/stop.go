@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -82,6 +83,9 @@ func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
 			err = fmt.Errorf("%s has the wrong type: %s", cmp.Or(wrong.Field, "all of it"), wrong.Value)
 		}
 		return Stop{}, fmt.Errorf("what the agent says is not a hook's JSON: %w", err)
+	}
+	if twice := strictjson.Repeated(i.text); twice != "" {
+		return Stop{}, fmt.Errorf("what the agent says has %s twice", twice)
 	}
 	stop := Stop{Agent: as, Dir: s.Cwd}
 	switch {
