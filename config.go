@@ -153,17 +153,9 @@ func (c *Config) measurable() error {
 	if c.Resume != nil && l == (Limits{}) {
 		l = c.Resume.Limits
 	}
-	for _, of := range []struct {
-		name string
-		on   bool
-	}{
-		{"Cost", l.Cost > 0},
-		{"Tokens", l.Tokens > 0},
-		{"IdleIterations", l.IdleIterations > 0},
-		{"WorkspaceCycles", l.WorkspaceCycles > 0},
-	} {
-		if of.on && c.Measure == nil {
-			return fmt.Errorf("Config.Limits.%s is stated and Config.Measure is nil: nothing would ever count against it", of.name)
+	for _, g := range core.Specs() {
+		if g.Measured && g.On(l) && c.Measure == nil {
+			return fmt.Errorf("Config.Limits.%s is stated and Config.Measure is nil: nothing would ever count against it", g.Field)
 		}
 	}
 	for name, step := range map[string]Step{"Work": c.Work, "Check": c.Check} {

@@ -32,17 +32,22 @@ const (
 )
 
 // ProtocolIDs are those, in the order in which they ask, before any guard.
-func ProtocolIDs() []GuardID {
-	return []GuardID{Rejection, Blocked, Clarification, LadderExhausted}
-}
+func ProtocolIDs() []GuardID { return idsOf(func(g Spec) bool { return g.limit == nil }) }
 
 // Mandatory reports whether what this id asks is for a person to answer, except
 // that a policy rule may name ladder_exhausted.
 func (id GuardID) Mandatory() bool { return id == Clarification || id == LadderExhausted }
 
 // GuardIDs are all guards, in the order in which they ask.
-func GuardIDs() []GuardID {
-	return []GuardID{Weakened, MaxIterations, MaxRuntime, LoopDetected, ConsecutiveErrors, MaxCost, MaxTokens, NoProgress, WorkspaceCycle, TurnLoop}
+func GuardIDs() []GuardID { return idsOf(func(g Spec) bool { return g.limit != nil }) }
+
+func idsOf(want func(Spec) bool) (ids []GuardID) {
+	for _, g := range specs {
+		if want(g) {
+			ids = append(ids, g.ID)
+		}
+	}
+	return ids
 }
 
 // Guard watches the state of a run and trips when it has gone on for too long.

@@ -1,10 +1,10 @@
 package core
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,29 +82,18 @@ func (o Often) For(loop int) Often {
 // a main one is missing give [ErrNoGuards].
 func (l Limits) Validate() error {
 	var errs []error
-	missing := func(name string) {
-		errs = append(errs, fmt.Errorf("%w: %s is neither stated nor looprun.Off", ErrNoGuards, name))
-	}
-	check := func(name string, zero, negative bool) {
-		switch {
-		case zero:
-			missing(name)
-		case negative:
-			errs = append(errs, fmt.Errorf("%s is negative; use looprun.Off to turn it off", name))
+	wrong := func(g Spec, why string) { errs = append(errs, fmt.Errorf("Limits.%s %s", g.Field, why)) }
+	for _, g := range Specs() {
+		text := g.Text(l)
+		if text == "" && g.Stated {
+			errs = append(errs, fmt.Errorf("%w: Limits.%s is neither stated nor looprun.Off", ErrNoGuards, g.Field))
 		}
-	}
-	check("Limits.Iterations", l.Iterations == 0, l.Iterations < Off)
-	check("Limits.Runtime", l.Runtime == 0, l.Runtime < Off)
-	check("Limits.Loop", l.Loop == 0, l.Loop < Off)
-	check("Limits.Errors", l.Errors == 0, l.Errors < Off)
-	if l.Loop == 1 {
-		errs = append(errs, errors.New("Limits.Loop is 1: every iteration would be a loop; use 2 or more"))
-	}
-	if _, err := ParseWeakening(string(l.Weakened)); l.Weakened != "" && err != nil {
-		errs = append(errs, fmt.Errorf("Limits.Weakened: %w", err))
-	}
-	if l.TurnLoop == 1 {
-		errs = append(errs, errors.New("Limits.TurnLoop is 1: every call of a tool would be a loop; use 2 or more"))
+		if g.One != "" && text == "1" {
+			wrong(g, "is 1: "+g.One+"; use 2 or more")
+		}
+		if why := g.limit.wrong(l); why != "" {
+			wrong(g, why)
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -121,24 +110,9 @@ func (l Limits) watched(guards []Guard) error {
 	if errs != nil {
 		return errors.Join(errs...)
 	}
-	for _, of := range []struct {
-		name  string
-		on    bool
-		guard GuardID
-	}{
-		{"Iterations", l.Iterations > 0, MaxIterations},
-		{"Runtime", l.Runtime > 0, MaxRuntime},
-		{"Loop", l.Loop > 0, LoopDetected},
-		{"Errors", l.Errors > 0, ConsecutiveErrors},
-		{"Cost", l.Cost > 0, MaxCost},
-		{"Tokens", l.Tokens > 0, MaxTokens},
-		{"IdleIterations", l.IdleIterations > 0, NoProgress},
-		{"WorkspaceCycles", l.WorkspaceCycles > 0, WorkspaceCycle},
-		{"TurnLoop", l.TurnLoop > 0, TurnLoop},
-		{"Weakened", l.Weakened == WeakenedTrips, Weakened},
-	} {
-		if of.on && !slices.ContainsFunc(guards, func(g Guard) bool { return g.ID() == of.guard }) {
-			errs = append(errs, fmt.Errorf("%w: Limits.%s is stated, and no guard %s watches it; append your own guards to guards.Default(), or use looprun.Off", ErrNoGuards, of.name, of.guard))
+	for _, of := range Specs() {
+		if of.On(l) && !slices.ContainsFunc(guards, func(g Guard) bool { return g.ID() == of.ID }) {
+			errs = append(errs, fmt.Errorf("%w: Limits.%s is stated, and no guard %s watches it; append your own guards to guards.Default(), or use looprun.Off", ErrNoGuards, of.Field, of.ID))
 		}
 	}
 	return errors.Join(errs...)
@@ -154,52 +128,13 @@ type Caps struct {
 
 // DefaultCaps are the larger of 50 iterations and 60 minutes and twice the
 // limits; twice the limit for cost and tokens.
-func DefaultCaps(l Limits) Caps {
-	return Caps{
-		Iterations: max(50, plus(l.Iterations, l.Iterations)),
-		Runtime:    max(time.Hour, plus(l.Runtime, l.Runtime)),
-		Cost:       plus(l.Cost, l.Cost),
-		Tokens:     plus(l.Tokens, l.Tokens),
+func DefaultCaps(l Limits) (c Caps) {
+	for _, g := range specs {
+		if x := g.extended(); x != nil {
+			x.defaultCap(l, &c)
+		}
 	}
-}
-
-// amount is what limits are counted in.
-type amount interface {
-	int | int64 | float64 | time.Duration
-}
-
-// plus is the sum of two amounts: what is off adds nothing, and where the sum is more
-// than the type can hold it is the most that it can.
-func plus[T amount](a, b T) T {
-	a, b = max(0, a), max(0, b)
-	if sum := a + b; sum >= a && !math.IsInf(float64(sum), 0) {
-		return sum
-	}
-	return most[T]()
-}
-
-func most[T amount]() T {
-	var t T
-	switch p := any(&t).(type) {
-	case *int:
-		*p = math.MaxInt
-	case *int64:
-		*p = math.MaxInt64
-	case *time.Duration:
-		*p = math.MaxInt64
-	case *float64:
-		*p = math.MaxFloat64
-	}
-	return t
-}
-
-// share is that many percent of an amount.
-func share[T int64 | float64](of T, percent float64) T {
-	part := float64(max(0, of)) * max(0, percent) / 100
-	if part >= float64(most[T]()) {
-		return most[T]()
-	}
-	return T(part)
+	return c
 }
 
 // Extend is what a continuing answer adds to a limit: an amount, or a
@@ -213,115 +148,47 @@ type Extend struct {
 	TokensPercent float64       `json:"tokens_percent,omitempty"`
 }
 
-// limitsJSON is how limits are written: “off” in words, time as a duration.
-type limitsJSON struct {
-	Iterations      any `json:"iterations"`
-	Runtime         any `json:"runtime"`
-	Loop            any `json:"loop"`
-	Errors          any `json:"errors"`
-	Cost            any `json:"cost,omitempty"`
-	Tokens          any `json:"tokens,omitempty"`
-	IdleIterations  any `json:"idle_iterations,omitempty"`
-	WorkspaceCycles any `json:"workspace_cycles,omitempty"`
-	TurnLoop        any `json:"turn_loop,omitempty"`
-
-	Weakened Weakening `json:"weakened,omitempty"`
-}
-
 const offWord = "off"
-
-func number[T int | int64 | float64](v T, zero any) any {
-	switch {
-	case v < 0:
-		return offWord
-	case v == 0:
-		return zero
-	}
-	return v
-}
 
 // MarshalJSON writes a limit that is off as "off" and runtime as "15m0s".
 func (l Limits) MarshalJSON() ([]byte, error) {
-	runtime := any(l.Runtime.String())
-	if l.Runtime < 0 {
-		runtime = offWord
+	out := []byte{'{'}
+	for _, g := range Specs() {
+		v := g.limit.json(l, g.Stated)
+		if v == nil {
+			continue
+		}
+		text, err := json.Marshal(v)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(append(strconv.AppendQuote(out, g.Name), ':'), text...), ',')
 	}
-	return json.Marshal(limitsJSON{
-		Iterations: number(l.Iterations, 0), Runtime: runtime,
-		Loop: number(l.Loop, 0), Errors: number(l.Errors, 0),
-		Cost: number(l.Cost, nil), Tokens: number(l.Tokens, nil),
-		IdleIterations:  number(l.IdleIterations, nil),
-		WorkspaceCycles: number(l.WorkspaceCycles, nil),
-		TurnLoop:        number(l.TurnLoop, nil),
-		Weakened:        l.Weakened,
-	})
-}
-
-type limitField struct{ text string }
-
-func (f *limitField) UnmarshalJSON(b []byte) error {
-	f.text = string(b)
-	if len(b) > 0 && b[0] == '"' {
-		return json.Unmarshal(b, &f.text)
-	}
-	return nil
-}
-
-func parseLimit[T int | int64 | float64](name string, f limitField, to *T, parse func(string) (T, error), errs *[]error) {
-	switch f.text {
-	case "":
-		return
-	case offWord:
-		*to = Off
-		return
-	}
-	v, err := parse(f.text)
-	if err != nil {
-		*errs = append(*errs, fmt.Errorf("limit %s: %q is not a number", name, f.text))
-		return
-	}
-	*to = v
+	return append(bytes.TrimSuffix(out, []byte{','}), '}'), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (l *Limits) UnmarshalJSON(b []byte) error {
-	var j struct {
-		Iterations      limitField `json:"iterations"`
-		Runtime         limitField `json:"runtime"`
-		Loop            limitField `json:"loop"`
-		Errors          limitField `json:"errors"`
-		Cost            limitField `json:"cost"`
-		Tokens          limitField `json:"tokens"`
-		IdleIterations  limitField `json:"idle_iterations"`
-		WorkspaceCycles limitField `json:"workspace_cycles"`
-		TurnLoop        limitField `json:"turn_loop"`
-		Weakened        Weakening  `json:"weakened"`
-	}
-	if err := json.Unmarshal(b, &j); err != nil {
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(b, &values); err != nil {
 		return err
 	}
-	*l = Limits{Weakened: j.Weakened}
+	*l = Limits{}
 	var errs []error
-	tokens := func(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) }
-	usd := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
-	parseLimit("iterations", j.Iterations, &l.Iterations, strconv.Atoi, &errs)
-	parseLimit("loop", j.Loop, &l.Loop, strconv.Atoi, &errs)
-	parseLimit("errors", j.Errors, &l.Errors, strconv.Atoi, &errs)
-	parseLimit("cost", j.Cost, &l.Cost, usd, &errs)
-	parseLimit("tokens", j.Tokens, &l.Tokens, tokens, &errs)
-	parseLimit("idle_iterations", j.IdleIterations, &l.IdleIterations, strconv.Atoi, &errs)
-	parseLimit("workspace_cycles", j.WorkspaceCycles, &l.WorkspaceCycles, strconv.Atoi, &errs)
-	parseLimit("turn_loop", j.TurnLoop, &l.TurnLoop, strconv.Atoi, &errs)
-	switch t := j.Runtime.text; t {
-	case "":
-	case offWord:
-		l.Runtime = Off
-	default:
-		d, err := time.ParseDuration(t)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("limit runtime: %w", err))
+	for _, g := range Specs() {
+		raw, ok := values[g.Name]
+		if !ok {
+			continue
 		}
-		l.Runtime = d
+		text := string(raw)
+		if raw[0] == '"' {
+			if err := json.Unmarshal(raw, &text); err != nil {
+				return err
+			}
+		}
+		if err := g.Put(l, text); err != nil {
+			errs = append(errs, fmt.Errorf("limit %s cannot be read: %w", g.Name, err))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -127,7 +127,7 @@ func TestTheQuestionSaysWhatTheCapLeaves(t *testing.T) {
 			{"enough iterations", core.MaxIterations, looptest.Play{}, core.Caps{Iterations: 7, Runtime: time.Second}, ""},
 			{"too few iterations", core.MaxIterations, looptest.Play{}, core.Caps{Iterations: 6, Runtime: time.Second}, "room for 4 iterations more (--cap-iterations)"},
 			{"enough time", core.MaxRuntime, looptest.Play{Took: 5 * time.Minute}, core.Caps{Iterations: 3, Runtime: 15 * time.Minute}, ""},
-			{"too little time", core.MaxRuntime, looptest.Play{Took: 5 * time.Minute}, core.Caps{Iterations: 3, Runtime: 14 * time.Minute}, "room for 9m0s more (--cap-runtime)"},
+			{"too little time", core.MaxRuntime, looptest.Play{Took: 5 * time.Minute}, core.Caps{Iterations: 3, Runtime: 14 * time.Minute}, "room for 9m more (--cap-runtime)"},
 			{"another guard", core.LoopDetected, looptest.Play{Same: 1, Took: time.Minute}, core.Caps{Iterations: 3, Runtime: 6 * time.Minute}, ""},
 		} {
 			l := core.Limits{Iterations: 2, Runtime: 5 * time.Minute, Loop: core.Off, Errors: core.Off}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -85,25 +86,7 @@ func (s Status) Resumable() bool {
 func (s Status) Reopens() bool { return s == StatusCancelled || s == StatusAccepted }
 
 // ExitCode is the code of a run that this guard stopped and nobody answered for.
-func (id GuardID) ExitCode() int {
-	switch id {
-	case MaxIterations:
-		return 110
-	case LoopDetected:
-		return 111
-	case ConsecutiveErrors:
-		return 112
-	case MaxCost, MaxTokens:
-		return 113
-	case NoProgress, WorkspaceCycle, TurnLoop:
-		return 114
-	case Weakened:
-		return 116
-	case MaxRuntime:
-		return 124
-	}
-	return StatusTripped.ExitCode()
-}
+func (id GuardID) ExitCode() int { return cmp.Or(id.Spec().ExitCode, StatusTripped.ExitCode()) }
 
 // Result is the verdict on a run.
 type Result struct {

@@ -411,29 +411,8 @@ func (s *State) reset(id GuardID) {
 		s.ResetAt = map[GuardID]int{}
 	}
 	s.ResetAt[id] = s.Iterations
-	switch id {
-	case LoopDetected:
-		s.Cycles.Reset()
-		s.Core, s.CoreRun, s.Failures = 0, 0, nil
-		s.Labels, s.KnownRun = nil, 0
-	case ConsecutiveErrors:
-		s.ErrorRun, s.ErrorHashes, s.KnownRun = 0, nil, 0
-	case LadderExhausted:
-		if !s.Restarted {
-			s.Ladder.Reset(s.LadderTask())
-			s.Restarted = true
-		}
-	case NoProgress:
-		s.Idle = 0
-	case Weakened:
-		s.Passed = false
-	case TurnLoop:
-		s.Repeated = nil
-	case WorkspaceCycle:
-		s.Trees = last(s.Trees, 1)
-		for i := range s.Trees {
-			s.Trees[i].Returns = 0
-		}
+	if clear := id.Spec().reset; clear != nil {
+		clear(s)
 	}
 }
 

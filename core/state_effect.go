@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/looprun/looprun/protocol/rejection"
 )
@@ -61,7 +60,7 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 	}
 	d.Holds = o.Guidance
 	if d.Guidance = joinLines(o.Guidance, words); d.Guidance != "" { // the work tries something else now
-		d.Resets = distinct(append(d.Resets, counting...))
+		d.Resets = distinct(append(d.Resets, counting()...))
 	}
 	if s.Trip.Guard.wantsWords(o) && d.Guidance == "" {
 		return d, errWordless(o)
@@ -110,57 +109,27 @@ func joinLines(texts ...string) string {
 	return strings.Join(texts, "\n")
 }
 
+// extended are the limits after an extension.
 func (s *State) extended(e Extend) Limits {
 	l := s.Limits
-	l.Iterations = extend(l.Iterations, s.Iterations, e.Iterations, s.Caps.Iterations)
-	l.Runtime = extend(l.Runtime, s.Elapsed, e.Runtime, s.Caps.Runtime)
-	l.Cost = extend(l.Cost, s.Cost, plus(e.Cost, share(s.Initial.Cost, e.CostPercent)), s.Caps.Cost)
-	l.Tokens = extend(l.Tokens, s.Tokens, plus(e.Tokens, share(s.Initial.Tokens, e.TokensPercent)), s.Caps.Tokens)
+	for _, g := range specs {
+		if x := g.extended(); x != nil {
+			x.extend(s, &l, e)
+		}
+	}
 	return l
-}
-
-// extend returns the limit after the extension: what is spent plus what is
-// added, never less than the limit was and never past its cap. A limit that is
-// off stays off.
-func extend[T amount](limit, spent, extra, ceiling T) T {
-	if limit <= 0 || extra <= 0 {
-		return limit
-	}
-	extended := max(limit, plus(spent, extra))
-	if ceiling > 0 {
-		extended = max(limit, min(extended, ceiling))
-	}
-	return extended
 }
 
 // lifts reports whether the limit that tripped leaves room under the new limits.
 func (s *State) lifts(l Limits) bool {
-	switch s.Trip.Guard {
-	case MaxIterations:
-		return s.Iterations < l.Iterations
-	case MaxRuntime:
-		return s.Elapsed < l.Runtime
-	case MaxCost:
-		return s.Cost <= l.Cost
-	case MaxTokens:
-		return s.Tokens <= l.Tokens
-	}
-	return true
+	x := s.Trip.Guard.Spec().extended()
+	return x == nil || x.lifted(s, l)
 }
 
 // raised reports whether the limit that the guard watches is higher in those.
 func (l Limits) raised(id GuardID, now Limits) bool {
-	switch id {
-	case MaxIterations:
-		return now.Iterations > l.Iterations
-	case MaxRuntime:
-		return now.Runtime > l.Runtime
-	case MaxCost:
-		return now.Cost > l.Cost
-	case MaxTokens:
-		return now.Tokens > l.Tokens
-	}
-	return false
+	x := id.Spec().extended()
+	return x != nil && x.raised(l, now)
 }
 
 // Note is something that the loop itself has to say in a question: the key of
@@ -208,34 +177,25 @@ func (n Note) String() string {
 	return n.Key
 }
 
-func capped(ceiling, flag string) (Note, bool) {
-	return Note{NoteCapped, map[string]any{"Cap": ceiling, "Flag": flag}}, true
-}
-
 // Capped reports whether answers can add no more to the limit of that guard.
 func (s *State) Capped(id GuardID) (Note, bool) {
-	switch {
-	case id == MaxIterations && s.Caps.Iterations > 0 && max(s.Limits.Iterations, s.Iterations) >= s.Caps.Iterations:
-		return capped(fmt.Sprintf("%d iterations", s.Caps.Iterations), "--cap-iterations")
-	case id == MaxRuntime && s.Caps.Runtime > 0 && max(s.Limits.Runtime, s.Elapsed) >= s.Caps.Runtime:
-		return capped(s.Caps.Runtime.String(), "--cap-runtime")
-	case id == MaxCost && s.Caps.Cost > 0 && max(s.Limits.Cost, s.Cost) >= s.Caps.Cost:
-		return capped(fmt.Sprintf("$%.2f", s.Caps.Cost), "--cap-cost")
-	case id == MaxTokens && s.Caps.Tokens > 0 && max(s.Limits.Tokens, s.Tokens) >= s.Caps.Tokens:
-		return capped(fmt.Sprintf("%d tokens", s.Caps.Tokens), "--cap-tokens")
+	if x := id.Spec().extended(); x != nil {
+		if ceiling, full := x.full(s); full {
+			return Note{NoteCapped, map[string]any{"Cap": ceiling, "Flag": "--cap-" + x.key()}}, true
+		}
 	}
 	return Note{}, false
 }
 
 // room says how much less than an option promises the cap leaves.
 func (s *State) room(q Question) (Note, bool) {
+	x := s.Trip.Guard.Spec().extended()
 	for _, o := range q.Options {
-		switch l := s.extended(o.Extend); {
-		case !o.Action.Continues():
-		case s.Trip.Guard == MaxIterations && o.Extend.Iterations > 0 && l.Iterations < plus(s.Iterations, o.Extend.Iterations):
-			return Note{NoteRoom, map[string]any{"Room": fmt.Sprintf("%d iterations", l.Iterations-s.Iterations), "Flag": "--cap-iterations"}}, true
-		case s.Trip.Guard == MaxRuntime && o.Extend.Runtime > 0 && l.Runtime < plus(s.Elapsed, o.Extend.Runtime):
-			return Note{NoteRoom, map[string]any{"Room": (l.Runtime - s.Elapsed).Round(time.Second).String(), "Flag": "--cap-runtime"}}, true
+		if x == nil || !o.Action.Continues() {
+			continue
+		}
+		if left, less := x.room(s, o.Extend); less {
+			return Note{NoteRoom, map[string]any{"Room": left, "Flag": "--cap-" + x.key()}}, true
 		}
 	}
 	return Note{}, false

@@ -37,7 +37,7 @@ func (s *State) foldTask(d ActionApplied) {
 
 // counting are the guards whose streaks start over when the work goes on with another
 // task, or with words or an approach that it did not have. Limits do not: they bound the run.
-var counting = []GuardID{LoopDetected, ConsecutiveErrors, NoProgress, WorkspaceCycle}
+func counting() []GuardID { return idsOf(func(g Spec) bool { return g.Streak }) }
 
 // retask puts the task of a rejection in the place of the rejected one.
 func (s *State) retask(a Action, d *ActionApplied) error {
@@ -59,7 +59,7 @@ func (s *State) retask(a Action, d *ActionApplied) error {
 			return errors.New("the rejection suggests no other task")
 		}
 	}
-	d.Resets = counting
+	d.Resets = counting()
 	return nil
 }
 
@@ -173,7 +173,7 @@ func (s *State) foldSubtask() {
 	next := s.Subtasks[0]
 	s.Subtask, s.Subtasks = &next, slices.Clone(s.Subtasks[1:])
 	s.Task, s.Best, s.Climbed = taskText(next), nil, ""
-	for _, id := range counting {
+	for _, id := range counting() {
 		s.reset(id)
 	}
 	s.Baseline, s.Previous, s.Declared, s.Weigh, s.Holds = nil, nil, nil, false, ""

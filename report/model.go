@@ -233,14 +233,11 @@ func newPageTrip(t *Trip, id string) pageTrip {
 	e := t.Effect
 	p.Guidance = termsafe.Cut(e.Guidance, pageGuidance)
 	for _, id := range e.Resets {
-		switch {
-		case id == core.MaxIterations && e.Limits.Iterations > 0:
-			p.Effects = append(p.Effects, fmt.Sprintf("The limit was %s from then on.", plural.Count(e.Limits.Iterations, "iteration")))
-		case id == core.MaxRuntime && e.Limits.Runtime > 0:
-			p.Effects = append(p.Effects, fmt.Sprintf("The limit was %s from then on.", duration(e.Limits.Runtime.Seconds())))
-		default:
-			p.Effects = append(p.Effects, upperFirst(words(id))+" started over.")
+		text := upperFirst(words(id)) + " started over."
+		if g := id.Spec(); g.Unit() != "" && g.On(e.Limits) {
+			text = "The limit was " + g.Phrase(e.Limits) + " from then on."
 		}
+		p.Effects = append(p.Effects, text)
 	}
 	for _, k := range e.Known[:min(len(e.Known), 10)] {
 		p.Effects = append(p.Effects, fmt.Sprintf("A known issue from then on: %s.", k.Label))

@@ -34,15 +34,6 @@ func isID(s string) bool {
 	return s != "" && letter(rune(s[0])) && !strings.ContainsFunc(s, other)
 }
 
-// units are the keys of extend that a guard's limit is counted in. A guard that
-// is not here has no limit that can be extended.
-var units = map[core.GuardID]string{
-	core.MaxIterations: "iterations",
-	core.MaxRuntime:    "runtime",
-	core.MaxCost:       "cost",
-	core.MaxTokens:     "tokens",
-}
-
 // plain is text that is shown as it stands in the file.
 func plain(s string) string { return termsafe.Line(s) }
 
@@ -230,7 +221,8 @@ func (t *Template) checkExtend(r *report, i int) {
 	o := t.Options[i]
 	path := []any{"options", i, "extend"}
 	given := r.doc.Has(path...)
-	unit, limit := units[t.Guard]
+	unit := t.Guard.Spec().Unit()
+	limit := unit != ""
 	known := slices.Contains(guardIDs(), string(t.Guard))
 	switch {
 	case !known:

@@ -108,8 +108,8 @@ func extending() []object {
 	var rules []object
 	var without []string
 	for _, id := range guardIDs() {
-		unit, limit := units[core.GuardID(id)]
-		if !limit {
+		unit := core.GuardID(id).Spec().Unit()
+		if unit == "" {
 			without = append(without, id)
 			continue
 		}

@@ -2,7 +2,6 @@ package templates
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -46,28 +45,9 @@ func head(s string) string { return s[:min(len(s), readBytes)] }
 func tail(s string) string { return s[max(0, len(s)-readBytes):] }
 
 func (s *source) max() any {
-	l := s.state.Limits
-	switch s.trip.Guard {
-	case core.MaxIterations:
-		return formatCount(l.Iterations)
-	case core.MaxRuntime:
-		return formatLimit(l.Runtime)
-	case core.LoopDetected:
-		return formatCount(l.Loop)
-	case core.ConsecutiveErrors:
-		return formatCount(l.Errors)
-	case core.MaxCost:
-		if l.Cost > 0 {
-			return fmt.Sprintf("$%.2f", l.Cost)
-		}
-	case core.MaxTokens:
-		return formatCount(l.Tokens)
-	case core.NoProgress:
-		return formatCount(l.IdleIterations)
-	case core.WorkspaceCycle:
-		return formatCount(l.WorkspaceCycles)
-	case core.TurnLoop:
-		return formatCount(l.TurnLoop)
+	g := s.trip.Guard.Spec()
+	if text := g.Text(s.state.Limits); text != "off" && g.Words() == nil {
+		return text
 	}
 	return ""
 }

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -167,15 +169,15 @@ func exitStatuses() []man.Entry {
 	} {
 		add(of.status.ExitCode(), of.text)
 	}
-	const unanswered = " tripped, and nobody answered."
-	add(core.MaxIterations.ExitCode(), "The guard max_iterations"+unanswered)
-	add(core.LoopDetected.ExitCode(), "The guard loop_detected"+unanswered)
-	add(core.ConsecutiveErrors.ExitCode(), "The guard consecutive_errors"+unanswered)
-	add(core.MaxCost.ExitCode(), "The guard max_cost or max_tokens"+unanswered)
-	add(core.NoProgress.ExitCode(), "The guard no_progress, workspace_cycle or turn_loop"+unanswered)
-	add(core.Weakened.ExitCode(), "The guard weakened"+unanswered)
-	add(core.StatusTripped.ExitCode(), "Another question was not answered: the ladder is exhausted, a clarification, a rejection.")
-	add(core.MaxRuntime.ExitCode(), "The guard max_runtime"+unanswered)
+	texts := map[int]string{core.StatusTripped.ExitCode(): "Another question was not answered: the ladder is exhausted, a clarification, a rejection."}
+	ids := map[int][]string{}
+	for _, g := range core.Specs() {
+		ids[g.ExitCode] = append(ids[g.ExitCode], string(g.ID))
+		texts[g.ExitCode] = "The guard " + strings.Join(ids[g.ExitCode], " or ") + " tripped, and nobody answered."
+	}
+	for _, code := range slices.Sorted(maps.Keys(texts)) {
+		add(code, texts[code])
+	}
 	add(core.ExitFailed, "looprun itself failed: it was called wrongly, the configuration is wrong, the state directory cannot be used.")
 	add(126, "The command is not executable.")
 	add(127, "The command was not found.")

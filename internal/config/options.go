@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"cmp"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -217,50 +218,63 @@ func (o *Options) Limits() (core.Limits, core.Caps, error) {
 
 // Over puts the limits that were given over those in l, and returns the caps.
 func (f *LimitFlags) Over(l *core.Limits) (core.Caps, error) {
-	set(&l.Iterations, f.MaxIterations)
-	set(&l.Loop, f.LoopThreshold)
-	set(&l.Errors, f.MaxErrors)
-	set(&l.IdleIterations, f.MaxIdleIterations)
-	set(&l.WorkspaceCycles, f.DetectWorkspaceCycles)
-	set(&l.TurnLoop, f.TurnLoop)
-	if f.Weakened != "" {
-		l.Weakened = core.Weakening(f.Weakened)
-	}
-	set(&l.Cost, f.MaxCost)
-	set(&l.Tokens, f.MaxTokens)
-	set(&l.Runtime, f.MaxRuntime)
+	given := f.Texts()
 	var errs []error
-	wrong := func(format string, args ...any) { errs = append(errs, Usagef(format, args...)) }
-	if l.Loop == 1 {
-		wrong("%s 1: every failure would be a loop; use 2 or more, or off", Flag("loop-threshold"))
-	}
-	if l.TurnLoop == 1 {
-		wrong("%s 1: every call of a tool would be a loop; use 2 or more, or off", Flag("turn-loop"))
+	for _, g := range core.Specs() {
+		if text, ok := given[g.Key]; ok {
+			errs = append(errs, g.Put(l, text))
+		}
+		if g.One != "" && g.Text(*l) == "1" {
+			errs = append(errs, Usagef("%s 1: %s; use 2 or more, or off", Flag(flagOf(g.Key)), g.One))
+		}
 	}
 	caps := core.DefaultCaps(*l)
-	set(&caps.Iterations, f.CapIterations)
-	set(&caps.Runtime, f.CapRuntime)
-	set(&caps.Cost, f.CapCost)
-	set(&caps.Tokens, f.CapTokens)
-	const lower = "raise the cap or lower the limit"
-	if caps.Cost > 0 && l.Cost > caps.Cost {
-		wrong("%s %.2f is above %s %.2f; "+lower, Flag("max-cost"), l.Cost, Flag("cap-cost"), caps.Cost)
-	}
-	if caps.Tokens > 0 && l.Tokens > caps.Tokens {
-		wrong("%s %d is above %s %d; "+lower, Flag("max-tokens"), l.Tokens, Flag("cap-tokens"), caps.Tokens)
-	}
-	if caps.Iterations > 0 && l.Iterations > caps.Iterations {
-		wrong("%s %d is above %s %d; "+lower, Flag("max-iterations"), l.Iterations, Flag("cap-iterations"), caps.Iterations)
-	}
-	if caps.Runtime > 0 && l.Runtime > caps.Runtime {
-		wrong("%s %s is above %s %s; "+lower, Flag("max-runtime"), l.Runtime, Flag("cap-runtime"), caps.Runtime)
+	for _, g := range core.Specs() {
+		if g.Unit() == "" {
+			continue
+		}
+		ceiling := CapKey(g)
+		if text, ok := given[ceiling]; ok {
+			errs = append(errs, g.PutCap(&caps, text))
+		}
+		if g.Above(*l, caps) {
+			errs = append(errs, Usagef("%s %s is above %s %s; raise the cap or lower the limit", Flag(flagOf(g.Key)), g.Text(*l), Flag(flagOf(ceiling)), g.CapText(caps)))
+		}
 	}
 	return caps, errors.Join(errs...)
 }
 
-func set[T, L ~int | ~int64 | ~float64](to *T, from *L) {
-	if from != nil {
-		*to = T(*from)
+// CapKey is the key of what answers can extend a guard's limit to.
+func CapKey(g core.Spec) string { return "cap_" + g.Unit() }
+
+func flagOf(key string) string { return strings.ReplaceAll(key, "_", "-") }
+
+// Texts are the limits and caps that are set, by key, as they are written.
+func (f *LimitFlags) Texts() map[string]string {
+	given := map[string]string{}
+	v := reflect.ValueOf(f).Elem()
+	EachField(v.Type(), func(field reflect.StructField) {
+		value := v.FieldByIndex(field.Index)
+		if value.IsZero() {
+			return
+		}
+		if m, ok := value.Interface().(encoding.TextMarshaler); ok {
+			text, _ := m.MarshalText() // a limit can always be written
+			given[keyName(field)] = string(text)
+		} else {
+			given[keyName(field)] = value.String()
+		}
+	})
+	return given
+}
+
+// Inherit takes what is not set from other limits.
+func (f *LimitFlags) Inherit(from LimitFlags) {
+	to, other := reflect.ValueOf(f).Elem(), reflect.ValueOf(from)
+	for i := range to.NumField() {
+		if to.Field(i).IsZero() {
+			to.Field(i).Set(other.Field(i))
+		}
 	}
 }
 

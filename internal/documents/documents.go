@@ -49,27 +49,20 @@ func known(t reflect.Type) object {
 // limits describes limits as they write themselves: "off" for one that is off, runtime
 // as a duration, and nothing for an optional one that is not set.
 func limits() object {
-	number := func(description string) object {
-		return object{"description": description, "oneOf": []object{{"const": "off"}, {"type": "number", "minimum": 0}}}
+	properties, required := object{}, []string{}
+	for _, g := range core.Specs() {
+		value := object{"type": "number", "minimum": 0}
+		if g.ID == core.MaxRuntime {
+			value = object{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(h|m|s|ms|µs|ns))+$`}
+		}
+		if properties[g.Name] = (object{"description": g.About, "oneOf": []object{{"const": "off"}, value}}); g.Words() != nil {
+			properties[g.Name] = object{"description": g.About, "enum": g.Words()}
+		}
+		if g.Stated {
+			required = append(required, g.Name)
+		}
 	}
-	return object{
-		"type": "object", "additionalProperties": false, "required": []string{"iterations", "runtime", "loop", "errors"},
-		"properties": object{
-			"iterations": number("Iterations that may be run."),
-			"runtime": object{
-				"description": "Active time, such as 15m0s.",
-				"oneOf":       []object{{"const": "off"}, {"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(h|m|s|ms|µs|ns))+$`}},
-			},
-			"loop":             number("The same signature, or a cycle of them, so many times."),
-			"errors":           number("Errors in a row."),
-			"cost":             number("Reported cost in USD."),
-			"tokens":           number("Reported tokens."),
-			"idle_iterations":  number("Iterations without any change."),
-			"workspace_cycles": number("How often the work tree may come back to a state it had left."),
-			"turn_loop":        number("How often in a row an agent may do the same within one turn."),
-			"weakened":         object{"description": "What happens where a pass checks less than before.", "enum": []string{"trip", "warn", "off"}},
-		},
-	}
+	return object{"type": "object", "additionalProperties": false, "required": required, "properties": properties}
 }
 
 // kept are the fields of a line that are the file's, and no part of the event.

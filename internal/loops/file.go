@@ -5,11 +5,9 @@ package loops
 
 import (
 	"cmp"
-	"encoding"
 	"fmt"
 	"maps"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,21 +43,11 @@ type Loop struct {
 	Command Command             `yaml:"command" doc:"What the loop runs: a shell line, or a list of words."`
 	Check   config.ShellLine    `yaml:"check" doc:"Shell line that judges each iteration; exit code 0 is done."`
 	Policy  string              `yaml:"policy" doc:"The policy file, relative to this one."`
-	Limits  Limits              `yaml:"limits" doc:"When this loop is stopped to ask."`
+	Limits  config.LimitFlags   `yaml:"limits" doc:"When this loop is stopped to ask."`
 	Options Options             `yaml:"options" doc:"Other keys of looprun.yaml."`
 	Matrix  map[string][]string `yaml:"matrix" doc:"Makes one loop of each combination of values. A value stands where {KEY} does."`
 	// Values are those of the matrix that this loop stands for.
 	Values map[string]string `yaml:"-"`
-}
-
-// Limits are those of one loop, with the names and values of looprun.yaml; nil: not given.
-type Limits struct {
-	MaxIterations *config.CountLimit    `yaml:"max_iterations" doc:"Iterations that may be run, or off."`
-	MaxRuntime    *config.DurationLimit `yaml:"max_runtime" doc:"Active time, such as 15m, or off."`
-	MaxErrors     *config.CountLimit    `yaml:"max_errors" doc:"Errors in a row, or off."`
-	LoopThreshold *config.CountLimit    `yaml:"loop_threshold" doc:"How often the same failure may come in a row, or off."`
-	MaxCost       *config.MoneyLimit    `yaml:"max_cost" doc:"What it may cost, in US dollars, or off."`
-	MaxTokens     *config.TokenLimit    `yaml:"max_tokens" doc:"How many tokens it may take, or off."`
 }
 
 // Command is what a loop runs: a list of words, or a shell line. One of them is empty.
@@ -198,10 +186,7 @@ func (l *Loop) inherit(d Loop) {
 		l.Command = d.Command
 	}
 	l.Env, l.Options = over(d.Env, l.Env), over(d.Options, l.Options)
-	of, from := &l.Limits, d.Limits
-	of.MaxIterations, of.MaxRuntime = cmp.Or(of.MaxIterations, from.MaxIterations), cmp.Or(of.MaxRuntime, from.MaxRuntime)
-	of.MaxErrors, of.LoopThreshold = cmp.Or(of.MaxErrors, from.MaxErrors), cmp.Or(of.LoopThreshold, from.LoopThreshold)
-	of.MaxCost, of.MaxTokens = cmp.Or(of.MaxCost, from.MaxCost), cmp.Or(of.MaxTokens, from.MaxTokens)
+	l.Limits.Inherit(d.Limits)
 }
 
 // over is the one map with the other's values over it.
@@ -299,12 +284,8 @@ func (l *Loop) Keys() config.Values {
 	if values == nil {
 		values = config.Values{}
 	}
-	limits := reflect.ValueOf(l.Limits)
-	for i := range limits.NumField() {
-		if limit, ok := limits.Field(i).Interface().(encoding.TextMarshaler); ok && !limits.Field(i).IsNil() {
-			text, _ := limit.MarshalText() // a limit can always be written
-			values[limits.Type().Field(i).Tag.Get("yaml")] = string(text)
-		}
+	for key, text := range l.Limits.Texts() {
+		values[key] = text
 	}
 	if l.Check != "" {
 		values["check"] = string(l.Check)

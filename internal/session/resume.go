@@ -183,20 +183,15 @@ func (c *Anew) restore(app *Program, dir string, state *core.State) (*Session, c
 	return s, event, nil
 }
 
-// caps are the run's, unless others were given or the new limit is above them.
-func (c *Anew) caps(old core.Caps, l core.Limits, given core.Caps) core.Caps {
-	if c.CapIterations != nil || old.Iterations > 0 && l.Iterations > old.Iterations {
-		old.Iterations = given.Iterations
-	}
-	if c.CapRuntime != nil || old.Runtime > 0 && l.Runtime > old.Runtime {
-		old.Runtime = given.Runtime
-	}
-	// A cost or token limit that is new has no cap yet.
-	if c.CapCost != nil || c.MaxCost != nil && (old.Cost == 0 || old.Cost > 0 && l.Cost > old.Cost) {
-		old.Cost = given.Cost
-	}
-	if c.CapTokens != nil || c.MaxTokens != nil && (old.Tokens == 0 || old.Tokens > 0 && l.Tokens > old.Tokens) {
-		old.Tokens = given.Tokens
+// caps are the run's, unless others were given or the new limit is above them. A limit that
+// is new has no cap yet.
+func (c *Anew) caps(old core.Caps, l core.Limits, now core.Caps) core.Caps {
+	given := c.Texts()
+	has := func(key string) bool { return given[key] != "" }
+	for _, g := range core.Specs() {
+		if g.Unit() != "" && (has(config.CapKey(g)) || g.Above(l, old) || g.CapText(old) == "" && has(g.Key)) {
+			g.TakeCap(&old, now)
+		}
 	}
 	return old
 }

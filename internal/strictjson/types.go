@@ -2,6 +2,7 @@ package strictjson
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -98,7 +99,7 @@ func (m Types) fields(t reflect.Type, properties Schema, required *[]string) {
 		}
 	}
 	for f := range t.Fields() {
-		key, options, _ := strings.Cut(f.Tag.Get(m.Tag), ",")
+		key, options, _ := strings.Cut(cmp.Or(f.Tag.Get(m.Tag), f.Tag.Get("json")), ",")
 		if !f.IsExported() || key == "" || key == "-" {
 			continue
 		}
@@ -106,7 +107,7 @@ func (m Types) fields(t reflect.Type, properties Schema, required *[]string) {
 		if m.Null && f.Type.Kind() == reflect.Pointer && !strings.Contains(options, "omit") {
 			s = Schema{"anyOf": []any{s, Schema{"type": "null"}}}
 		}
-		if about := f.Tag.Get("doc"); about != "" {
+		if about := cmp.Or(f.Tag.Get("doc"), f.Tag.Get("help")); about != "" {
 			s["description"] = about
 		}
 		properties[key] = s

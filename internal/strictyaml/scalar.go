@@ -1,6 +1,7 @@
 package strictyaml
 
 import (
+	"cmp"
 	"math"
 	"reflect"
 	"regexp"
@@ -119,7 +120,7 @@ func keysOf(t reflect.Type) keys {
 	k := keys{index: map[string][]int{}}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		name, options, _ := strings.Cut(cmp.Or(f.Tag.Get("yaml"), f.Tag.Get("json")), ",")
 		switch {
 		case name == "-" || (!f.IsExported() && !f.Anonymous):
 			continue
