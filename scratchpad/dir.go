@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,14 +64,21 @@ type Run struct {
 // Create makes the directory of a new run, with an id of the time, and
 // locks it.
 func Create(stateDir string, now time.Time, mode SyncMode) (*Run, error) {
-	if err := prepare(stateDir); errors.Is(err, ErrUnsafe) {
-		return nil, fmt.Errorf("%w, or name another state directory with --state-dir", err)
-	} else if err != nil {
-		return nil, fmt.Errorf("the state directory cannot be used: %w; make it writable, or name another with --state-dir", err)
-	}
+	again := 10 // another run that ends may remove the empty directory at this moment
 	for at := now; ; at = at.Add(idStep) {
+		if err := prepare(stateDir); errors.Is(err, fs.ErrNotExist) && again > 0 {
+			again--
+			continue
+		} else if errors.Is(err, ErrUnsafe) {
+			return nil, fmt.Errorf("%w, or name another state directory with --state-dir", err)
+		} else if err != nil {
+			return nil, fmt.Errorf("the state directory cannot be used: %w; make it writable, or name another with --state-dir", err)
+		}
 		dir := filepath.Join(stateDir, newID(at))
 		if err := os.Mkdir(dir, dirMode); errors.Is(err, fs.ErrExist) {
+			continue
+		} else if errors.Is(err, fs.ErrNotExist) && again > 0 {
+			again--
 			continue
 		} else if err != nil {
 			return nil, fmt.Errorf("the run directory cannot be made: %w; make the state directory writable, or name another with --state-dir", err)
@@ -159,19 +167,48 @@ func prepare(stateDir string) error {
 		return err
 	}
 	info, err := os.Stat(stateDir)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	opened := modesHold && info.Mode().Perm()&0o022 != 0
+	if opened && !foreign(info) && cloned(stateDir) { // git makes it so with umask 002
+		if err := os.Chmod(stateDir, info.Mode().Perm()&^0o022); err != nil {
+			return err
+		}
+		opened = !cloned(stateDir) // somebody was faster
+	}
+	switch {
 	case foreign(info):
 		return fmt.Errorf("%w: %s belongs to another user; remove it", ErrUnsafe, stateDir)
-	case modesHold && info.Mode().Perm()&0o022 != 0:
+	case opened:
 		return fmt.Errorf("%w: %s can be written by others (mode %04o); run chmod go-w on it", ErrUnsafe, stateDir, info.Mode().Perm())
 	}
-	ignore := filepath.Join(stateDir, ".gitignore")
-	if provenance.Exists(ignore) {
+	return ignore(stateDir)
+}
+
+// cloned reports whether a state directory has the files that looprun init commits and nothing else.
+func cloned(stateDir string) bool {
+	entries, err := os.ReadDir(stateDir)
+	return err == nil && len(entries) == 2 && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return e.Name() != ignoreName && e.Name() != SchemasName
+	})
+}
+
+// SchemasName is the folder of a state directory for the schemas that looprun init writes.
+const SchemasName = "schemas"
+
+const (
+	ignoreName = ".gitignore"
+	ignoreText = "*\n"
+)
+
+// ignore hides a state directory from git, once.
+func ignore(stateDir string) error {
+	name := filepath.Join(stateDir, ignoreName)
+	if provenance.Exists(name) {
 		return nil
 	}
-	return atomicfile.Write(ignore, []byte("*\n"), false)
+	return atomicfile.Write(name, []byte(ignoreText), false)
 }
 
 func isLink(name string) bool {

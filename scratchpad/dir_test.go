@@ -175,6 +175,90 @@ func TestGitignoreOfOthersStays(t *testing.T) {
 	}
 }
 
+// TestClonedStateDirectory: one that git made with the files of looprun init is closed to others,
+// unless somebody has put more there.
+func TestClonedStateDirectory(t *testing.T) {
+	if !modesHold {
+		t.Skip("modes of files mean nothing here")
+	}
+	for name, more := range map[string]string{"as git made it": "", "with a run": "20260102-150405-3f9a/journal.jsonl"} {
+		t.Run(name, func(t *testing.T) {
+			state := filepath.Join(t.TempDir(), StateDirName)
+			for _, f := range []string{".gitignore", "schemas/looprun.schema.json", more} {
+				if f == "" {
+					continue
+				}
+				f = filepath.Join(state, f)
+				if err := os.MkdirAll(filepath.Dir(f), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				writeFile(t, f, "")
+			}
+			if err := os.Chmod(state, 0o775); err != nil {
+				t.Fatal(err)
+			}
+			r, err := Create(state, made, SyncOff)
+			if more != "" {
+				if !errors.Is(err, ErrUnsafe) {
+					t.Fatalf("it was used: %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			if info, err := os.Stat(state); err != nil || info.Mode().Perm() != 0o755 {
+				t.Errorf("its mode is %v (%v)", info.Mode(), err)
+			}
+		})
+	}
+}
+
+// TestRemoveEmpty: a state directory goes only where looprun alone made it and nothing is left in
+// it, and runs that begin meanwhile find a place.
+func TestRemoveEmpty(t *testing.T) {
+	state := filepath.Join(t.TempDir(), StateDirName)
+	for range 200 {
+		var begins sync.WaitGroup
+		begins.Go(func() {
+			r, err := Create(state, time.Now(), SyncOff)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := errors.Join(r.Close(), os.RemoveAll(r.Dir)); err != nil {
+				t.Error(err)
+			}
+		})
+		RemoveEmpty(state)
+		begins.Wait()
+	}
+	if !RemoveEmpty(state) {
+		t.Fatal("it is still there")
+	}
+	for _, other := range []string{".gitignore", "schemas", "20260102-150405-3f9a"} {
+		if err := os.MkdirAll(state, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(state, other), "of somebody\n")
+		if RemoveEmpty(state) {
+			t.Errorf("it was removed with %s", other)
+		}
+		if err := os.RemoveAll(state); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := filepath.Join(t.TempDir(), "runs")
+	if err := os.MkdirAll(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(other, ".gitignore"), "*\n")
+	if RemoveEmpty(other) {
+		t.Error("a folder of the user's choice was removed")
+	}
+}
+
 // TestStateDirectoryThatCannotBeUsed is refused with the place and the remedy.
 func TestStateDirectoryThatCannotBeUsed(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -133,6 +133,24 @@ func doomedIn(stateDir string) ([]string, error) {
 	return names, nil
 }
 
+// RemoveEmpty removes a state directory of the usual name that holds no run and nothing else of
+// anybody's. It reports whether it did. A run that begins meanwhile makes the directory again.
+func RemoveEmpty(stateDir string) bool {
+	entries, err := os.ReadDir(stateDir)
+	if err != nil || filepath.Base(stateDir) != StateDirName || len(entries) != 1 || entries[0].Name() != ignoreName {
+		return false
+	}
+	name := filepath.Join(stateDir, ignoreName)
+	if text, err := os.ReadFile(name); err != nil || string(text) != ignoreText || os.Remove(name) != nil {
+		return false
+	}
+	if os.Remove(stateDir) == nil {
+		return true
+	}
+	_ = ignore(stateDir) // somebody was faster
+	return false
+}
+
 // Weigh is how many bytes the files of a run hold. Links are not followed, and what cannot be
 // read counts nothing.
 func Weigh(dir string) int64 {

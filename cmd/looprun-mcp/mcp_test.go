@@ -420,7 +420,7 @@ func TestConsent(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(c.dir, "looprun.yaml"), []byte("check: touch ran\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.fails("loop_start", arguments{"command": "true"}, "nobody has agreed to it")
+	c.fails("loop_start", arguments{"command": "true"}, "needs consent")
 	if _, err := os.Stat(filepath.Join(c.dir, "ran")); err == nil {
 		t.Error("it was run")
 	}

@@ -163,7 +163,7 @@ func TestEveryKeyUnasked(t *testing.T) {
 			}
 			s := found(t, dir, "--", "touch", "ran")
 			code := s.ended(t)
-			if said := s.stderr.String(); used != (code == 0) || used != s.has("ran")() || used == strings.Contains(said, "nobody has agreed to it, and it sets "+starts) {
+			if said := s.stderr.String(); used != (code == 0) || used != s.has("ran")() || used == strings.Contains(said, "needs consent: it sets "+starts) {
 				t.Errorf("%s: %s ended with %d, and says %s", key, values[key], code, said)
 			}
 		})
@@ -217,7 +217,7 @@ func TestAFileOfAnotherUser(t *testing.T) {
 				}
 				return
 			}
-			if code != 125 || s.has("ran")() || !strings.Contains(said, "../looprun.yaml was found, "+c.says+", nobody has agreed to it, and it sets max_iterations: 2;") {
+			if code != 125 || s.has("ran")() || !strings.Contains(said, "../looprun.yaml needs consent ("+c.says+"): it sets max_iterations: 2;") {
 				t.Errorf("ended with %d, want 125", code)
 			}
 			for _, args := range [][]string{{"--config", "none", "--max-iterations", "1", "--", "false"}, {"--trust", "--", "false"}, {"--", "false"}} {

@@ -60,7 +60,7 @@ func (k Key) Takes() string {
 	case reflect.TypeFor[Modes]():
 		text = strings.Join(DetachedModes, ", ") + ", or KEY=MODE with commas"
 	case reflect.TypeFor[Keep]():
-		text = "runs=N, days=N, megabytes=N, with commas"
+		text = "runs=N, days=N, megabytes=N, with commas, or off"
 	case reflect.TypeFor[ShellLine]():
 		text = "a line for sh -c"
 	case reflect.TypeFor[bool]():

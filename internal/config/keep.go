@@ -6,18 +6,28 @@ import (
 	"strings"
 )
 
-// Keep says which runs are left when one ends. A part that is zero keeps any number; the
-// zero value removes nothing.
-type Keep struct{ Runs, Days, Megabytes int }
+// Keep says which older runs stay when a run ends. A limit of 0 is no limit. The zero value
+// stands for [DefaultKeep].
+type Keep struct {
+	Runs, Days, Megabytes int
+	All                   bool // nothing is removed
+}
 
-// parts are the parts by their names, in their order.
+// DefaultKeep applies where no value is set.
+var DefaultKeep = Keep{Runs: 50}
+
+const keepAll = "off"
+
+// parts are the limits and their names.
 func (k *Keep) parts() ([]string, []*int) {
 	return []string{"runs", "days", "megabytes"}, []*int{&k.Runs, &k.Days, &k.Megabytes}
 }
 
-// UnmarshalText reads runs=N,days=N,megabytes=N, of which one is enough.
+// UnmarshalText reads off, or one or more of runs=N,days=N,megabytes=N.
 func (k *Keep) UnmarshalText(b []byte) error {
-	*k = Keep{}
+	if *k = (Keep{All: string(b) == keepAll}); k.All {
+		return nil
+	}
 	names, values := k.parts()
 	for word := range strings.SplitSeq(string(b), ",") {
 		name, text, _ := strings.Cut(strings.TrimSpace(word), "=")
@@ -30,7 +40,7 @@ func (k *Keep) UnmarshalText(b []byte) error {
 		n, err := strconv.Atoi(text)
 		switch {
 		case at < 0:
-			return fmt.Errorf("%q is not runs=N, days=N or megabytes=N", word)
+			return fmt.Errorf("%q is not runs=N, days=N, megabytes=N or off", word)
 		case err != nil || n < 1 || n > 1_000_000:
 			return fmt.Errorf("%s is a number from 1 to 1000000, not %q", name, text)
 		case *values[at] != 0:
@@ -44,6 +54,9 @@ func (k *Keep) UnmarshalText(b []byte) error {
 // MarshalText writes it as it is read.
 func (k Keep) MarshalText() ([]byte, error) {
 	names, values := k.parts()
+	if k.All {
+		return []byte(keepAll), nil
+	}
 	var words []string
 	for i, v := range values {
 		if *v > 0 {
@@ -58,6 +71,7 @@ func keepSchema() object {
 	number := object{"type": "integer", "minimum": 1, "maximum": 1_000_000}
 	part := `(runs|days|megabytes)=[1-9][0-9]{0,6}`
 	return object{"anyOf": []any{
+		object{"const": keepAll},
 		object{"type": "string", "pattern": "^" + part + "(," + part + "){0,2}$"},
 		object{"type": "object", "minProperties": 1, "additionalProperties": false, "properties": object{"runs": number, "days": number, "megabytes": number}},
 	}}

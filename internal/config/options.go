@@ -112,7 +112,7 @@ type Options struct {
 
 	StateDir    string         `placeholder:"DIR" help:"Where runs are kept. Without it .looprun at the git root, else here." json:"-" group:"state" trust:"ask" value:"path" consent:"name" example:"../runs"`
 	Checkpoint  bool           `help:"Keep the files after each iteration, for looprun diff. And for looprun restore: commits on refs/looprun/RUN." json:"checkpoint,omitempty" group:"state" trust:"ask"`
-	KeepRuns    Keep           `kong:"-" placeholder:"PART=N" help:"Remove older runs when this one ends: all but runs=N, those older than days=N, and what is above megabytes=N; several with commas. What can go on is left." json:"keep,omitzero" group:"state" trust:"ask" key:"keep"`
+	KeepRuns    Keep           `kong:"-" placeholder:"PART=N" help:"Which older runs stay when this one ends: the latest runs=N, none older than days=N, no more than megabytes=N in all; several with commas, or off for all. A run that can go on always stays." json:"keep,omitzero" group:"state" trust:"ask" key:"keep" normal:"runs=50"`
 	Sync        string         `kong:"-" enum:"off,async,each" default:"async" help:"When the journal is flushed to the disk." json:"sync,omitempty" group:"state" trust:"ask"`
 	Result      string         `placeholder:"FILE" help:"Write a copy of result.json there." json:"result,omitempty" group:"state" trust:"ask" value:"path" consent:"name" blank:"no" example:"result.json"`
 	Passthrough bool           `short:"x" help:"Exit with the command's last code." json:"passthrough,omitempty" group:"state" trust:"ask"`

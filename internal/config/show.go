@@ -100,6 +100,10 @@ func (o *Options) computed() map[string]string {
 	if dir, err := StateDir(o.StateDir); err == nil {
 		values["state_dir"] = dir
 	}
+	if o.KeepRuns == (Keep{}) {
+		keep, _ := DefaultKeep.MarshalText() // it never fails
+		values["keep"] = string(keep)
+	}
 	values["non_interactive"] = fmt.Sprint(o.Silent() != "")
 	values["delay"] = valueText(reflect.ValueOf(Duration(o.Delays().Base)))
 	l, caps, err := o.Limits()

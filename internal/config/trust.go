@@ -235,12 +235,15 @@ func (c *Settings) consentTo(f *File, risks []risk) error {
 			return Usage(f.Name+" is not trusted", "use --config none to run without it")
 		}
 	}
-	line := f.trustLine()
-	text := fmt.Sprintf("%s was found, %snobody has agreed to it, and it sets %s", f.Name, f.doubted(), cmp.Or(strings.Join(sets, "; "), "nothing"))
+	doubt := ""
+	if f.doubt != "" {
+		doubt = " (" + f.doubt + ")"
+	}
+	text := fmt.Sprintf("%s needs consent%s: it sets %s", f.Name, doubt, cmp.Or(strings.Join(sets, "; "), "nothing"))
 	if len(trustGiven()) > 0 {
 		text += "; " + TrustVariable + " is for another content, or not of the form sha256:HEX"
 	}
-	return Usage(text, fmt.Sprintf("read it, then agree once with --trust, or in CI with %s; --config none leaves it out\n  %s looprun %s", line, line, console.CommandLine(c.call.Args)))
+	return Usage(text, "review it, then run again with --trust, or with --config none to leave it out\n  in CI: --trust, or "+f.trustLine())
 }
 
 // consented reports whether the file's content was agreed to: by the variable,

@@ -3,6 +3,7 @@ package many
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -70,6 +71,11 @@ func (r *Removal) Why(s scratchpad.Summary, asked Asked) string {
 	case asked == ByRule && s.Status != core.StatusTripped && s.Status != core.StatusFailed && s.Status.Resumable():
 		return "it can be resumed"
 	}
+	if asked == ByRule {
+		if why := valued(s.Dir); why != "" {
+			return why
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if l, ok := r.plan(filepath.Base(s.Dir)); ok && scratchpad.Locked(l.dir()) {
@@ -79,6 +85,32 @@ func (r *Removal) Why(s scratchpad.Summary, asked Asked) string {
 		return ""
 	}
 	return r.lost(s.Dir)
+}
+
+// valued says why no rule removes a run: somebody named it with --result, or it holds a rejection,
+// for looprun stats rejections. Empty: neither.
+func valued(dir string) (why string) {
+	of := func(config json.RawMessage) {
+		var c struct{ Options struct{ Result string } }
+		if json.Unmarshal(config, &c) == nil && c.Options.Result != "" {
+			why = "--result named it"
+		}
+	}
+	_, err := scratchpad.Replay(dir, func(e core.Event) error {
+		switch d := e.Data.(type) {
+		case core.RunStarted:
+			of(d.Config)
+		case core.RunResumed:
+			of(d.Config)
+		case core.RejectionSubmitted, core.RejectionInvalid:
+			why = "it holds a rejection"
+		}
+		return nil
+	})
+	if err != nil {
+		return "it cannot be read"
+	}
+	return why
 }
 
 // waits reports whether a run has a question that an answer can be for.

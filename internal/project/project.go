@@ -25,7 +25,7 @@ import (
 // The names of the files that init writes, besides looprun.yaml.
 const (
 	PolicyName   = "looprun.policy.yaml"
-	schemaDir    = scratchpad.StateDirName + "/schemas"
+	schemaDir    = scratchpad.StateDirName + "/" + scratchpad.SchemasName
 	ConfigSchema = schemaDir + "/looprun.schema.json"
 	PolicySchema = schemaDir + "/looprun.policy.schema.json"
 	IgnoreName   = scratchpad.StateDirName + "/.gitignore"

@@ -1,47 +1,101 @@
 package session
 
 import (
+	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/looprun/looprun/ci"
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/many"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// tidy removes old runs beside the one that has just ended, as --keep-runs says and as far as
-// [many.Removal] lets it.
-func (s *Session) tidy(keep config.Keep) {
+// keepNotice is the file of a state directory that says that its user has been told of
+// [config.DefaultKeep].
+const keepNotice = ".keep"
+
+// tidy removes the older runs that keep does not leave, as far as [many.Removal] allows. Where
+// nobody set keep, the first time only says which would go.
+func (s *Session) tidy() {
+	keep, state := s.opts.KeepRuns, filepath.Dir(s.run.Dir)
+	notice := ""
 	if keep == (config.Keep{}) {
+		if keep = config.DefaultKeep; !inputfile.IsFile(filepath.Join(state, keepNotice)) {
+			notice = filepath.Join(state, keepNotice)
+		}
+	}
+	if keep.All || notice != "" && s.app.As != "" { // nobody reads what a loop of looprun many says
 		return
 	}
-	state := filepath.Dir(s.run.Dir)
 	ids, err := scratchpad.IDs(state)
 	if err != nil {
 		return
 	}
 	removal := many.Removal{State: state}
-	removed, count, size := 0, 0, int64(0)
+	gone, count, size := 0, 0, int64(0)
 	for _, id := range ids { // the latest first
 		dir := filepath.Join(state, id)
 		count++
-		size += scratchpad.Weigh(dir)
+		if keep.Megabytes > 0 {
+			size += scratchpad.Weigh(dir)
+		}
 		tooMany := keep.Runs > 0 && count > keep.Runs
 		tooOld := keep.Days > 0 && time.Since(scratchpad.LastEvent(dir)) > time.Duration(keep.Days)*24*time.Hour
 		tooLarge := keep.Megabytes > 0 && size > int64(keep.Megabytes)<<20
-		if id == s.run.ID || !tooMany && !tooOld && !tooLarge {
-			continue
-		}
-		if removal.Run(dir, many.ByRule) == nil {
-			removed++
+		switch {
+		case id == s.run.ID || !tooMany && !tooOld && !tooLarge:
+		case notice != "":
+			if removal.Why(scratchpad.Summarize(dir), many.ByRule) == "" {
+				gone++
+			}
+		case removal.Run(dir, many.ByRule) == nil:
+			gone++
 		}
 	}
-	if removed == 0 {
-		return
+	switch {
+	case gone == 0:
+	case notice != "":
+		if err := os.WriteFile(notice, nil, 0o600); err == nil {
+			s.app.Say.Warn("this folder keeps %d runs: the next run removes %s; -o keep=off keeps them, and so does keep: off in looprun.yaml", keep.Runs, plural.Count(gone, "older run"))
+		}
+	default:
+		s.sweep(&removal)
+		s.app.Say.Detail("removed %s, as keep says", plural.Count(gone, "old run"))
 	}
-	if _, err := removal.Sweep(); err != nil {
+}
+
+func (s *Session) sweep(r *many.Removal) {
+	if _, err := r.Sweep(); err != nil {
 		s.app.Say.Warn("old runs were not removed whole: %v", err)
 	}
-	s.app.Say.Detail("removed %s, as keep says", plural.Count(removed, "old run"))
+}
+
+// needless reports whether nobody needs the run any more: a --wait or --retry that is done, of
+// which nobody asked to keep anything, and without a warning to look into.
+func (s *Session) needless(r core.Result) bool {
+	o := s.opts
+	by := s.ci.Provider() // a CI system has been told of the folder
+	return r.Status == core.StatusDone && (o.Wait || o.Retry != nil) && len(r.Warnings) == 0 && s.app.As == "" &&
+		o.KeepRuns == (config.Keep{}) && o.Result == "" && !o.Checkpoint && (by == ci.Off || by == ci.Generic)
+}
+
+// leaveNothing removes the run that has just ended, and the state directory where it was alone. It
+// reports whether the run is gone.
+func (s *Session) leaveNothing() bool {
+	removal := many.Removal{State: filepath.Dir(s.run.Dir)}
+	if removal.Run(s.run.Dir, many.ByRule) != nil {
+		return false
+	}
+	s.sweep(&removal)
+	if note := scratchpad.StateNote(removal.State); scratchpad.RemoveEmpty(removal.State) {
+		_ = os.Remove(note)
+		if _, err := os.Stat(removal.State); err == nil { // another run has just begun there
+			noteStateDir(s.app.Say, removal.State)
+		}
+	}
+	return true
 }

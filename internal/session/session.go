@@ -292,6 +292,9 @@ func (s *Session) record() (json.RawMessage, error) {
 		return raw, nil
 	}
 	left := Recorded{Masked: true, Command: kept.Command}
+	if s.masker.Text(s.opts.Result) == s.opts.Result { // which no rule removes
+		left.Options.Result = s.opts.Result
+	}
 	for _, pattern := range s.opts.Redact { // for an answer that is given after the exit
 		if s.masker.Text(pattern) == pattern {
 			left.Options.Redact = append(left.Options.Redact, pattern)
@@ -369,12 +372,16 @@ func (s *Session) finish(result core.Result, err error) (Ended, error) {
 		err = errors.Join(err, fmt.Errorf("the result could not be written: %w", werr))
 	}
 	err = errors.Join(err, s.run.Close())
-	s.tidy(s.opts.KeepRuns)
 	if err != nil && result.Status != core.StatusFailed {
 		code = core.ExitFailed
 		s.app.Say.Problem(err)
 	}
 	s.tellCI(state, result)
+	if err == nil && s.needless(result) && s.leaveNothing() {
+		page = ""
+	} else {
+		s.tidy()
+	}
 	s.app.Say.Summarize(state, result, code, console.Relative(page))
 	return Ended{code, raiseFor(result.Status, code)}, nil
 }
