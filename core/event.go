@@ -36,6 +36,7 @@ const (
 	TypeDebugFinished      EventType = "debug.finished"
 	TypeVerifyFinished     EventType = "verify.finished"
 	TypeInterruptReceived  EventType = "interrupt.received"
+	TypeOrderReceived      EventType = "order.received"
 	TypeRunAlive           EventType = "run.alive"
 	TypeRunPaused          EventType = "run.paused"
 	TypeRunResumed         EventType = "run.resumed"
@@ -338,6 +339,37 @@ type InterruptReceived struct {
 	Code   int    `json:"code"` // exit code: 130, 143, 129, 131
 }
 
+// Order is what somebody outside tells a run that goes on.
+type Order string
+
+// The orders.
+const (
+	OrderSay   Order = "say"   // the next iteration gets the words
+	OrderPause Order = "pause" // the run pauses after this iteration
+	OrderStop  Order = "stop"  // the run is cancelled now, as it is interrupted by Ctrl-C
+)
+
+// OrderReceived says that somebody outside told the run something. It resets no counter.
+type OrderReceived struct {
+	Order Order  `json:"order"`
+	Words string `json:"words,omitempty"` // of OrderSay
+	// Responder is who it was, user or program, and Via where: [ViaWeb], [ViaMCP], or empty
+	// for the command line.
+	Responder string `json:"responder" mask:"own"`
+	Via       string `json:"via,omitempty" mask:"own"`
+}
+
+// Who is who told it, and where.
+func (d OrderReceived) Who() string {
+	switch d.Via {
+	case ViaWeb:
+		return d.Responder + " in the browser"
+	case ViaMCP:
+		return d.Responder + " over MCP"
+	}
+	return d.Responder
+}
+
 // RunAlive carries nothing but the elapsed time of its event.
 type RunAlive struct{}
 
@@ -383,6 +415,7 @@ func (ActionApplied) Type() EventType      { return TypeActionApplied }
 func (DebugFinished) Type() EventType      { return TypeDebugFinished }
 func (VerifyFinished) Type() EventType     { return TypeVerifyFinished }
 func (InterruptReceived) Type() EventType  { return TypeInterruptReceived }
+func (OrderReceived) Type() EventType      { return TypeOrderReceived }
 func (RunAlive) Type() EventType           { return TypeRunAlive }
 func (RunPaused) Type() EventType          { return TypeRunPaused }
 func (RunResumed) Type() EventType         { return TypeRunResumed }
@@ -605,6 +638,7 @@ var decoders = map[EventType]func([]byte) (Data, error){
 	TypeDebugFinished:      decodeData[DebugFinished],
 	TypeVerifyFinished:     decodeData[VerifyFinished],
 	TypeInterruptReceived:  decodeData[InterruptReceived],
+	TypeOrderReceived:      decodeData[OrderReceived],
 	TypeRunAlive:           decodeData[RunAlive],
 	TypeRunPaused:          decodeData[RunPaused],
 	TypeRunResumed:         decodeData[RunResumed],

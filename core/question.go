@@ -166,8 +166,11 @@ const (
 	RespondedByDetached  = "detached"
 )
 
-// ViaWeb is an answer on the page of looprun serve.
-const ViaWeb = "web"
+// The places from which a run is answered and told, beside the command line.
+const (
+	ViaWeb = "web" // the page of looprun serve
+	ViaMCP = "mcp" // an agent's tools
+)
 
 // Given is an answer that was given earlier in the same trip.
 type Given struct {

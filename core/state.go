@@ -247,6 +247,8 @@ type State struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// Interrupt is set when looprun was told to stop.
 	Interrupt *InterruptReceived `json:"interrupt,omitempty"`
+	// Pause is how the run ends after this iteration, as somebody told it; nil: it goes on.
+	Pause *Ending `json:"pause,omitempty"`
 	// Ending is how the run ends; Ended says that this is on record.
 	Ending *Ending `json:"ending,omitempty"`
 	Ended  bool    `json:"ended,omitempty"`

@@ -35,6 +35,9 @@ func (s *State) take(e Event) {
 	s.Seq = e.Seq
 	s.Elapsed = max(s.Elapsed, e.Elapsed) // time never runs backwards
 	s.fold(e)
+	if s.Pause != nil && s.Ending == nil && !s.Running && s.Trip == nil && !s.Advance && !s.Weigh && s.Unanswered() == nil {
+		s.Ending, s.Pause = s.Pause, nil
+	}
 }
 
 func (s *State) fold(e Event) {
@@ -104,6 +107,8 @@ func (s *State) fold(e Event) {
 		if !s.Running {
 			s.endInterrupted()
 		}
+	case OrderReceived:
+		s.foldOrder(d, e.Time)
 	case RunPaused:
 		if s.Ending == nil {
 			s.Ending = &Ending{Status: StatusPaused, ExitCode: StatusPaused.ExitCode(), Reason: d.Reason}
@@ -319,6 +324,24 @@ func (s *State) endInterrupted() {
 	s.Ending = &Ending{Status: StatusInterrupted, ExitCode: s.Interrupt.Code, Reason: cmp.Or(s.Interrupt.Signal, s.Interrupt.Reason)}
 }
 
+func (s *State) foldOrder(d OrderReceived, at time.Time) {
+	end := Ending{Responder: d.Responder, Reason: fmt.Sprintf("%s told it to %s", d.Who(), d.Order), At: at}
+	switch d.Order {
+	case OrderSay:
+		s.tell(d.Words)
+	case OrderPause:
+		end.Status, end.ExitCode = StatusPaused, StatusPaused.ExitCode()
+		s.Pause = &end
+	case OrderStop:
+		end.Status, end.ExitCode = StatusCancelled, StatusCancelled.ExitCode()
+		if !s.decided() {
+			s.Ending = &end
+		}
+		s.Interrupt = &InterruptReceived{Reason: end.Reason, Code: end.ExitCode}
+		s.takeBack()
+	}
+}
+
 func (s *State) foldClosed(d QuestionClosed) {
 	if s.asked(d.QuestionID) != nil {
 		if d.Unanswered { // it is asked again when the run is resumed
@@ -430,7 +453,7 @@ func (s *State) foldResumed(d RunResumed) {
 	if s.Ended || d.Reopen || s.Ending != nil && s.Ending.Status.Resumable() {
 		s.Ending = nil
 	}
-	s.Ended, s.Interrupt = false, nil
+	s.Ended, s.Interrupt, s.Pause = false, nil, nil
 	s.Guidance, s.Deferred = joinLines(s.Guidance, s.Deferred), ""
 	if d.Limits != nil {
 		if t := s.LastTrip; t != nil && s.Limits.raised(t.Guard, *d.Limits) {

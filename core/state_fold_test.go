@@ -155,6 +155,46 @@ func TestDeliveriesAreApart(t *testing.T) {
 	}
 }
 
+// A pause that was asked for comes once nothing is open, and an end that comes first stands.
+func TestAPauseComesWhenNothingIsOpen(t *testing.T) {
+	pause, stop := core.OrderReceived{Order: core.OrderPause, Responder: "user"}, core.OrderReceived{Order: core.OrderStop, Responder: "user"}
+	running := []core.Data{looptest.Begun, looptest.First}
+	asking := []core.Data{looptest.Begun, looptest.First, looptest.Ended1, looptest.Tripped, looptest.Question}
+	waits := []core.Data{looptest.Begun, looptest.First, commandAsks("a"), looptest.Ended1}
+	done := core.IterationFinished{Iteration: 1, Outcome: core.OutcomeDone}
+	for _, c := range []struct {
+		name   string
+		events []core.Data
+		then   []core.Data
+		want   core.Status // empty: the run goes on
+	}{
+		{"between two iterations", []core.Data{looptest.Begun}, []core.Data{pause}, core.StatusPaused},
+		{"in an iteration", running, []core.Data{pause}, ""},
+		{"after it", running, []core.Data{pause, looptest.Ended1}, core.StatusPaused},
+		{"after one that is done", running, []core.Data{pause, done}, core.StatusDone},
+		{"at a trip", asking, []core.Data{pause}, ""},
+		{"at a trip that is answered", asking, []core.Data{pause, looptest.Answered}, ""},
+		{"after the answer", asking, []core.Data{pause, looptest.Answered, looptest.Applied}, core.StatusPaused},
+		{"at a question of the command", waits, []core.Data{pause}, ""},
+		{"after a stop", running, []core.Data{pause, stop, looptest.Ended1}, core.StatusCancelled},
+		{"a stop at a trip", asking, []core.Data{stop}, core.StatusCancelled},
+		{"a stop of what is decided", running, []core.Data{done, stop}, core.StatusDone},
+	} {
+		s := looptest.Folded(t, append(slices.Clone(c.events), c.then...)...)
+		got := core.Status("")
+		if s.Ending != nil {
+			got = s.Ending.Status
+		}
+		if got != c.want || got == core.StatusPaused && (s.Ending.Responder != "user" || s.Pause != nil) {
+			t.Errorf("%s: it ends as %q (%+v), want %q", c.name, got, s.Ending, c.want)
+		}
+	}
+	s := looptest.Folded(t, looptest.Begun, looptest.First, pause, core.RunResumed{}, looptest.First, looptest.Ended1)
+	if s.Ending != nil {
+		t.Errorf("who resumes a run lets it go on: %+v", s.Ending)
+	}
+}
+
 // What the assistant advises is shown once, with the question it is about; what
 // the command is told reaches the next iteration.
 func TestAdviceGoesToItsQuestion(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // refuse says why the event cannot happen now; "" when it can.
@@ -73,6 +74,8 @@ func (s *State) refuse(d Data) string {
 		if s.Answer == nil {
 			return "no answer is to be carried out"
 		}
+	case OrderReceived:
+		return s.refuseOrder(d)
 	case RunFinished:
 		if s.Running && d.Status != StatusFailed {
 			return fmt.Sprintf("iteration %d is still running", s.Open)
@@ -87,6 +90,23 @@ func (s *State) refuse(d Data) string {
 		}
 	default:
 		return s.refuseProtocol(d)
+	}
+	return ""
+}
+
+// refuseOrder says why a run cannot be told that now.
+func (s *State) refuseOrder(d OrderReceived) string {
+	switch {
+	case d.Order == OrderStop:
+		return ""
+	case s.Ending != nil:
+		return "the run ends already"
+	case d.Order == OrderSay && strings.TrimSpace(d.Words) == "":
+		return "there are no words"
+	case d.Order == OrderPause && s.Pause != nil:
+		return "it pauses already after this iteration"
+	case d.Order != OrderSay && d.Order != OrderPause:
+		return fmt.Sprintf("a run can be told to %s, %s or %s, and not to %q", OrderSay, OrderPause, OrderStop, d.Order)
 	}
 	return ""
 }

@@ -53,6 +53,8 @@ func TestWhatTheCommandCausesIsRefusedWhereItCannotBe(t *testing.T) {
 		}
 		return all
 	}
+	said := func(words string) core.OrderReceived { return core.OrderReceived{Order: core.OrderSay, Words: words} }
+	pause := core.OrderReceived{Order: core.OrderPause}
 	toBlocked := list(looptest.Begun, looptest.First, blocked, looptest.Ended1, blockedTrip, looptest.Question, looptest.Answered)
 	parts := list(apart(core.ActionApplied{Subtasks: []rejection.Task{{Title: "two"}}}), core.IterationStarted{Iteration: 2}, core.IterationFinished{Iteration: 2, Outcome: core.OutcomeDone})
 	for _, c := range []struct {
@@ -106,6 +108,9 @@ func TestWhatTheCommandCausesIsRefusedWhereItCannotBe(t *testing.T) {
 		{"an answer to the command twice", list(looptest.Begun, commandAsks("a"), yes("a")), list(yes("a")), nil},
 		{"an answer while the run rests", list(looptest.Begun, commandAsks("a"), looptest.Finished(core.StatusPaused)), list(progress, core.RunAlive{}), list(yes("a"))},
 		{"an answer after the end", list(looptest.Begun, commandAsks("a"), looptest.Finished(core.StatusDone)), list(yes("a")), nil},
+		{"words that are none", list(looptest.Begun), list(said("\n"), core.OrderReceived{Order: "look"}), list(said("words"))},
+		{"words while the run ends", list(looptest.Begun, core.InterruptReceived{Signal: "SIGINT", Code: 130}), list(said("words"), pause), list(core.OrderReceived{Order: core.OrderStop})},
+		{"a second pause", list(looptest.Begun, looptest.First, pause), list(pause), list(said("words"))},
 		{"a trip while the run ends", list(looptest.Begun, core.InterruptReceived{Signal: "SIGINT", Code: 130}), list(looptest.Tripped), nil},
 		{
 			"a question kept for later", list(looptest.Begun, looptest.First, commandAsks("a")),

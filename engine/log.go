@@ -27,7 +27,7 @@ import (
 //	also         other guards that tripped
 //	question     id of a question
 //	option       the answer's option
-//	action       what the answer does
+//	action       what the answer does, or what the run was told to do
 //	responder    who answered
 //	rule         FILE:LINE of the policy's rule
 //	assistant    which assistant it was
@@ -105,6 +105,8 @@ func logged(e core.Event, s *core.State) (slog.Level, []slog.Attr) {
 		return slog.LevelInfo, a.text("rule", d.Rule).number("exit_code", d.ExitCode).took(d.DurationMS)
 	case core.InterruptReceived:
 		return slog.LevelWarn, a.text("signal", d.Signal).number("exit_code", d.Code)
+	case core.OrderReceived:
+		return slog.LevelInfo, a.text("action", string(d.Order)).text("responder", d.Responder)
 	case core.RunPaused, core.RunFinished:
 		return loggedEnd(s)
 	}

@@ -80,6 +80,7 @@ func TestLogLevels(t *testing.T) {
 		{core.SignalReceived{}, "", slog.LevelDebug},
 		{core.SignalReceived{Problem: "x"}, "", slog.LevelWarn},
 		{core.InterruptReceived{}, "", slog.LevelWarn},
+		{core.OrderReceived{Order: core.OrderSay, Words: "a secret"}, "", slog.LevelInfo},
 		{core.RunAlive{}, "", slog.LevelDebug},
 		{core.RunFinished{}, core.StatusTripped, slog.LevelInfo},
 		{core.RunFinished{}, core.StatusFailed, slog.LevelError},

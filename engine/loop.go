@@ -305,21 +305,31 @@ func (l *Loop) failed(err error) (core.Result, error) {
 type Interrupt struct {
 	Signal string
 	Code   int
+	// Order is the stop that somebody outside asked for, which cancels the run; nil: it was
+	// the signal.
+	Order *core.OrderReceived
 }
 
 // Error makes an Interrupt usable as a cause.
-func (i *Interrupt) Error() string { return "interrupted by " + i.Signal }
+func (i *Interrupt) Error() string {
+	if i.Order != nil {
+		return "stopped by " + i.Order.Who()
+	}
+	return "interrupted by " + i.Signal
+}
 
 // interrupted says why the context ended.
-func interrupted(ctx context.Context) core.InterruptReceived {
+func interrupted(ctx context.Context) core.Data {
 	return interruptedBy(context.Cause(ctx))
 }
 
 // interruptedBy says what the error is about: a signal, what a person pressed at a prompt,
 // or whatever else ended a context.
-func interruptedBy(err error) core.InterruptReceived {
+func interruptedBy(err error) core.Data {
 	i, ok := errors.AsType[*Interrupt](err)
 	switch {
+	case ok && i.Order != nil:
+		return *i.Order
 	case ok:
 		return core.InterruptReceived{Signal: i.Signal, Code: i.Code}
 	case errors.Is(err, core.ErrInterrupted):

@@ -169,10 +169,29 @@ func (h reply) tooLate() {
 // asked. [core.ErrEvent] says that it cannot happen now, [core.ErrEnded] that the loop has
 // ended. Any goroutine may call it once Start or Resume has returned.
 func (l *Loop) Tell(ctx context.Context, d core.Data) error {
+	return l.request(ctx, func() error { return l.driver.Tell(d) })
+}
+
+// Order puts on record what somebody outside tells the run: words, or a pause. A stop is the
+// end of the run's context, with an [Interrupt] that has it as the cause. It returns when that
+// is on record, which is not while a question is asked. [core.ErrEvent] says that the run
+// cannot be told that now, [core.ErrEnded] that the loop has ended. Any goroutine may call it
+// once Start or Resume has returned.
+func (l *Loop) Order(ctx context.Context, d core.OrderReceived) error {
+	return l.request(ctx, func() error {
+		if err := l.driver.Refuse(d); err != nil {
+			return err
+		}
+		return l.record(d)
+	})
+}
+
+// request posts what may be refused. A refusal is for the caller, and no failure of the loop.
+func (l *Loop) request(ctx context.Context, do func() error) error {
 	var refused error
 	err := l.post(ctx, func() error {
-		err := l.driver.Tell(d)
-		if errors.Is(err, core.ErrEvent) { // of who says it, and not of the loop
+		err := do()
+		if errors.Is(err, core.ErrEvent) {
 			refused, err = err, nil
 		}
 		return err

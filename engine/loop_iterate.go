@@ -162,7 +162,7 @@ func (l *Loop) supervise(ctx context.Context, r *running) (core.IterationResult,
 // interruption is the cause with which the iteration is ended.
 func (l *Loop) interruption(ctx context.Context) error {
 	if i := l.state.Interrupt; i.Signal != "" || ctx.Err() == nil {
-		return &Interrupt{i.Signal, i.Code}
+		return &Interrupt{Signal: i.Signal, Code: i.Code}
 	}
 	return context.Cause(ctx)
 }

@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -111,7 +109,7 @@ func (l *Loop) pass(ctx context.Context, left func() time.Duration) (bool, error
 		if err != nil || passed {
 			return err != nil || core.Evaluate(l.Guards, &l.state) != nil, err
 		}
-		if l.state.Interrupt != nil || core.Evaluate(l.Guards, &l.state) != nil {
+		if l.state.Interrupt != nil || l.state.Ending != nil || core.Evaluate(l.Guards, &l.state) != nil {
 			return true, nil
 		}
 		over.Reset(max(0, min(left(), heartbeatEvery))) // the wall clock can jump
@@ -138,15 +136,7 @@ func (l *Loop) waitOut(ctx context.Context) error {
 // [core.ErrEnded] that the loop has ended. Any goroutine may call it once Start or Resume has
 // returned.
 func (l *Loop) GoOn(ctx context.Context) error {
-	var refused error
-	err := l.post(ctx, func() error {
-		err := l.driver.GoOn()
-		if errors.Is(err, core.ErrEvent) {
-			refused, err = err, nil
-		}
-		return err
-	})
-	return cmp.Or(refused, err)
+	return l.request(ctx, l.driver.GoOn)
 }
 
 // How the stopwatch tells standing still from running: it looks at the clock

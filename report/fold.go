@@ -180,6 +180,8 @@ func (f *folder) moment(e core.Event) {
 		m.Text = strings.Join(parts, ", ")
 	case core.InterruptReceived:
 		m.Text = line(d.Signal, 100)
+	case core.OrderReceived:
+		m.Text = line(strings.TrimSuffix(fmt.Sprintf("%s by %s: %s", d.Order, d.Who(), d.Words), ": "), maxProse)
 	case core.AnswerInvalid:
 		m.Text = line(fmt.Sprintf("%s: %s", d.Responder, d.Reason), maxProse)
 	case core.IterationWithdrawn:

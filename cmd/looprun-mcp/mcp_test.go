@@ -333,7 +333,8 @@ func TestHostileNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"../../etc", "--state-dir=/", "-h", "20261122-120000-3f9a/..", "20261122-120000-3f9a\n--all", "2026", ".", "\x00", "latest ", strings.Repeat("2", 41)} {
-		for _, tool := range []string{"loop_status", "loop_explain", "question_to_person"} {
+		c.fails("loop_say", arguments{"run": id, "words": "x"}, "")
+		for _, tool := range []string{"loop_status", "loop_explain", "loop_stop", "question_to_person"} {
 			c.fails(tool, arguments{"run": id}, "")
 		}
 		if r, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "looprun://" + id + "/result.json"}); err == nil {
@@ -401,7 +402,7 @@ func TestArguments(t *testing.T) {
 		names = append(names, tool.Name)
 	}
 	slices.Sort(names)
-	if got := strings.Join(names, " "); got != "ask_person loop_explain loop_start loop_status question_to_person same_failure" {
+	if got := strings.Join(names, " "); got != "ask_person loop_explain loop_say loop_start loop_status loop_stop question_to_person same_failure" {
 		t.Errorf("the tools are %s: is there one by which an agent answers?", got)
 	}
 }
@@ -445,6 +446,30 @@ func TestLoopsAreCounted(t *testing.T) {
 		return !failed
 	})
 	c.rests("")
+}
+
+// An agent says something to a loop that goes on, and stops it: on record as a program's.
+func TestSayAndStop(t *testing.T) {
+	c := connect(t, generations[0], nil)
+	run := c.begin(arguments{"command": "touch began; until test -e go; do sleep 0.02; done; cat $LOOPRUN_GUIDANCE_FILE >told; exit 1"})
+	until(t, "the first iteration", func() bool { _, err := os.Stat(filepath.Join(c.dir, "began")); return err == nil })
+	c.fails("loop_say", arguments{"run": run, "words": " "}, "there are no words")
+	c.says("loop_say", arguments{"run": run, "words": "--help: the port is 8081"}, "was told")
+	c.says("loop_stop", arguments{"run": run}, "was told")
+	if s := c.rests(run); s.Status != "cancelled" {
+		t.Errorf("%+v", s)
+	}
+	journal, err := os.ReadFile(filepath.Join(c.dir, ".looprun", run, "journal.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"order":"say","words":"--help: the port is 8081","responder":"program","via":"mcp"`, `"order":"stop","responder":"program","via":"mcp"`} {
+		if !strings.Contains(string(journal), want) {
+			t.Errorf("the journal lacks %s:\n%s", want, journal)
+		}
+	}
+	c.fails("loop_say", arguments{"run": run, "words": "more"}, "looprun resume")
+	c.fails("loop_stop", arguments{"run": run}, "there is nothing to stop")
 }
 
 func TestLooprunIsMissing(t *testing.T) {

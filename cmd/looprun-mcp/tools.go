@@ -44,6 +44,10 @@ func newServer(l looprun) *mcp.Server {
 		"wait_seconds": number("Wait up to so long for the loop to end or to ask (0).", 0, 50),
 	})
 	add(s, "loop_explain", reads, t.explain, "Say why a loop ended as it did, and what its iterations had in common.", fields{"run": whichRun()})
+	add(s, "loop_say", asks, t.say, "Say something to a loop that goes on: its next iteration gets the words. Nothing is reset. A question is not answered so: question_to_person.", fields{
+		"run": whichRun(), "words": text("What the next iteration should know.", 8000),
+	}, "words")
+	add(s, "loop_stop", runs, t.stop, "Stop a loop that goes on: its processes are ended, and it ends as cancelled. Its files stay.", fields{"run": whichRun()})
 	add(s, "same_failure", reads, t.same, "Say whether two outputs of a command are the same failure, noise such as times and addresses left out, and why.", fields{
 		"first": text("What was printed the first time.", maxOutput), "second": text("What was printed the second time.", maxOutput),
 	}, "first", "second")
@@ -223,6 +227,29 @@ func (t *toolbox) explain(ctx context.Context, _ *mcp.CallToolRequest, in runArg
 	}
 	out, err := t.looprun.call(ctx, "", append([]string{"explain", "--color=never"}, words...)...)
 	return says(cut(clean(string(out)), 16<<10)), err
+}
+
+type sayArgs struct {
+	Run   string `json:"run"`
+	Words string `json:"words"`
+}
+
+func (t *toolbox) say(ctx context.Context, _ *mcp.CallToolRequest, in sayArgs) (*mcp.CallToolResult, error) {
+	return t.order(ctx, in.Run, in.Words, "say", "-")
+}
+
+func (t *toolbox) stop(ctx context.Context, _ *mcp.CallToolRequest, in runArgs) (*mcp.CallToolResult, error) {
+	return t.order(ctx, in.Run, "", "stop")
+}
+
+// order tells a run something, through the door of the command line.
+func (t *toolbox) order(ctx context.Context, run, stdin, order string, words ...string) (*mcp.CallToolResult, error) {
+	s, err := t.show(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	_, err = t.looprun.call(ctx, stdin, append([]string{order, "--via=mcp", s.RunID}, words...)...)
+	return says("Run " + s.RunID + " was told. loop_status says where it stands."), err
 }
 
 // maxOutput is how long an output is that same_failure compares, in characters.

@@ -68,7 +68,7 @@ func run(args []string) error {
 		}
 	}
 	if !*readOnly {
-		o.Actions = &dashboard.Actions{Answer: l.answer, Resume: l.resume}
+		o.Actions = &dashboard.Actions{Answer: l.answer, Order: l.order, Resume: l.resume}
 	}
 	server, err := dashboard.Listen(o)
 	if err != nil {
@@ -135,6 +135,23 @@ func (l program) answer(ctx context.Context, dir string, a ask.ShortAnswer) (str
 		return "", fmt.Errorf("the answer is recorded, and the run does not go on: %w", err)
 	}
 	return said, nil
+}
+
+// order tells a run something, as looprun say, pause and stop do.
+func (l program) order(ctx context.Context, dir string, order core.Order, words string) (string, error) {
+	args := []string{"--via", core.ViaWeb}
+	if order == core.OrderSay {
+		args = append([]string{"-"}, args...)
+	}
+	cmd := l.command(ctx, dir, string(order), args...)
+	cmd.Stdin = strings.NewReader(words)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	err := cmd.Run()
+	if err != nil {
+		return "", errors.New(cmp.Or(message(stderr.Bytes()), err.Error()))
+	}
+	return message(stderr.Bytes()), nil
 }
 
 // message is what looprun said on standard error, as the page shows it.

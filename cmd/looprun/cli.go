@@ -21,6 +21,9 @@ type cli struct {
 	Many      manyCmd      `cmd:"" in:"run" help:"Run many loops, each in a git work tree of its own."`
 	Resume    resumeCmd    `cmd:"" in:"run" help:"Resume a run that was paused or interrupted, that tripped, or that crashed."`
 	Answer    answerCmd    `cmd:"" in:"answer" help:"Answer the question that a run waits with."`
+	Say       sayCmd       `cmd:"" in:"answer" help:"Say something to the next iteration of a run that goes on."`
+	Pause     pauseCmd     `cmd:"" in:"answer" help:"Pause a run after this iteration."`
+	Stop      stopCmd      `cmd:"" in:"answer" help:"Stop a run now: it ends as cancelled."`
 	List      listCmd      `cmd:"" in:"look" help:"List the runs of this directory."`
 	Show      showCmd      `cmd:"" in:"look" help:"Show what happened in a run."`
 	Context   contextCmd   `cmd:"" in:"look" help:"Print what the next attempt should know, for a prompt."`

@@ -67,6 +67,7 @@ func knock(file string) int {
 	}
 	run := "api/runs/" + os.Getenv("TEST_KEY")
 	post(k.Stolen, run+"/answer", `{"question": "`+os.Getenv("TEST_QUESTION")+`", "option": "accept"}`)
+	post(k.Stolen, run+"/order", `{"order": "stop"}`)
 	post(k.Stolen, run+"/resume", `{}`)
 	text, err = json.Marshal(k)
 	if err == nil {
@@ -129,7 +130,7 @@ func TestALoopedCommandIsNotThePerson(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(told.Codes) != "[403 403 403]" || strings.Contains(strings.Join(told.Said, ""), v.token()) {
+	if fmt.Sprint(told.Codes) != "[403 403 403 403]" || strings.Contains(strings.Join(told.Said, ""), v.token()) {
 		t.Errorf("the command was told %d %q", told.Codes, told.Said)
 	}
 	if strings.Contains(told.Opened, v.token()) {

@@ -289,6 +289,38 @@ func TestResumeFromThePage(t *testing.T) {
 	}
 }
 
+// A run that goes on is told something from the page, through the door of the command line.
+func TestOrdersFromThePage(t *testing.T) {
+	run := beginWorker(t)
+	v := startServe(t, run.dir)
+	at := v.run()
+	var said any
+	for _, c := range []struct {
+		body string
+		code int
+	}{
+		{`{"order":"say","words":"  "}`, 409},
+		{`{"order":"say","words":"--help; the port is 8081"}`, 200},
+		{`{"order":"pause"}`, 200},
+		{`{"order":"pause"}`, 409},
+		{`{"order":"stop"}`, 200},
+	} {
+		if code := v.call("POST", at+"/order", c.body, &said); code != c.code {
+			t.Errorf("%s: %d %v", c.body, code, said)
+		}
+	}
+	if got := run.ended(t); got != core.StatusCancelled.ExitCode() {
+		t.Errorf("ended with %d", got)
+	}
+	got := run.recorded(t)
+	if len(got) != 3 || got[0].Words != "--help; the port is 8081" || got[1].Order != core.OrderPause || got[2].Order != core.OrderStop || got[2].Who() != "user in the browser" {
+		t.Errorf("on record is %+v", got)
+	}
+	if code := v.call("POST", at+"/order", `{"order":"stop"}`, &said); code != 409 {
+		t.Errorf("a run that is over: %d %v", code, said)
+	}
+}
+
 // files are the names, sizes and times of all that a folder holds.
 func files(t *testing.T, dir string) string {
 	t.Helper()
@@ -317,7 +349,7 @@ func TestServeReadOnly(t *testing.T) {
 	v := startServe(t, dir, "--read-only")
 	at, before := v.run(), files(t, dir)
 	var said any
-	for _, what := range []string{"answer", "resume"} {
+	for _, what := range []string{"answer", "order", "resume"} {
 		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "GET"} {
 			if code := v.call(method, at+"/"+what, `{"question":"`+q.ID+`","option":"accept"}`, &said); code != 404 && code != 405 {
 				t.Errorf("%s %s: %d %v", method, what, code, said)

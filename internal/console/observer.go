@@ -126,6 +126,8 @@ func (m *Observer) Observe(e core.Event, s *core.State) {
 		default:
 			m.News("%s received; the command has %s to end", d.Signal, m.Grace)
 		}
+	case core.OrderReceived:
+		m.ordered(d, s)
 	default:
 		m.observeProtocol(e.Data)
 	case core.RunResumed:
@@ -133,6 +135,20 @@ func (m *Observer) Observe(e core.Event, s *core.State) {
 			return // its end is the news
 		}
 		m.News("resumed after %s and %s: %s%s", plural.Count(s.Iterations, "iteration"), Round(s.Elapsed), named(s), Short(CommandLine(s.Command), 60))
+	}
+}
+
+// ordered reports what somebody outside told the run.
+func (m *Observer) ordered(d core.OrderReceived, s *core.State) {
+	switch {
+	case d.Order == core.OrderSay:
+		m.News("%s says to the next iteration: “%s”", d.Who(), Short(d.Words, 200))
+	case d.Order == core.OrderPause:
+		m.News("%s pauses the run after this iteration", d.Who())
+	case s.Running:
+		m.News("%s stops the run; the command has %s to end", d.Who(), m.Grace)
+	default:
+		m.News("%s stops the run", d.Who())
 	}
 }
 

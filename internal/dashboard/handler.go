@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/origin"
 	"github.com/looprun/looprun/internal/strictjson"
@@ -43,6 +45,7 @@ func (s *Server) Handler() http.Handler {
 	m.HandleFunc("POST /api/enter", s.enter)
 	if s.o.Actions != nil {
 		m.Handle("POST /api/runs/{key}/answer", s.writes(s.answer))
+		m.Handle("POST /api/runs/{key}/order", s.writes(s.order))
 		m.Handle("POST /api/runs/{key}/resume", s.writes(s.resume))
 	}
 	return s.walled(http.NewCrossOriginProtection().Handler(m))
@@ -311,6 +314,27 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, run *row) {
 		return
 	}
 	said, err := s.o.Actions.Answer(r.Context(), run.dir, given)
+	s.done(w, said, err)
+}
+
+func (s *Server) order(w http.ResponseWriter, r *http.Request, run *row) {
+	var given struct {
+		Order core.Order
+		Words string
+	}
+	form := strictjson.Shape{Form: strictjson.Object, Fields: []strictjson.Field{
+		strictjson.Required("order", strictjson.Shape{Form: strictjson.Text}),
+		strictjson.Optional("words", strictjson.Shape{Form: strictjson.Text}),
+	}}
+	err := body(w, r, form, &given)
+	if err == nil && !slices.Contains([]core.Order{core.OrderSay, core.OrderPause, core.OrderStop}, given.Order) {
+		err = fmt.Errorf("%q is no order", given.Order)
+	}
+	if err != nil {
+		http.Error(w, "the order cannot be read: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	said, err := s.o.Actions.Order(r.Context(), run.dir, given.Order, given.Words)
 	s.done(w, said, err)
 }
 

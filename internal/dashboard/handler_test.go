@@ -74,6 +74,10 @@ func newServing(t *testing.T, readOnly bool) *serving {
 				v.done = append(v.done, "answer "+a.Option)
 				return "ok", nil
 			},
+			Order: func(_ context.Context, _ string, order core.Order, words string) (string, error) {
+				v.done = append(v.done, string(order)+" "+words)
+				return "ok", nil
+			},
 			Resume: func(context.Context, string) (string, error) { v.done = append(v.done, "resume"); return "ok", nil },
 		},
 	}
@@ -152,6 +156,10 @@ func TestAttacks(t *testing.T) {
 		"an answer for an old page":    {"POST", answer, `{"question": "q-0", "option": "accept"}`, nil, 409},
 		"a resume with orders":         {"POST", "/api/runs/" + v.key + "/resume", `{"args": ["--trust"]}`, nil, 400},
 		"a resume by a form":           {"POST", "/api/runs/" + v.key + "/resume", "", header("Content-Type", "application/x-www-form-urlencoded"), 400},
+		"an order that is none":        {"POST", "/api/runs/" + v.key + "/order", `{"order": "say --trust-run"}`, nil, 400},
+		"an order with a flag":         {"POST", "/api/runs/" + v.key + "/order", `{"order": "stop", "args": []}`, nil, 400},
+		"an order by a link":           {"GET", "/api/runs/" + v.key + "/order", "", nil, 405},
+		"an order from another site":   {"POST", "/api/runs/" + v.key + "/order", `{"order": "stop"}`, header("Sec-Fetch-Site", "cross-site"), 403},
 		"a report by a form":           {"POST", "/api/runs/" + v.key + "/report", "", header("Content-Type", "text/plain"), 400},
 		"a report from another site":   {"POST", "/api/runs/" + v.key + "/report", "{}", header("Sec-Fetch-Site", "cross-site"), 403},
 		"another site's address":       {"GET", "http://evil.example/api/runs", "", func(r *http.Request) { r.Host = r.URL.Host }, 421},
@@ -187,7 +195,7 @@ func TestTheDoor(t *testing.T) {
 	v := newServing(t, false)
 	code, gone := v.Code(), 0
 	ticket := strings.TrimPrefix(v.Ticket(func() { gone++ }), v.Address()+"#ticket=")
-	answer, resume := "/api/runs/"+v.key+"/answer", "/api/runs/"+v.key+"/resume"
+	answer, resume, order := "/api/runs/"+v.key+"/answer", "/api/runs/"+v.key+"/resume", "/api/runs/"+v.key+"/order"
 	wrong := "WRONGONE"
 	by := func(token string) func(*http.Request) { return header("Authorization", "Bearer "+token) }
 	for i, c := range []struct {
@@ -203,6 +211,8 @@ func TestTheDoor(t *testing.T) {
 		{"an answer below a run", origin.Inside, answer, anAnswer, by(v.token), 403, ""},
 		{"the same with the terminal's token", origin.Inside, answer, anAnswer, by(v.shown), 403, ""},
 		{"a resume below a run", origin.Inside, resume, "{}", by(v.shown), 403, ""},
+		{"an order below a run", origin.Inside, order, `{"order": "stop"}`, by(v.shown), 403, ""},
+		{"an order of unknown origin", origin.Unknown, order, `{"order": "stop"}`, by(v.token), 401, ""},
 		{"a ticket of unknown origin", origin.Unknown, "/api/enter", `{"ticket": "` + ticket + `"}`, by(""), 401, ""},
 		{"an answer of unknown origin", origin.Unknown, answer, anAnswer, by(v.token), 401, ""},
 		{"a resume of unknown origin", origin.Unknown, resume, "{}", by(v.token), 401, ""},
@@ -243,7 +253,7 @@ func TestTheDoor(t *testing.T) {
 // A page that only reads has no way to write: the addresses are not there.
 func TestReadOnly(t *testing.T) {
 	v := newServing(t, true)
-	for _, what := range []string{"answer", "resume"} {
+	for _, what := range []string{"answer", "order", "resume"} {
 		if w := v.request("POST", "/api/runs/"+v.key+"/"+what, anAnswer); w.Code != 404 {
 			t.Errorf("%s: %d", what, w.Code)
 		}
@@ -339,6 +349,7 @@ func TestWithoutTheToken(t *testing.T) {
 		{"GET", at + "/explain"},
 		{"POST", at + "/report"},
 		{"POST", at + "/answer"},
+		{"POST", at + "/order"},
 		{"POST", at + "/resume"},
 		{"POST", "/api/enter"},
 	} {

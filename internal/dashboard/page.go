@@ -29,6 +29,8 @@ type Actions struct {
 	// Answer answers a question as looprun answer does. The string says what became of
 	// it.
 	Answer func(ctx context.Context, dir string, a ask.ShortAnswer) (string, error)
+	// Order tells a run that goes on something: words are those of [core.OrderSay].
+	Order func(ctx context.Context, dir string, order core.Order, words string) (string, error)
 	// Resume goes on with a run, in the background.
 	Resume func(ctx context.Context, dir string) (string, error)
 }

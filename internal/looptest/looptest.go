@@ -50,6 +50,7 @@ func EveryEvent() []core.Data {
 		core.DebugFinished{Action: core.ActionDebug, ExitCode: 3, Findings: Leaked},
 		core.VerifyFinished{Rule: "policy.yaml:3", Command: Leaked, ExitCode: 1, DurationMS: 20},
 		core.InterruptReceived{Signal: "SIGTERM", Code: 143},
+		core.OrderReceived{Order: core.OrderSay, Words: Leaked, Responder: "user"},
 		core.RunAlive{},
 		core.RunPaused{Reason: Leaked},
 		core.RunResumed{Config: json.RawMessage(`"` + Leaked + `"`)},

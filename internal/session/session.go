@@ -92,10 +92,11 @@ type Session struct {
 		tokens int64
 		warned bool
 	}
-	interrupted time.Time                       // when looprun was told to end
-	caught      chan struct{}                   // closed once the signals that end or stop looprun are caught
-	interrupt   atomic.Pointer[func(os.Signal)] // what those do that end it; nil: what they would do by themselves
-	paged       chan error                      // what came of the page of a run that is over; nil: it is not
+	interrupted time.Time     // when looprun was told to end
+	caught      chan struct{} // closed once the signals that end or stop looprun are caught
+	// interrupt is what those do that end it; nil: what they would do by themselves.
+	interrupt atomic.Pointer[func(*engine.Interrupt)]
+	paged     chan error // what came of the page of a run that is over; nil: it is not
 	// reading ends when those who read the output have gone and with them the run.
 	reading context.Context
 	// iterating is the context of the iteration that runs, or ran last; nil before the first.
@@ -511,6 +512,10 @@ func (s *Session) observe(e core.Event, state *core.State) {
 		s.writeContext(state)
 	case core.InterruptReceived:
 		s.interrupted = time.Now()
+	case core.OrderReceived:
+		if d.Order == core.OrderStop {
+			s.interrupted = time.Now()
+		}
 	case core.RunFinished: // the record of it is synced meanwhile
 		s.paged = make(chan error, 1)
 		go func() { s.paged <- s.run.Refresh(state, true) }()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -37,7 +38,7 @@ func WatchSignals(parent context.Context, kill func()) (ctx context.Context, sto
 	catchInterrupts(signals)
 	go func() {
 		for s := range signals {
-			interrupt(s)
+			interrupt(interruptBy(s))
 		}
 	}()
 	return ctx, func() {
@@ -57,20 +58,23 @@ func catchInterrupts(to chan<- os.Signal) {
 }
 
 // interruptible is a context that the first call of interrupt cancels; every further one kills.
-func interruptible(parent context.Context, kill func()) (ctx context.Context, interrupt func(os.Signal), over func()) {
+func interruptible(parent context.Context, kill func()) (ctx context.Context, interrupt func(*engine.Interrupt), over func()) {
 	ctx, cancel := context.WithCancelCause(parent)
-	first := true
-	return ctx, func(s os.Signal) {
-		if !first {
+	var again atomic.Bool
+	return ctx, func(i *engine.Interrupt) {
+		if again.Swap(true) {
 			kill()
 			return
 		}
-		first = false
 		if console.InCI() {
 			time.AfterFunc(ciKill, kill)
 		}
-		cancel(&engine.Interrupt{Signal: interrupts[s], Code: 128 + int(s.(syscall.Signal))})
+		cancel(i)
 	}, func() { cancel(nil) }
+}
+
+func interruptBy(s os.Signal) *engine.Interrupt {
+	return &engine.Interrupt{Signal: interrupts[s], Code: 128 + int(s.(syscall.Signal))}
 }
 
 // catchSignals takes the signals that end or stop looprun, in the background, and to its
@@ -84,7 +88,7 @@ func (s *Session) catchSignals() {
 		go func() {
 			for sig := range signals {
 				if interrupt := s.interrupt.Load(); interrupt != nil {
-					(*interrupt)(sig)
+					(*interrupt)(interruptBy(sig))
 					continue
 				}
 				code := sig.(syscall.Signal)

@@ -34,6 +34,7 @@ const (
 	KindReject  = "reject"
 	KindAnswer  = "answer" // from another terminal
 	KindGoOn    = "go_on"  // from there too: a wait is to end early; the body is a [GoOn]
+	kindOrder   = "order"  // from there too: an [Ordered]
 )
 
 // The codes of the errors that a client acts on.
@@ -155,6 +156,7 @@ func (t *talk) handle(ctx context.Context, peer socket.Peer, kind string, body j
 		{KindReject, takes(t.reject)},
 		{KindAnswer, takes(t.answer)},
 		{KindGoOn, takes(t.goOn)},
+		{kindOrder, takes(t.order)},
 	} {
 		if of.kind == kind {
 			reply, err := of.take(ctx, peer, body)
@@ -352,11 +354,11 @@ func (t *talk) admit(peer socket.Peer, word string) error {
 	ours := func(pid int) bool { return pid == os.Getpid() }
 	switch err := t.token.Admit(origin.Below(peer.PID, ours), word); err {
 	case origin.ErrInside:
-		return errors.New("a run's question cannot be answered by its own command; answer it from outside")
+		return errInside
 	case origin.ErrNoWord:
-		return errors.New("it is not known whether this answer comes from the run's own command; add --token WORD, which the run shows on its terminal, or answer when it has paused")
+		return errors.New("it is not known whether this comes from the run's own command; add --token WORD, which the run shows on its terminal, or wait until it has paused")
 	case origin.ErrTries:
-		return errors.New("too many wrong tokens; answer at the run's own terminal, or when it has paused")
+		return errors.New("too many wrong tokens; use the run's own terminal, or wait until it has paused")
 	case origin.ErrWrong:
 		return errors.New("that is not the token that the run shows on its terminal")
 	default:

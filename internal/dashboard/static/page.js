@@ -82,7 +82,7 @@
   const badge = (r) => el("span", { class: `status ${tone(r)}${r.alive ? " live" : ""}` }, stands(r));
 
   let list = { runs: [], total: 0, asking: 0, running: 0, matched: 0 };
-  let at = "", view = null, pinned = null, cut = "";
+  let at = "", view = null, orders = null, pinned = null, cut = "";
 
   // --- The list ---
   const state = () => {
@@ -186,9 +186,7 @@
         if (o.words && !guidance.value.trim()) {
           said.className = "said bad"; said.textContent = "Say what it should do, then choose this again."; guidance.focus();
         } else if (o.ends && !b.classList.contains("sure")) {
-          b.classList.add("sure");
-          b.lastChild.textContent = "This ends the run. Press again to do so.";
-          setTimeout(() => { b.classList.remove("sure"); b.lastChild.textContent = o.description || ""; }, 6000);
+          sure(b, b.lastChild, "This ends the run. Press again to do so.", o.description || "");
         } else send({ option: o.id });
       });
       return b;
@@ -214,6 +212,13 @@
         : [el("p", { class: "note" }, "This page can only be read. Answer with looprun answer " + view.id + " --question " + q.id)]));
     questions.set(key, node);
     return node;
+  };
+
+  // What ends a run is to be pressed twice: a button says so for a while.
+  const sure = (button, label, again, first) => {
+    button.classList.add("sure");
+    label.textContent = again;
+    setTimeout(() => { button.classList.remove("sure"); label.textContent = first; }, 6000);
   };
 
   const output = { section: null, work: null, check: null };
@@ -271,13 +276,33 @@
     await fetchRun();
   };
 
+  // What can be told to a run that goes on. It keeps what is typed while the run is drawn again.
+  const makeOrders = () => {
+    const said = el("p", { class: "said", role: "alert" }), words = el("textarea", { name: "words", autocomplete: "off" });
+    const send = async (order) => {
+      said.className = "said"; said.textContent = "";
+      const res = await post(`api/runs/${at}/order`, { order, ...(order === "say" && { words: words.value }) });
+      const text = await res.text();
+      said.className = res.ok ? "said" : "said bad";
+      said.textContent = res.ok ? JSON.parse(text).said : text.trim();
+      if (res.ok && order === "say") words.value = "";
+    };
+    const button = (order, label, cls) => el("button", { type: "button", class: cls, onclick: (e) => {
+      if (order === "stop" && !e.target.classList.contains("sure")) sure(e.target, e.target, "Press again to stop the run", label);
+      else send(order).catch(failed);
+    } }, label);
+    return el("section", { class: "orders", role: "group", "aria-label": "Tell the run something" },
+      el("label", { class: "words" }, "Say something to the next iteration", words),
+      el("div", { class: "actions" }, button("say", "Say it"), button("pause", "Pause after this iteration"), button("stop", "Stop now", "end")), said);
+  };
+
   const drawRun = (v) => {
     const shape = JSON.stringify(v);
     if (drawRun.last === at + shape) return;
     drawRun.last = at + shape;
     const first = !view || view.key !== v.key;
     view = v;
-    if (first) { aside.replaceChildren(); makeOutput(); }
+    if (first) { aside.replaceChildren(); makeOutput(); orders = makeOrders(); }
     const spent = [money(v.cost_usd), v.tokens ? plural(v.tokens, "token") : null].filter(Boolean).join(", ");
     if (v.alive) output.section.classList.add("live-output"); // from then on it keeps its height
     const head = [
@@ -291,6 +316,7 @@
         v.explains && v.iterations > 0 && el("button", { type: "button", onclick: explain }, "Why?"),
         el("button", { type: "button", onclick: openReport }, "Full report")),
       aside,
+      v.alive && v.writable && !v.asks && orders,
       el("dl", { class: "facts" },
         fact("Iterations", limit(v.iterations, v.limits.iterations)), fact("Runtime", ran(v)), fact("Spent", spent),
         fact("Started", ago(v.started)), fact("Check", v.check),

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/session"
+)
+
+// orderFlags are those of the commands that tell a run something.
+type orderFlags struct {
+	Token string `placeholder:"WORD" help:"The word that the run shows on its terminal: needed where the system does not say who tells it (not on Linux)."`
+	Via   string `hidden:"" enum:",web,mcp" default:"" help:"From where: the page of looprun serve, or an agent's tools."`
+	session.TrustFlag
+	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
+}
+
+// tell tells the run, and says what it does now.
+func (c *orderFlags) tell(a *app, run string, order core.Order, words, does string) error {
+	dir, err := session.Find(c.StateDir, run)
+	if err == nil {
+		err = c.Order(dir, session.Ordered{Order: order, Words: words, Via: c.Via, Token: c.Token})
+	}
+	if err == nil {
+		a.say.Printf("run %s %s", filepath.Base(dir), does)
+	}
+	return err
+}
+
+// sayCmd gives a run that goes on words.
+type sayCmd struct {
+	ID    string   `arg:"" name:"run" help:"The run: its id or a part of it."`
+	Words []string `arg:"" help:"What its next iteration should know; - reads it from standard input."`
+	orderFlags
+}
+
+// Help shows an example below the flags.
+func (sayCmd) Help() string {
+	return `The next iteration gets the words as its guidance, once. Nothing is reset: the guards count
+on. A run that waits with a question takes words with its answer: looprun answer.
+
+Example:
+  looprun say latest 'the port is 8081, not 8080'`
+}
+
+func (c *sayCmd) Run(a *app) error {
+	words := strings.Join(c.Words, " ")
+	if words == "-" {
+		text, err := readDocument(a, "-")
+		if err != nil {
+			return err
+		}
+		words = string(text)
+	}
+	if words = strings.TrimSpace(words); words == "" {
+		return config.Usage("there are no words", "write looprun say RUN 'WORDS'")
+	}
+	return c.tell(a, c.ID, core.OrderSay, words, "passes that on to its next iteration")
+}
+
+// pauseCmd pauses a run that goes on.
+type pauseCmd struct {
+	ID string `arg:"" name:"run" help:"The run: its id or a part of it."`
+	orderFlags
+}
+
+// Help shows an example below the flags.
+func (pauseCmd) Help() string {
+	return `The iteration that runs comes to its end first. A wait between two iterations ends at once.
+looprun resume goes on.
+
+Example:
+  looprun pause latest`
+}
+
+func (c *pauseCmd) Run(a *app) error {
+	return c.tell(a, c.ID, core.OrderPause, "", "pauses after this iteration")
+}
+
+// stopCmd cancels a run that goes on.
+type stopCmd struct {
+	ID string `arg:"" name:"run" help:"The run: its id or a part of it."`
+	orderFlags
+}
+
+// Help shows an example below the flags.
+func (stopCmd) Help() string {
+	return `The processes of the run are ended as by Ctrl-C: they have their grace period, and a second
+looprun stop kills them. The run ends as cancelled, with 101. Its files, checkpoints and
+results stay.
+
+Example:
+  looprun stop latest`
+}
+
+func (c *stopCmd) Run(a *app) error {
+	return c.tell(a, c.ID, core.OrderStop, "", "ends as cancelled")
+}

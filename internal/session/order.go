@@ -1,0 +1,102 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/engine"
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/socket"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// errInside refuses what a run's own command, or anything that it started, asks of the run.
+var errInside = errors.New("a run cannot be answered, told or stopped by its own command; do it from outside")
+
+// Ordered is what somebody outside tells a run that goes on.
+type Ordered struct {
+	Order core.Order `json:"order"`
+	Words string     `json:"words,omitempty"`
+	Via   string     `json:"via,omitempty"`
+	Token string     `json:"token,omitempty"` // as in [Answered]
+}
+
+// order takes what another process tells the run, never the run's own command.
+func (t *talk) order(ctx context.Context, peer socket.Peer, m Ordered) (any, error) {
+	if err := t.admit(peer, m.Token); err != nil {
+		return nil, err
+	}
+	d := core.OrderReceived{Order: m.Order, Words: m.Words, Responder: core.RespondedByUser}
+	switch m.Via {
+	case core.ViaWeb:
+		d.Via = m.Via
+	case core.ViaMCP: // an agent is no person
+		d.Via, d.Responder = m.Via, core.RespondedByProgram
+	}
+	if d.Order != core.OrderStop {
+		return nil, t.s.loop.Order(ctx, d)
+	}
+	stop := t.s.interrupt.Load()
+	if stop == nil {
+		return nil, errors.New("the run is only beginning, or ends already; try again")
+	}
+	(*stop)(&engine.Interrupt{Signal: "SIGINT", Code: 128 + int(syscall.SIGINT), Order: &d})
+	return nil, nil
+}
+
+// Order tells a run that goes on something, for whoever is outside of it.
+func (t TrustFlag) Order(dir string, o Ordered) error {
+	if InsideOf(dir) {
+		return errInside
+	}
+	if err := t.Check(dir); err != nil {
+		return err
+	}
+	w, err := Look(dir)
+	switch {
+	case err != nil:
+		return err
+	case !w.Live:
+		return w.rests(o.Order)
+	case o.Order != core.OrderStop && len(w.Questions) > 0:
+		return config.Usage(fmt.Sprintf("run %s waits with a question: %s", w.State.RunID, w.List()),
+			fmt.Sprintf("answer it: looprun answer %s, with --guidance WORDS for what it should do", w.State.RunID))
+	}
+	err = Tell(dir, kindOrder, o)
+	if errors.Is(err, socket.ErrNoServer) || errors.Is(err, socket.ErrNoReply) { // it has ended meanwhile
+		if again, lookErr := Look(dir); lookErr == nil && !again.Live {
+			return again.rests(o.Order)
+		}
+	}
+	return err
+}
+
+// rests says that the run does not go on, and what can be done with it.
+func (w *Waiting) rests(o core.Order) error {
+	id, end := w.State.RunID, w.State.Ending
+	text := fmt.Sprintf("run %s does not go on: ", id)
+	resume := "looprun resume " + id
+	switch {
+	case scratchpad.Locked(w.Dir):
+		return config.Usage(fmt.Sprintf("run %s is alive and cannot be reached", id), "use its own terminal")
+	case end == nil:
+		text += "it was killed"
+	default:
+		text += "it is " + string(end.Status)
+		if end.Status.Reopens() {
+			resume += " --reopen"
+		} else if !end.Status.Resumable() {
+			return config.Usage(text, "start a new one")
+		}
+	}
+	switch {
+	case o == core.OrderSay && len(w.Questions) > 0:
+		return config.Usage(text, fmt.Sprintf("looprun answer %s --guidance WORDS --resume goes on with the words", id))
+	case o == core.OrderSay:
+		return config.Usage(text, resume+" goes on, and looprun say reaches it then")
+	}
+	return config.Usage(text, "there is nothing to "+string(o)+"; "+resume+" would go on")
+}
