@@ -8,20 +8,6 @@ import (
 // GuardID names a guard, in questions, policies, results and the journal.
 type GuardID string
 
-// The guards that looprun brings along, in the order in which they ask.
-const (
-	Weakened          GuardID = "weakened" // asks before all others, where the judge has passed
-	MaxIterations     GuardID = "max_iterations"
-	MaxRuntime        GuardID = "max_runtime"
-	LoopDetected      GuardID = "loop_detected"
-	ConsecutiveErrors GuardID = "consecutive_errors"
-	MaxCost           GuardID = "max_cost"
-	MaxTokens         GuardID = "max_tokens"
-	NoProgress        GuardID = "no_progress"
-	WorkspaceCycle    GuardID = "workspace_cycle"
-	TurnLoop          GuardID = "turn_loop"
-)
-
 // What else can stop a run to ask: these are no limits but what the command said.
 // A policy rule for "*" does not cover them.
 const (

@@ -11,33 +11,6 @@ import (
 	"time"
 )
 
-// Off turns a limit off. The zero value never does: a limit nobody thought of
-// must not read as “no limit”.
-const Off = -1
-
-// Limits say when the guards trip. Each of Iterations, Runtime, Loop and
-// Errors has to be stated or be [Off]; the others are off when zero.
-type Limits struct {
-	Iterations int           // iterations that may be run
-	Runtime    time.Duration // active time: questions and pauses do not count
-	Loop       int           // the same signature, or a cycle, so many times (2 or more)
-	Errors     int           // iterations in a row that ended as an error
-	Cost       float64       // reported cost in USD
-	Tokens     int64         // reported tokens
-	// IdleIterations is how many iterations may change neither the signature
-	// nor the work tree.
-	IdleIterations int
-	// WorkspaceCycles is how often the work tree may come back to a state it
-	// had left.
-	WorkspaceCycles int
-	// TurnLoop is how often in a row a coding agent may make the same calls with the same
-	// results, or say the same, within one turn (2 or more).
-	TurnLoop int
-	// Weakened says what happens where the judge passes and less was checked than before;
-	// empty: it trips where a check judges a coding agent, and warns elsewhere.
-	Weakened Weakening
-}
-
 // DefaultLimits are those of the command line: 10 iterations, 15 minutes, the
 // same signature 3 times, 3 errors in a row.
 func DefaultLimits() Limits {

@@ -10,6 +10,47 @@ import (
 	"github.com/looprun/looprun/internal/plural"
 )
 
+// The guards that looprun brings along, in the order in which they ask.
+const (
+	Weakened          GuardID = "weakened" // asks before all others, where the judge has passed
+	MaxIterations     GuardID = "max_iterations"
+	MaxRuntime        GuardID = "max_runtime"
+	LoopDetected      GuardID = "loop_detected"
+	ConsecutiveErrors GuardID = "consecutive_errors"
+	MaxCost           GuardID = "max_cost"
+	MaxTokens         GuardID = "max_tokens"
+	NoProgress        GuardID = "no_progress"
+	WorkspaceCycle    GuardID = "workspace_cycle"
+	TurnLoop          GuardID = "turn_loop"
+)
+
+// Off turns a limit off. The zero value never does: a limit nobody thought of
+// must not read as “no limit”.
+const Off = -1
+
+// Limits say when the guards trip. Each of Iterations, Runtime, Loop and
+// Errors has to be stated or be [Off]; the others are off when zero.
+type Limits struct {
+	Iterations int           // iterations that may be run
+	Runtime    time.Duration // active time: questions and pauses do not count
+	Loop       int           // the same signature, or a cycle, so many times (2 or more)
+	Errors     int           // iterations in a row that ended as an error
+	Cost       float64       // reported cost in USD
+	Tokens     int64         // reported tokens
+	// IdleIterations is how many iterations may change neither the signature
+	// nor the work tree.
+	IdleIterations int
+	// WorkspaceCycles is how often the work tree may come back to a state it
+	// had left.
+	WorkspaceCycles int
+	// TurnLoop is how often in a row a coding agent may make the same calls with the same
+	// results, or say the same, within one turn (2 or more).
+	TurnLoop int
+	// Weakened says what happens where the judge passes and less was checked than before;
+	// empty: it trips where a check judges a coding agent, and warns elsewhere.
+	Weakened Weakening
+}
+
 // Spec is all that looprun knows of a guard beside its Check. From it come the recorded
 // limits, the flags that set them, caps, exit codes, schemas, and the keys of templates.
 type Spec struct {
