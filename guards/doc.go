@@ -30,6 +30,7 @@ func Default() []core.Guard {
 		Progress{},
 		Workspace{},
 		Turn{},
+		Silence{},
 	}
 }
 
