@@ -22,7 +22,6 @@ const (
 	NoProgress        GuardID = "no_progress"
 	WorkspaceCycle    GuardID = "workspace_cycle"
 	TurnLoop          GuardID = "turn_loop"
-	OutputSilence     GuardID = "output_silence"
 )
 
 // Off turns a limit off. The zero value never does: a limit nobody thought of
@@ -47,8 +46,6 @@ type Limits struct {
 	// TurnLoop is how often in a row a coding agent may make the same calls with the same
 	// results, or say the same, within one turn (2 or more).
 	TurnLoop int
-	// Silence is how many iterations in a row may print nothing.
-	Silence int
 	// Weakened says what happens where the judge passes and less was checked than before;
 	// empty: it trips where a check judges a coding agent, and warns elsewhere.
 	Weakened Weakening
@@ -166,11 +163,6 @@ var specs = []Spec{
 		About: "How often in a row an agent may do the same within one turn.", One: "every call of a tool would be a loop",
 		limit: counted[int]{of: func(l *Limits) *int { return &l.TurnLoop }, parse: strconv.Atoi},
 		reset: func(s *State) { s.Repeated = nil },
-	},
-	{
-		ID: OutputSilence, ExitCode: 114, Key: "output_silence", Name: "silence", Field: "Silence", Streak: true,
-		About: "Iterations in a row that may print nothing.",
-		limit: counted[int]{of: func(l *Limits) *int { return &l.Silence }, parse: strconv.Atoi},
 	},
 }
 

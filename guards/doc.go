@@ -30,7 +30,6 @@ func Default() []core.Guard {
 		Progress{},
 		Workspace{},
 		Turn{},
-		Silence{},
 	}
 }
 

@@ -41,14 +41,6 @@ func TestRuntime(t *testing.T) {
 	})
 }
 
-func TestSilence(t *testing.T) {
-	limits := off
-	limits.Silence = 3
-	guardtest.Check(t, guards.Silence{}, guardtest.Story{
-		Limits: limits, Off: off, Steps: guardtest.Times(3, guardtest.Step{Outcome: core.OutcomeNotDone}),
-	})
-}
-
 func TestWeakened(t *testing.T) {
 	limits := off
 	limits.Weakened = core.WeakenedOff

@@ -31,7 +31,7 @@ func TestListAndShow(t *testing.T) {
 		t.Errorf("unknown guard: %v", err)
 	}
 	const all = `unknown guard "nonsense"; use one of weakened, max_iterations, max_runtime, loop_detected, consecutive_errors, max_cost, max_tokens, ` +
-		`no_progress, workspace_cycle, turn_loop, output_silence, rejection, blocked, clarification, ladder_exhausted, *`
+		`no_progress, workspace_cycle, turn_loop, rejection, blocked, clarification, ladder_exhausted, *`
 	if err := KnownGuard("nonsense"); err == nil || err.Error() != all {
 		t.Errorf("a guard that is near to none: %v, want %s", err, all)
 	}

@@ -187,7 +187,7 @@ func TestRules(t *testing.T) {
 		{"hidden by all", `[{guard: "*", answer: cancel, reason: r}, {guard: [max_runtime, loop_detected], answer: pause, reason: r}]`, "the rule can never match: line 2 always answers first"},
 		{"hidden by two", `[{guard: max_runtime, answer: accept, reason: r}, {guard: loop_detected, answer: cancel, reason: r}, {guard: [max_runtime, loop_detected], answer: pause, reason: r}]`, "the rule can never match"},
 		{"half hidden", `[{guard: max_runtime, answer: accept, reason: r}, {guard: [max_runtime, loop_detected], answer: pause, reason: r}]`, ""},
-		{"hidden but for guards without the option", `[{guard: [max_iterations, max_runtime, no_progress, workspace_cycle, turn_loop, output_silence, max_cost, max_tokens], answer: cancel, reason: r}, {guard: "*", answer: continue, reason: r}]`, "the rule can never match"},
+		{"hidden but for guards without the option", `[{guard: [max_iterations, max_runtime, no_progress, workspace_cycle, turn_loop, max_cost, max_tokens], answer: cancel, reason: r}, {guard: "*", answer: continue, reason: r}]`, "the rule can never match"},
 		{"hidden by a condition on the guard", `[{guard: "*", when: 'guard != "max_cost"', answer: cancel, reason: r}, {guard: max_runtime, answer: pause, reason: r}]`, "the rule can never match"},
 		{"left open by a condition on the guard", `[{guard: "*", when: 'guard != "max_runtime"', answer: cancel, reason: r}, {guard: max_runtime, answer: pause, reason: r}]`, ""},
 		{"left open by a condition", "[{guard: max_runtime, when: improved, answer: cancel, reason: r}, {guard: max_runtime, answer: pause, reason: r}]", ""},

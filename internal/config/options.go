@@ -133,7 +133,6 @@ type LimitFlags struct {
 	MaxIdleIterations     *CountLimit `kong:"-" placeholder:"N" help:"Iterations in a row that may change neither the output's meaning nor the work tree." json:"max_idle_iterations,omitempty" group:"guard" trust:"lower" normal:"off"`
 	DetectWorkspaceCycles *CountLimit `kong:"-" placeholder:"N" help:"How often the work tree may come back to a state that it had left." json:"detect_workspace_cycles,omitempty" group:"guard" trust:"lower" normal:"off"`
 	TurnLoop              *CountLimit `kong:"-" placeholder:"N" help:"How often in a row a coding agent may make the same call with the same result, or say the same, within one turn, or off." json:"turn_loop,omitempty" group:"guard" trust:"lower" normal:"off" min:"2" agent:"8"`
-	OutputSilence         *CountLimit `kong:"-" placeholder:"N" help:"Iterations in a row that may print nothing." json:"output_silence,omitempty" group:"guard" trust:"lower" normal:"off"`
 
 	Weakened Weakening `kong:"-" placeholder:"WHAT" help:"What happens where the judge passes and fewer checks ran than before, more were skipped, none ran, or a protected file has changed: trip, warn or off (trip where a check judges a coding agent, else warn)." json:"weakened,omitempty" group:"guard" trust:"ask" words:"trip,warn,off" example:"warn"`
 

@@ -17,7 +17,7 @@ var unasked = map[string]string{
 	"max_iterations": "upto=50", "cap_iterations": "upto=50", "max_runtime": "upto=60m", "cap_runtime": "upto=60m",
 	"loop_threshold": "upto=3", "max_errors": "upto=3",
 
-	"max_cost": "lower", "max_cost_per_day": "lower", "max_tokens": "lower", "max_idle_iterations": "lower", "detect_workspace_cycles": "lower", "turn_loop": "lower", "output_silence": "lower",
+	"max_cost": "lower", "max_cost_per_day": "lower", "max_tokens": "lower", "max_idle_iterations": "lower", "detect_workspace_cycles": "lower", "turn_loop": "lower",
 	"iteration_timeout": "lower", "idle_timeout": "lower",
 }
 
