@@ -21,6 +21,8 @@ type condition struct {
 	facts []Fact
 	// certain are the guards for which it holds whatever the other facts are.
 	certain []core.GuardID
+	// skip says that a rule that forbids does not hold either where nothing is certain.
+	skip bool
 }
 
 // holdsAlways reports whether no fact but the guard can keep it from holding.
@@ -84,8 +86,8 @@ func (c *condition) weigh(scope []core.GuardID) bool {
 
 // eval reports whether the condition holds, and why not. Both kinds of rule fail closed
 // where that is not certain, because a fact is not known or a comparison cannot be
-// evaluated: a condition that forbids holds then, with the doubt as the reason, and any
-// other does not.
+// evaluated: a condition that forbids holds then, with the doubt as the reason, unless
+// its rule says unknown: skip. Any other does not.
 func (c *condition) eval(f Facts, forbids bool) (holds bool, why string) {
 	if c.text == "" {
 		return true, ""
@@ -103,7 +105,7 @@ func (c *condition) eval(f Facts, forbids bool) (holds bool, why string) {
 	case yes:
 		return true, ""
 	case maybe:
-		return forbids, why
+		return forbids && !c.skip, why
 	}
 	if len(c.facts) == 0 {
 		return false, c.text + " does not hold"
@@ -117,11 +119,13 @@ func (c *condition) eval(f Facts, forbids bool) (holds bool, why string) {
 
 // compare evaluates a comparison; the text says why nothing is certain. That there is
 // no such thing, as no tag in a build of a branch, is certain enough for a condition
-// that forbids.
+// that forbids, and makes tag == "" true. Of what is not known only -1 is true, as no
+// fact has that value otherwise.
 func (c *condition) compare(n *node, f Facts, forbids bool) (v verdict, why string) {
 	names := n.facts()
 	for _, fact := range FactList() {
-		if slices.Contains(names, fact.Name) && f.unknown(fact) && !n.settles(fact) && !(forbids && f.none(fact.Name)) {
+		settled := n.settles(fact)
+		if slices.Contains(names, fact.Name) && f.unknown(fact) && !(settled && plain(fact.Unknown) == -1.0) && !((settled || forbids) && f.none(fact.Name)) {
 			return maybe, fmt.Sprintf("%s is not known, and %s does not say what holds then", fact.Name, c.shown(n))
 		}
 	}
@@ -166,6 +170,12 @@ func (f Facts) none(fact string) bool {
 	switch fact {
 	case "label", "outcome", "last_exit_code", "task", "reason_type", "attempts":
 		return true
+	case "agent":
+		return isGuard(core.GuardID(f.Guard))
+	case "cause":
+		return f.Guard != string(core.Blocked) && f.Guard != string(core.Clarification)
+	case "branch":
+		return f.Tag != ""
 	case "ci_name", "ci_event", "ci_attempt":
 		return !f.CI
 	case "tag", "base_branch":

@@ -31,8 +31,9 @@
 // what holds then (failing >= 0): "failing < 3" and "not (failing > 2)" are both
 // undecided where nobody counted, "failing < 3 || improved" holds if improved does.
 // An undecided condition does not hold, unless its rule forbids: a rule that
-// cancels, pauses or rejects matches then, and says why in its reason. For such
-// a rule "there is no tag" is known, in a build of a branch. A condition that fails, a verify command that exits with
+// cancels, pauses or rejects matches then, and says why in its reason; unknown: skip
+// turns that off. For such a rule "there is no tag" is known, in a build of a branch.
+// tag == "" is true there, and of no tag that is not known. A condition that fails, a verify command that exits with
 // anything but 0 or not in time, an option that the question does not have or
 // that cannot be carried out, a spent budget: the rule does not match, and
 // [Evaluation] says why.

@@ -190,7 +190,10 @@ func TestForbidding(t *testing.T) {
 		{`branch startsWith "release/"`, here, true},
 		{`branch != "main"`, here, true},
 		{`branch == ""`, here, true},
-		{`branch != "" && branch startsWith "release/"`, here, false}, // it says what holds then
+		{`branch != "" && branch startsWith "release/"`, here, true}, // "" says no more of what is not known
+		{`failing != -1 && failing > 10`, here, false},               // -1 does
+		{`agent == "fixer"`, here, false},
+		{`cause == "security_concern"`, here, false},
 		{`not (branch startsWith "release/")`, here, true},
 		{`failing > 10`, here, true},
 		{`failing > 10 && iteration > 5`, here, false}, // the rest is certain
@@ -209,7 +212,7 @@ func TestForbidding(t *testing.T) {
 		{`ci_event == "push"`, here, false},
 		{`ci_event == "push"`, inCI("azure"), true},
 	} {
-		for answer, want := range map[string]bool{"cancel": c.want, "pause": c.want, "accept": c.when == `branch == ""`} {
+		for answer, want := range map[string]bool{"cancel": c.want, "pause": c.want, "cancel, unknown: skip": false, "accept": false} {
 			p := parse(t, fmt.Sprintf("rules:\n  - {guard: max_iterations, when: '%s', answer: %s, verify: \"true\", reason: r}\n", c.when, answer))
 			d := decision{policy: p, question: question(t, core.MaxIterations), facts: c.facts, verify: assume(true)}
 			e, err := d.decide(t.Context())

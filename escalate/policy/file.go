@@ -26,6 +26,7 @@ type policyFile struct {
 type ruleFile struct {
 	Guard  guardList     `yaml:"guard,required"`
 	When   string        `yaml:"when"`
+	Doubt  string        `yaml:"unknown"`
 	Answer string        `yaml:"answer,required"`
 	Verify string        `yaml:"verify"`
 	Limit  time.Duration `yaml:"verify_timeout"`

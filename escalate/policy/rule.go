@@ -122,7 +122,27 @@ func (f ruleFile) read(r *report, file string, known Known, i int) Rule {
 		}
 		rule.when = compile(r, f.When, rule.scope(), known, at("when"))
 	}
+	if r.doc.Has(at("unknown")...) {
+		rule.when.skip = true
+		f.checkDoubt(r, &rule, known, at("unknown"))
+	}
 	return rule
+}
+
+// checkDoubt checks the key unknown, which changes what rules that forbid do.
+func (f ruleFile) checkDoubt(r *report, rule *Rule, known Known, path []any) {
+	forbids := func(guard core.GuardID) bool {
+		o, _, why := rule.option(guard, known.options(guard))
+		return why == "" && o.Action.Stops()
+	}
+	switch {
+	case f.Doubt != "skip":
+		r.value("unknown value "+quote(f.Doubt), "write skip, or remove the key for a rule that holds then", path...)
+	case f.When == "":
+		r.value(`"unknown" without "when"`, "add a condition, or remove the key", path...)
+	case !slices.ContainsFunc(rule.scope(), forbids):
+		r.value(fmt.Sprintf("a rule that answers %s is skipped in any case where a fact is not known", quote(f.Answer)), "remove the key", path...)
+	}
 }
 
 func checkReason(r *report, reason string, path []any) {

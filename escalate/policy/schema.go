@@ -82,7 +82,8 @@ func ruleSchema() object {
 				"description": `The guard whose question it answers, a list of them, or "*" for every guard. What the command says (rejection, blocked, clarification) and ladder_exhausted have to be named.`,
 				"oneOf":       []object{{"const": EveryGuard}, id, {"type": "array", "items": id, "minItems": 1, "uniqueItems": true}},
 			},
-			"when": when,
+			"when":    when,
+			"unknown": object{"const": "skip", "description": "A rule that cancels, pauses or rejects holds where a fact of its condition is not known; skip: it does not."},
 			"answer": object{
 				"type": "string", "pattern": "^[a-z][a-z0-9_-]*$", "not": object{"const": "review"},
 				"description": "The id of an option of that question; or accept, pause or cancel. An accept that the question does not list needs verify.",
