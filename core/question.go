@@ -142,9 +142,29 @@ type Question struct {
 	// nil: nothing. Then only a person can let it through.
 	Advice *Advice `json:"advice,omitempty"`
 
+	// CI is where a guard's question was asked.
+	CI CI `json:"ci,omitzero"`
+
 	// Given are the answers this trip has had already, oldest first. A rule or
 	// an assistant may not give the same one twice.
 	Given []Given `json:"given,omitempty"`
+}
+
+// CI is where a run takes place. A zero field is not known.
+type CI struct {
+	// In says that this is a CI job, Name the CI system as looprun's --ci calls it, Event
+	// what started the job in that system's own words, and Attempt how often, from 1.
+	In      bool   `json:"in,omitempty"`
+	Name    string `json:"name,omitempty" mask:"own"`
+	Event   string `json:"event,omitempty"`
+	Attempt int    `json:"attempt,omitempty"`
+	// Branch is the branch that is worked on, with or without CI, and BaseBranch the
+	// one that a pull request goes to.
+	Branch     string `json:"branch,omitempty"`
+	BaseBranch string `json:"base_branch,omitempty"`
+	Tag        string `json:"tag,omitempty"`
+	// PullRequest is its number.
+	PullRequest int `json:"pull_request,omitempty"`
 }
 
 // FromCommand marks a question that the command in the loop asks.

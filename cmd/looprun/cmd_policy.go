@@ -2,12 +2,16 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+	"time"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/escalate/policy"
@@ -88,18 +92,23 @@ func (c *policySchemaCmd) Run(a *app) error {
 }
 
 type policyTestCmd struct {
-	File   string `arg:"" help:"The policy file."`
-	Guard  string `required:"" xor:"what" placeholder:"ID" help:"The guard that trips, or rejection, blocked, clarification, ladder_exhausted, in a made-up run that has improved."`
-	ID     string `name:"run" required:"" xor:"what" placeholder:"RUN" help:"Ask about the last trip of this run."`
-	State  string `required:"" xor:"what" placeholder:"FILE" help:"Ask about the last trip of this state of a run, in JSON."`
-	Format string `enum:"text,json" default:"text" help:"${enum}."`
+	File   string   `arg:"" help:"The policy file."`
+	Guard  string   `required:"" xor:"what" placeholder:"ID" help:"The guard that trips, or rejection, blocked, clarification, ladder_exhausted, in a made-up run that has improved."`
+	ID     string   `name:"run" required:"" xor:"what" placeholder:"RUN" help:"Ask about the last question of this run."`
+	State  string   `required:"" xor:"what" placeholder:"FILE" help:"Ask about the last trip of this state of a run, in JSON."`
+	All    bool     `required:"" xor:"what" help:"Ask about every question of every run: what was answered, and what this policy would have."`
+	Since  string   `placeholder:"TIME" help:"With --all, only from then on: 7d, 12h, 2006-01-02."`
+	Fact   []string `placeholder:"NAME=VALUE" sep:"none" help:"Set a fact, as branch=main; repeatable."`
+	Verify string   `enum:"pass,fail" default:"fail" help:"How verify commands are taken to end: ${enum}. None is run."`
+	Format string   `enum:"text,json" default:"text" help:"${enum}."`
 	packFlag
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 func (policyTestCmd) Help() string {
 	return `Example:
-  looprun policy test ci.yaml --guard loop_detected`
+  looprun policy test ci.yaml --guard loop_detected
+  looprun policy test ci.yaml --all --since 7d`
 }
 
 func (c *policyTestCmd) Run(a *app) error {
@@ -107,67 +116,136 @@ func (c *policyTestCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	state, trip, err := c.situation(a)
-	if err != nil {
-		return err
+	options := policy.Options{Verifying: policy.VerifyFail}
+	if c.Verify == "pass" {
+		options.Verifying = policy.VerifyPass
 	}
-	q, err := set.Question(state, trip)
-	if err != nil {
-		return err
+	if options.Given, err = policy.ParseGiven(c.Fact); err != nil {
+		return config.Usage("--fact: "+err.Error(), "looprun policy schema facts lists them")
 	}
-	q.Mandatory = trip.Mandatory
-	ctx, stop := session.WatchSignals(context.Background(), func() {})
-	defer stop()
-	here, _ := os.Getwd() // without one, fewer facts are known
-	e, err := p.Evaluate(ctx, q, state, policy.Options{CI: session.CIFacts(here), Verifying: policy.VerifyFail})
-	if err != nil {
-		return err
+	var e policy.Evaluation
+	switch {
+	case c.All:
+		return c.replay(a, p, options)
+	case c.ID != "":
+		e, err = c.recorded(a, p, options)
+	default:
+		e, err = c.madeUp(p, set, options)
 	}
-	if c.Format == "json" {
+	switch {
+	case err != nil:
+		return err
+	case c.Format == "json":
 		return a.printJSON("policy-test", e)
 	}
 	return e.Write(a.stdout)
 }
 
-// situation is the run and the trip that the policy is asked about.
-func (c *policyTestCmd) situation(a *app) (*core.State, core.Trip, error) {
-	switch {
-	case c.State != "":
-		state, err := readState(c.State)
-		if err != nil {
-			return nil, core.Trip{}, config.Usage("--state: "+err.Error(), "give the state of a run as JSON, with the keys of looprun.State")
-		}
-		return c.lastTrip(state, "in the state "+c.State)
-	case c.ID != "":
-		dir, err := a.find(c.StateDir, c.ID)
-		if err != nil {
-			return nil, core.Trip{}, err
-		}
-		state, _, err := scratchpad.Load(dir)
-		if err != nil {
-			return nil, core.Trip{}, err
-		}
-		return c.lastTrip(state, "in run "+state.RunID)
+// recorded is about the last question that was asked in a run.
+func (c *policyTestCmd) recorded(a *app, p *policy.Policy, o policy.Options) (policy.Evaluation, error) {
+	dir, err := a.find(c.StateDir, c.ID)
+	if err != nil {
+		return policy.Evaluation{}, err
 	}
-	guard := core.GuardID(c.Guard)
-	if err := templates.KnownGuard(guard); err != nil {
-		return nil, core.Trip{}, err
+	trips, err := p.Replay(dir, time.Time{}, o)
+	if err == nil && len(trips) == 0 {
+		err = noTrip("in run " + filepath.Base(dir))
 	}
-	state, trip := templates.Sample(guard)
-	// The end of the ladder is always for a person.
-	trip.Mandatory = trip.Mandatory || guard == core.LadderExhausted
-	return state, trip, nil
+	if err != nil {
+		return policy.Evaluation{}, err
+	}
+	return trips[len(trips)-1].Evaluation, nil
 }
 
-// lastTrip is the trip that is being settled, or the last that was.
-func (c *policyTestCmd) lastTrip(s *core.State, where string) (*core.State, core.Trip, error) {
+// madeUp is about a state from a file, or a made-up one. Where it takes place is not known.
+func (c *policyTestCmd) madeUp(p *policy.Policy, set *templates.Set, o policy.Options) (policy.Evaluation, error) {
+	guard := core.GuardID(c.Guard)
+	state, trip := templates.Sample(guard)
 	switch {
-	case s.Trip != nil:
-		return s, *s.Trip, nil
-	case s.LastTrip != nil:
-		return s, *s.LastTrip, nil
+	case c.State != "":
+		var err error
+		if state, err = readState(c.State); err != nil {
+			return policy.Evaluation{}, config.Usage("--state: "+err.Error(), "give the state of a run as JSON, with the keys of looprun.State")
+		}
+		last := cmp.Or(state.Trip, state.LastTrip)
+		if last == nil {
+			return policy.Evaluation{}, noTrip("in the state " + c.State)
+		}
+		trip = *last
+	default:
+		if err := templates.KnownGuard(guard); err != nil {
+			return policy.Evaluation{}, err
+		}
+		// The end of the ladder is always for a person.
+		trip.Mandatory = trip.Mandatory || guard == core.LadderExhausted
 	}
-	return nil, core.Trip{}, config.Usage(where+" no guard tripped", "ask about a guard with --guard ID")
+	q, err := set.Question(state, trip)
+	if err != nil {
+		return policy.Evaluation{}, err
+	}
+	q.Mandatory = trip.Mandatory
+	return p.Evaluate(context.Background(), q, state, o)
+}
+
+func noTrip(where string) error {
+	return config.Usage(where+" no guard tripped", "ask about a guard with --guard ID")
+}
+
+// replayed is what policy test --all prints in JSON.
+type replayed struct {
+	Trips []policy.Trip `json:"trips"`
+	// Same, Different and None are how many would be answered as they were, otherwise,
+	// and not at all.
+	Same      int `json:"same"`
+	Different int `json:"different"`
+	None      int `json:"none"`
+}
+
+// replay is about every question of every run, the oldest run first.
+func (c *policyTestCmd) replay(a *app, p *policy.Policy, o policy.Options) error {
+	since, err := parseSince(c.Since)
+	if err != nil {
+		return err
+	}
+	state, err := config.StateDir(c.StateDir)
+	if err != nil {
+		return err
+	}
+	ids, err := scratchpad.IDs(state)
+	if err != nil {
+		return err
+	}
+	slices.Reverse(ids)
+	all := replayed{Trips: []policy.Trip{}}
+	for _, dir := range session.Within(state, ids) {
+		trips, err := p.Replay(dir, since, o)
+		if err != nil {
+			a.say.Warn("run %s cannot be read and is left out: %v", filepath.Base(dir), err)
+			continue
+		}
+		all.Trips = append(all.Trips, trips...)
+	}
+	for _, t := range all.Trips {
+		switch {
+		case t.Evaluation.Answer == nil:
+			all.None++
+		case t.Same():
+			all.Same++
+		default:
+			all.Different++
+		}
+	}
+	if c.Format == "json" {
+		return a.printJSON("policy-replay", all)
+	}
+	out := a.printer()
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, t := range all.Trips {
+		fmt.Fprintln(w, t.Text())
+	}
+	w.Flush()
+	fmt.Fprintf(out, "%s: %d answered as before, %d otherwise, %d not at all\n", plural.Count(len(all.Trips), "question"), all.Same, all.Different, all.None)
+	return out.Page()
 }
 
 // stateLimit bounds a state that is read from a file. It keeps the last 50

@@ -120,6 +120,7 @@ func schemas() []namedSchema {
 		written("doctor", "looprun doctor --format json", reflect.TypeFor[diagnosis]()),
 		written("prune", "looprun prune --format json", reflect.TypeFor[review.Pruned]()),
 		written("policy-test", "looprun policy test --format json", reflect.TypeFor[policy.Evaluation]()),
+		written("policy-replay", "looprun policy test --all --format json", reflect.TypeFor[replayed]()),
 		written("setting", "each option of looprun config show --format json", reflect.TypeFor[config.Shown]()),
 		written("agent", "each agent of looprun agents --format json", reflect.TypeFor[shownAgent]()),
 		written("listed-template", "each template of looprun template list --format json", reflect.TypeFor[listedTemplate]()),

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/looprun/looprun/core"
@@ -21,7 +24,7 @@ type statsCmd struct {
 }
 
 type statsRejectionsCmd struct {
-	Since    string   `placeholder:"DATE" help:"Only from this day on, as 2006-01-02, or from this moment."`
+	Since    string   `placeholder:"DATE" help:"Only from this day on, as 2006-01-02 or 7d, or from this moment."`
 	ID       string   `arg:"" optional:"" name:"run" help:"Only those of this run: its id or a part of it."`
 	Format   string   `enum:"text,list,json,dot,graph" default:"text" help:"${enum}: list has each rejection whole; dot and graph are the graph of tasks, rejections, blockers and decisions, for Graphviz and as JSON."`
 	StateDir []string `placeholder:"DIR" help:"Where runs are kept; repeatable, for several work trees." sep:"none"`
@@ -113,7 +116,7 @@ func (c *statsRejectionsCmd) dirs() ([]string, error) {
 	return dirs, missing
 }
 
-// parseSince reads a day in local time, or a moment; empty is the beginning.
+// parseSince reads a day in local time, a moment, or how long ago; empty is the beginning.
 func parseSince(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -124,7 +127,15 @@ func parseSince(text string) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil
 	}
-	return time.Time{}, config.Usage(fmt.Sprintf("--since %q is not a date", text), "write it as 2006-01-02 or 2006-01-02T15:04:05Z")
+	days, rest := 0, text
+	if n, after, ok := strings.Cut(text, "d"); ok {
+		days, _ = strconv.Atoi(n)
+		rest = cmp.Or(after, "0s")
+	}
+	if ago, err := time.ParseDuration(rest); err == nil && days >= 0 && ago >= 0 && (days > 0 || ago > 0) {
+		return time.Now().AddDate(0, 0, -days).Add(-ago), nil
+	}
+	return time.Time{}, config.Usage(fmt.Sprintf("--since %q is not a date", text), "write it as 7d, 12h, 2006-01-02 or 2006-01-02T15:04:05Z")
 }
 
 // rejectionsOf are the rejections of a run with what became of them.

@@ -16,7 +16,7 @@ import (
 // say what each key is, and no page repeats them. Of the journal a page names the events.
 var ownReference = map[string]bool{
 	"doctor": true, "explanation": true, "listed-run": true, "listed-template": true, "many": true, "many-result": true,
-	"messages": true, "pending": true, "policy-test": true, "prune": true, "rejection-graph": true, "rejection-stats": true,
+	"messages": true, "pending": true, "policy-replay": true, "policy-test": true, "prune": true, "rejection-graph": true, "rejection-stats": true,
 	"replay": true, "report": true, "run": true, "setting": true, "signature-diff": true,
 }
 

@@ -77,7 +77,8 @@ func TestDocumentsFitTheirSchemas(t *testing.T) {
 		"signature":      {run("signature", "--format=json", "--exit-code=1", "a.log"), run("signature", "--format=json", "--explain", "--exit-code=1", "a.log")},
 		"signature-diff": {run("signature", "--diff", "--format=json", "a.log", "b.log")}, "rejection-stats": {run("stats", "rejections", "--format=json")},
 		"rejection-graph": {run("stats", "rejections", "--format=graph")}, "doctor": {run("doctor", "--format=json")}, "prune": {run("prune", "--dry-run", "--keep=1", "--format=json")},
-		"policy-test": {run("policy", "test", "policy.yaml", "--format=json", "--guard=max_iterations")}, "setting": {run("config", "show", "--format=json")},
+		"policy-replay": {run("policy", "test", "policy.yaml", "--format=json", "--all")},
+		"policy-test":   {run("policy", "test", "policy.yaml", "--format=json", "--guard=max_iterations")}, "setting": {run("config", "show", "--format=json")},
 		"agent": {run("agents", "--format=json")}, "listed-template": {run("template", "list", "--format=json")}, "version": {run("version", "--format=json")},
 	}
 	for name, texts := range kinds {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/problem"
+	"github.com/looprun/looprun/internal/strictyaml"
 )
 
 // ExpectNone is what a test expects when no rule may match.
@@ -111,7 +113,9 @@ func (f testFile) read(r *report, p *Policy, i int) Test {
 		return t
 	}
 	given := func(name string) bool { return r.doc.Has(at("facts", name)...) }
-	t.Facts.fill(given)
+	t.Facts = UnknownFacts(core.GuardID(f.Facts.Guard))
+	g := Given{facts: f.Facts, names: slices.DeleteFunc(factNames(), func(name string) bool { return !given(name) })}
+	g.set(&t.Facts)
 	var ids []string
 	for _, id := range p.known.guards() {
 		ids = append(ids, string(id))
@@ -130,12 +134,36 @@ func (f testFile) read(r *report, p *Policy, i int) Test {
 	return t
 }
 
-// fill sets the facts that are not given to what they are when nothing is known.
-func (f *Facts) fill(given func(name string) bool) {
-	facts, unknown := reflect.ValueOf(f).Elem(), reflect.ValueOf(UnknownFacts(core.GuardID(f.Guard)))
-	for field := range facts.Type().Fields() {
-		if !given(field.Tag.Get("yaml")) {
-			facts.FieldByIndex(field.Index).Set(unknown.FieldByIndex(field.Index))
+// Given are facts that are set by hand. The zero value sets none.
+type Given struct {
+	facts Facts
+	names []string
+}
+
+// ParseGiven reads facts as NAME=VALUE. The error names what is wrong with one.
+func ParseGiven(texts []string) (g Given, err error) {
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		switch {
+		case !ok || name == "guard" || slices.Contains(g.names, name):
+			return g, fmt.Errorf("%s does not set a fact; write each once, as branch=main", quote(text))
+		case !slices.Contains(factNames(), name):
+			return g, fmt.Errorf("unknown fact %s; %s", quote(name), nearestFact(name))
+		}
+		if _, err := strictyaml.Decode(name, []byte(name+": "+value+"\n"), &g.facts); err != nil {
+			return g, errors.New(problem.Of(err)[0].Text)
+		}
+		g.names = append(g.names, name)
+	}
+	return g, nil
+}
+
+// set replaces the facts that were given.
+func (g Given) set(f *Facts) {
+	to, from := reflect.ValueOf(f).Elem(), reflect.ValueOf(g.facts)
+	for field := range to.Type().Fields() {
+		if slices.Contains(g.names, field.Tag.Get("yaml")) {
+			to.FieldByIndex(field.Index).Set(from.FieldByIndex(field.Index))
 		}
 	}
 }

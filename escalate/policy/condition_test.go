@@ -275,7 +275,7 @@ func TestFactsOf(t *testing.T) {
 		},
 		Trip: &core.Trip{Guard: core.LoopDetected, Iteration: 9, Period: 2, Repeats: 3},
 	}
-	got := FactsOf(core.LoopDetected, s, CI{In: true, Name: "github", Event: "push", Attempt: 2, Branch: "b", BaseBranch: "main", Tag: "v1", PullRequest: 4})
+	got := FactsOf(core.LoopDetected, s, core.CI{In: true, Name: "github", Event: "push", Attempt: 2, Branch: "b", BaseBranch: "main", Tag: "v1", PullRequest: 4})
 	want := Facts{
 		Guard: "loop_detected", Iteration: 9, MaxIterations: 10, Runtime: time.Minute, Trips: 3, Continues: 2, Improved: true,
 		Failing: 2, Passing: 3, Total: 5, ChecksTotal: -1, ChecksMost: -1, Skipped: -1, Checks: []string{"auth"}, Repeats: 3, Period: 2, Label: "test-fail:2-auth",
@@ -286,14 +286,14 @@ func TestFactsOf(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	s.Cost, s.Tokens = 0.25, 1200
-	if got := FactsOf(core.LoopDetected, s, CI{}); got.Cost != 0.25 || got.Tokens != 1200 {
+	if got := FactsOf(core.LoopDetected, s, core.CI{}); got.Cost != 0.25 || got.Tokens != 1200 {
 		t.Errorf("of what was reported: %+v", got)
 	}
 	s.Trip, s.LastTrip = nil, s.Trip
-	if got := FactsOf(core.LoopDetected, s, CI{}); got.Period != 2 {
+	if got := FactsOf(core.LoopDetected, s, core.CI{}); got.Period != 2 {
 		t.Errorf("of a settled trip: %+v", got)
 	}
-	if got := FactsOf(core.MaxRuntime, &core.State{}, CI{}); !reflect.DeepEqual(got, UnknownFacts("max_runtime")) {
+	if got := FactsOf(core.MaxRuntime, &core.State{}, core.CI{}); !reflect.DeepEqual(got, UnknownFacts("max_runtime")) {
 		t.Errorf("of nothing: %+v", got)
 	}
 }
@@ -328,7 +328,7 @@ func TestFactsOfWhatTheCommandSaid(t *testing.T) {
 		core.Clarification: {"upload", "coder", "", "security_concern", -1},
 		core.MaxIterations: {"upload", "", "", "", -1},
 	} {
-		f := FactsOf(guard, s, CI{})
+		f := FactsOf(guard, s, core.CI{})
 		if got := [5]any{f.Task, f.Agent, f.ReasonType, f.Cause, f.Attempts}; got != want {
 			t.Errorf("%s: %v, want %v", guard, got, want)
 		}

@@ -51,6 +51,7 @@ func (p *Policy) Evaluate(ctx context.Context, q core.Question, s *core.State, o
 		policy: p, question: q, state: s, facts: FactsOf(q.Guard, s, o.CI), verify: o.verifier(p),
 		used: Used{s.PolicyContinues, s.PolicyIterations, s.PolicyRuntime},
 	}
+	o.Given.set(&c.facts)
 	return c.decide(ctx)
 }
 

@@ -51,26 +51,6 @@ type Facts struct {
 	PullRequest   int           `yaml:"pull_request" json:"pull_request"`
 }
 
-// CI is what the caller knows about where the run takes place. A zero field is
-// not known.
-type CI struct {
-	// In says that this is a CI job.
-	In bool
-	// Name is the CI system, as looprun's --ci calls it.
-	Name string
-	// Event is what started the job, in the CI system's own words.
-	Event string
-	// Attempt is how often the job was started, from 1.
-	Attempt int
-	// Branch is the branch that is worked on, with or without CI.
-	Branch string
-	// BaseBranch is the branch that a pull request goes to.
-	BaseBranch string
-	Tag        string
-	// PullRequest is its number.
-	PullRequest int
-}
-
 // Fact says what one fact is.
 type Fact struct {
 	Name        string `json:"name"`
@@ -134,7 +114,7 @@ func UnknownFacts(guard core.GuardID) Facts {
 }
 
 // FactsOf are the facts for that guard's question. The state is read only.
-func FactsOf(guard core.GuardID, s *core.State, ci CI) Facts {
+func FactsOf(guard core.GuardID, s *core.State, ci core.CI) Facts {
 	f := UnknownFacts(guard)
 	f.Iteration, f.Runtime = s.Iterations, s.Elapsed
 	if s.Limits.Iterations > 0 {

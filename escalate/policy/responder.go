@@ -16,7 +16,9 @@ type Options struct {
 	Dir string
 	Env []string
 	// CI is where the run takes place.
-	CI CI
+	CI core.CI
+	// Given are facts that hold in place of those of the run.
+	Given Given
 	// Verifying says what is done about verify commands.
 	Verifying Verifying
 	// KillAfter is the time between the signal that ends a verify command at its

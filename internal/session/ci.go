@@ -14,15 +14,14 @@ import (
 
 	"github.com/looprun/looprun/ci"
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/git"
 	"github.com/looprun/looprun/report"
 	"github.com/looprun/looprun/signature"
 )
 
-// CIFacts is what the environment says about the CI job, for policies.
-func CIFacts(dir string) policy.CI {
+// ciFacts is what the environment says about the CI job, for policies.
+func ciFacts(dir string) core.CI {
 	get := os.Getenv
 	number := func(text string) int {
 		n, _ := strconv.Atoi(text) // not known: 0
@@ -31,7 +30,7 @@ func CIFacts(dir string) policy.CI {
 	switch {
 	case get("GITHUB_ACTIONS") != "":
 		pr, _, _ := strings.Cut(strings.TrimPrefix(get("GITHUB_REF"), "refs/pull/"), "/")
-		c := policy.CI{
+		c := core.CI{
 			In: true, Name: "github", Event: get("GITHUB_EVENT_NAME"), Attempt: number(get("GITHUB_RUN_ATTEMPT")),
 			Branch: cmp.Or(get("GITHUB_HEAD_REF"), get("GITHUB_REF_NAME")), BaseBranch: get("GITHUB_BASE_REF"), PullRequest: number(pr),
 		}
@@ -40,19 +39,19 @@ func CIFacts(dir string) policy.CI {
 		}
 		return c
 	case get("GITLAB_CI") != "":
-		return policy.CI{
+		return core.CI{
 			In: true, Name: "gitlab", Event: get("CI_PIPELINE_SOURCE"),
 			Branch: cmp.Or(get("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"), get("CI_COMMIT_BRANCH")), BaseBranch: get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"),
 			Tag: get("CI_COMMIT_TAG"), PullRequest: number(get("CI_MERGE_REQUEST_IID")),
 		}
 	case get("BUILDKITE") != "":
-		return policy.CI{
+		return core.CI{
 			In: true, Name: "buildkite", Event: get("BUILDKITE_SOURCE"), Attempt: number(get("BUILDKITE_RETRY_COUNT")) + 1,
 			Branch: get("BUILDKITE_BRANCH"), BaseBranch: get("BUILDKITE_PULL_REQUEST_BASE_BRANCH"), Tag: get("BUILDKITE_TAG"), PullRequest: number(get("BUILDKITE_PULL_REQUEST")),
 		}
 	}
 	if get("TF_BUILD") != "" {
-		c := policy.CI{
+		c := core.CI{
 			In: true, Name: "azure", Event: get("BUILD_REASON"), Attempt: number(get("SYSTEM_JOBATTEMPT")),
 			Branch:     cmp.Or(get("SYSTEM_PULLREQUEST_SOURCEBRANCH"), get("BUILD_SOURCEBRANCHNAME")),
 			BaseBranch: get("SYSTEM_PULLREQUEST_TARGETBRANCH"), PullRequest: number(get("SYSTEM_PULLREQUEST_PULLREQUESTNUMBER")),
@@ -63,7 +62,7 @@ func CIFacts(dir string) policy.CI {
 		return c
 	}
 	branch, _ := git.Run(context.Background(), dir, nil, "symbolic-ref", "--short", "-q", "HEAD") // empty: there is none
-	return policy.CI{In: console.InCI(), Branch: branch}
+	return core.CI{In: console.InCI(), Branch: branch}
 }
 
 // speakToCI prepares the log of the CI job: what the command prints is data

@@ -12,6 +12,7 @@ import (
 // longer than all else that looprun does before the command starts.
 type questions struct {
 	set func() (*templates.Set, error)
+	dir string // where the run takes place
 }
 
 var (
@@ -21,14 +22,14 @@ var (
 
 // loadQuestions reads the folders at once, since nothing is to run when
 // something is wrong with one.
-func loadQuestions(dirs []string, debug bool) (questions, error) {
+func loadQuestions(dir string, dirs []string, debug bool) (questions, error) {
 	q := questions{sync.OnceValues(func() (*templates.Set, error) {
 		set, err := templates.Load(dirs...)
 		if err != nil {
 			return nil, err
 		}
 		return set.WithDebug(debug), nil
-	})}
+	}), dir}
 	if len(dirs) == 0 {
 		return q, nil
 	}
@@ -42,7 +43,9 @@ func (q questions) Question(s *core.State, trip core.Trip) (core.Question, error
 	if err != nil {
 		return core.Question{}, err
 	}
-	return set.Question(s, trip)
+	question, err := set.Question(s, trip)
+	question.CI = ciFacts(q.dir)
+	return question, err
 }
 
 // Text is a text that a person reads, or empty where there is none.

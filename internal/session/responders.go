@@ -365,7 +365,7 @@ func (s *Session) byPolicy(ctx context.Context, q core.Question, st *core.State)
 func (s *Session) policyResponder(before func(context.Context) error, after func(core.VerifyFinished) error) core.Responder {
 	return core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 		return s.policy.Responder(policy.Options{
-			Dir: s.dir, Env: (&debugger{s}).environ(st, "verify"), CI: CIFacts(s.dir), Output: s.aside,
+			Dir: s.dir, Env: (&debugger{s}).environ(st, "verify"), CI: ciFacts(s.dir), Output: s.aside,
 			BeforeVerify: before, AfterVerify: after,
 			Evaluated: func(e policy.Evaluation) { s.explainRules(e) },
 		}).Respond(ctx, q, st)

@@ -154,7 +154,7 @@ func (s *Session) load(kept *recordedFile) error {
 		_, err = s.opts.Signature.Options("")
 	}
 	wrong(err)
-	if s.questions, err = loadQuestions(s.opts.Templates, s.opts.Debug != ""); err == nil {
+	if s.questions, err = loadQuestions(s.dir, s.opts.Templates, s.opts.Debug != ""); err == nil {
 		err = s.loadPolicy(kept)
 	}
 	wrong(err)
