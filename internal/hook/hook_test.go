@@ -28,15 +28,16 @@ func TestRead(t *testing.T) {
 			`{"session_id":"s","cwd":"/w","background_tasks":[{"id":"b"}]}`,
 			Stop{Agent: "claude", Session: "s", Dir: "/w", Unfinished: "a task of the agent's still runs in the background"},
 		},
-		"codex":            {`{"session_id":"s","turn_id":"t","cwd":"/w","hook_event_name":"Stop","model":"m"}`, Stop{Agent: "codex", Session: "s", Prompt: "t", SameTurn: true, Dir: "/w"}},
-		"gemini":           {`{"session_id":"s","cwd":"/w","hook_event_name":"AfterAgent","prompt":"mend it","prompt_response":"ok"}`, Stop{Agent: "gemini", Session: "s", Prompt: "mend it", Dir: "/w"}},
-		"gemini, again":    {`{"session_id":"s","hook_event_name":"AfterAgent","prompt":"p","stop_hook_active":true}`, Stop{Agent: "gemini", Session: "s", Prompt: "p", SameTurn: true}},
-		"claude, no id":    {`{"session_id":"s","stop_hook_active":true}`, Stop{Agent: "claude", Session: "s", SameTurn: true}},
-		"copilot":          {`{"sessionId":"s","cwd":"/w","timestamp":1}`, Stop{Agent: "copilot", Session: "s", Dir: "/w"}},
-		"cursor":           {`{"conversation_id":"c","generation_id":"g","status":"completed","loop_count":0,"workspace_roots":["/w"]}`, Stop{Agent: "cursor", Session: "c", Prompt: "g", SameTurn: true, Dir: "/w"}},
-		"cursor, stopped":  {`{"conversation_id":"c","status":"aborted"}`, Stop{Agent: "cursor", Session: "c", Unfinished: "the agent was stopped: aborted"}},
-		"keys of its own":  {`{"session_id":"s","something":{"new":[1,2]}}`, Stop{Agent: "claude", Session: "s"}},
-		"a hostile status": {"{\"conversation_id\":\"c\",\"status\":\"a\\u001b[31m\"}", Stop{Agent: "cursor", Session: "c", Unfinished: "the agent was stopped: a"}},
+		"codex":                       {`{"session_id":"s","turn_id":"t","cwd":"/w","hook_event_name":"Stop","model":"m"}`, Stop{Agent: "codex", Session: "s", Prompt: "t", SameTurn: true, Dir: "/w"}},
+		"gemini":                      {`{"session_id":"s","cwd":"/w","hook_event_name":"AfterAgent","prompt":"mend it","prompt_response":"ok"}`, Stop{Agent: "gemini", Session: "s", Prompt: "mend it", Dir: "/w"}},
+		"gemini, again":               {`{"session_id":"s","hook_event_name":"AfterAgent","prompt":"p","stop_hook_active":true}`, Stop{Agent: "gemini", Session: "s", Prompt: "p", SameTurn: true}},
+		"claude, no id":               {`{"session_id":"s","stop_hook_active":true}`, Stop{Agent: "claude", Session: "s", SameTurn: true}},
+		"copilot":                     {`{"sessionId":"s","cwd":"/w","timestamp":1}`, Stop{Agent: "copilot", Session: "s", Dir: "/w"}},
+		"cursor":                      {`{"conversation_id":"c","generation_id":"g","status":"completed","loop_count":0,"workspace_roots":["/w"]}`, Stop{Agent: "cursor", Session: "c", Prompt: "g", SameTurn: true, Dir: "/w"}},
+		"cursor, stopped":             {`{"conversation_id":"c","status":"aborted"}`, Stop{Agent: "cursor", Session: "c", Unfinished: "the agent was stopped: aborted"}},
+		"cursor, in one of its roots": {`{"conversation_id":"c","status":"completed","cwd":"/v","workspace_roots":["/w"]}`, Stop{Agent: "cursor", Session: "c", Dir: "/v"}},
+		"keys of its own":             {`{"session_id":"s","something":{"new":[1,2]}}`, Stop{Agent: "claude", Session: "s"}},
+		"a hostile status":            {"{\"conversation_id\":\"c\",\"status\":\"a\\u001b[31m\"}", Stop{Agent: "cursor", Session: "c", Unfinished: "the agent was stopped: a"}},
 	} {
 		got, err := Read(t.Context(), strings.NewReader(c.in), "")
 		if err != nil || got != c.want {
@@ -45,7 +46,8 @@ func TestRead(t *testing.T) {
 	}
 	for name, in := range map[string]string{
 		"nothing": "", "no JSON": "done", "a list": "[]", "another document": `{"a":1}`, "a number for a session": `{"session_id":7}`,
-		"a key twice": `{"session_id":"s","cwd":"/w","cwd":"/x"}`, "a key twice, in another case": `{"session_id":"s","stop_hook_active":true,"Stop_Hook_Active":false}`,
+		"a number for a folder": `{"session_id":"s","cwd":7}`,
+		"a key twice":           `{"session_id":"s","cwd":"/w","cwd":"/x"}`, "a key twice, in another case": `{"session_id":"s","stop_hook_active":true,"Stop_Hook_Active":false}`,
 		"two documents": `{"session_id":"s"}{}`, "more than is read": `{"session_id":"` + strings.Repeat("x", MaxInput) + `"}`,
 	} {
 		if got, err := Read(t.Context(), strings.NewReader(in), ""); err == nil {
@@ -67,7 +69,9 @@ func TestDecisionJSON(t *testing.T) {
 		{"codex", Decision{Block: "no"}, map[string]string{"decision": "block", "reason": "no"}},
 		{"gemini", Decision{Block: "no"}, map[string]string{"decision": "deny", "reason": "no"}},
 		{"cursor", Decision{Block: "no"}, map[string]string{"followup_message": "no"}},
+		{"cursor", Decision{}, map[string]string{}},
 		{"cursor", Decision{Message: "m"}, map[string]string{}},
+		{"copilot", Decision{Message: "m"}, map[string]string{}},
 		{"copilot", Decision{Block: "no"}, map[string]string{"decision": "block", "reason": "no"}},
 		{"", Decision{Message: "m"}, map[string]string{"systemMessage": "m"}},
 	} {
@@ -116,6 +120,13 @@ func TestInstallAndRemove(t *testing.T) {
 			if a.Keys != nil && !json.Valid(with) {
 				t.Errorf("%s: %q became %s", a.Name, text, with)
 			}
+			if a.Keys != nil { // one that somebody added by hand goes too
+				p, _ := a.places(with)
+				twice := splice(with, p.entries[0].end, p.entries[0].end, ","+a.entry())
+				if without, err := a.Without(twice); err != nil || strings.Contains(string(without), Command) {
+					t.Errorf("%s: two in %s: %s %v", a.Name, twice, without, err)
+				}
+			}
 			without, err := a.Without(with)
 			emptied := strings.NewReplacer(`"hooks":{}`, "", `{"hooks":{"Stop":[]},`, "{").Replace(text)
 			if err != nil || string(without) != text && string(without) != emptied && strings.TrimSpace(text) != "{}" && emptied != "{}" {
@@ -128,7 +139,7 @@ func TestInstallAndRemove(t *testing.T) {
 // A file that is not what its agent documents is left alone.
 func TestInstallRefuses(t *testing.T) {
 	claude := Find("claude")
-	for _, text := range []string{"{", "[]", "nothing", `{"hooks":[]}`, `{"hooks":{"Stop":{}}}`, `{"hooks":"x"}`, `{"hooks":{"Stop":"x"}}`, `{"hooks":{"Stop":[,{}]}}`, "// a comment\n{}"} {
+	for _, text := range []string{"{", "[]", "nothing", `{"hooks":[]}`, `{"hooks":{"Stop":{}}}`, `{"hooks":"x"}`, `{"hooks":{"Stop":"x"}}`, `{"hooks":{"Stop":[,{}]}}`, "// a comment\n{}", "{}{}", "{} x"} {
 		if got, err := claude.With([]byte(text)); err == nil {
 			t.Errorf("%q became %q", text, got)
 		}

@@ -115,7 +115,7 @@ func (a Agent) Installed(file string) (bool, error) {
 		return string(text) == a.entry(), nil
 	}
 	places, err := a.places(text)
-	return places.entry.end > 0, wrong(file, err)
+	return len(places.entries) > 0, wrong(file, err)
 }
 
 // With is the file's text with looprun's hook in it. Nothing else of it is changed.
@@ -134,7 +134,7 @@ func (a Agent) With(text []byte) ([]byte, error) {
 		text = []byte(head + "\n")
 	}
 	p, err := a.places(text)
-	if err != nil || p.entry.end > 0 {
+	if err != nil || len(p.entries) > 0 {
 		return text, err
 	}
 	added := a.entry()
@@ -167,20 +167,17 @@ func (a Agent) Without(text []byte) ([]byte, error) {
 		}
 		return nil, nil
 	}
-	for {
-		p, err := a.places(text)
-		if err != nil {
-			return nil, err
-		}
-		if p.entry.end == 0 {
-			break
-		}
-		text = cut(text, p.entry)
+	p, err := a.places(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, own := range slices.Backward(p.entries) {
+		text = cut(text, own)
 	}
 	for depth := len(a.Keys) - 1; depth >= 0; depth-- {
 		whole, err := parse(text)
 		at, found := whole.reach(a.Keys[:depth+1])
-		if err != nil || found <= depth || len(at.in) > 0 {
+		if found <= depth || len(at.in) > 0 {
 			return text, err
 		}
 		text = cut(text, at)
@@ -293,10 +290,10 @@ func read(file string) ([]byte, error) {
 
 // places are where things stand in an agent's file.
 type places struct {
-	entry value // looprun's own; end 0: it is not there
-	depth int   // how many of the keys are there
-	end   int   // where something more goes into the innermost of them
-	empty bool  // nothing is in that yet
+	entries []value // looprun's own; nil: there is none
+	depth   int     // how many of the keys are there
+	end     int     // where something more goes into the innermost of them
+	empty   bool    // nothing is in that yet
 }
 
 // places finds the list of hooks in a file, as far as it is there.
@@ -312,7 +309,7 @@ func (a Agent) places(text []byte) (p places, err error) {
 		want = '['
 		for _, v := range inner.in {
 			if bytes.Contains(text[v.start:v.end], []byte(`"`+Command)) {
-				p.entry = v
+				p.entries = append(p.entries, v)
 			}
 		}
 	}
@@ -347,39 +344,37 @@ func (v value) reach(keys []string) (value, int) {
 	return v, len(keys)
 }
 
-// parse reads the value with which a text begins.
+// parse reads a text that is one JSON value.
 func parse(text []byte) (value, error) {
+	var whole any
+	if err := json.Unmarshal(text, &whole); err != nil {
+		return value{}, fmt.Errorf("it is not JSON that can be changed: %w", err)
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	next := func() int { return len(text) - len(bytes.TrimLeft(text[d.InputOffset():], ",: \t\r\n")) }
-	var read func() (value, error)
-	read = func() (value, error) {
+	token := func() json.Token {
+		t, _ := d.Token() // the text is JSON
+		return t
+	}
+	var read func() value
+	read = func() value {
 		v := value{from: next(), start: next()}
-		open, err := d.Token()
-		_, holds := open.(json.Delim)
-		for holds && err == nil && d.More() {
-			var key json.Token = ""
-			from := next()
-			if open == json.Delim('{') {
-				key, err = d.Token()
-			}
-			if err == nil {
-				var in value
-				in, err = read()
-				in.key, in.from = key.(string), from
+		if open, holds := token().(json.Delim); holds {
+			for d.More() {
+				key, from := "", next()
+				if open == '{' {
+					key = token().(string)
+				}
+				in := read()
+				in.key, in.from = key, from
 				v.in = append(v.in, in)
 			}
-		}
-		if holds && err == nil {
-			_, err = d.Token()
+			token()
 		}
 		v.end = int(d.InputOffset())
-		return v, err
+		return v
 	}
-	v, err := read()
-	if err != nil {
-		err = fmt.Errorf("it is not JSON that can be changed: %w", err)
-	}
-	return v, err
+	return read(), nil
 }
 
 // cut takes a part out of a list or an object, with the comma beside it.

@@ -196,6 +196,9 @@ func (o *Order) plan(ctx context.Context, l loops.Loop, found map[string]place) 
 		}
 		found[key] = at
 	}
+	if info, err := os.Stat(filepath.Join(at.top, filepath.FromSlash(l.Dir))); err != nil || !info.IsDir() {
+		return fail(config.Usage(fmt.Sprintf("dir %q is not a folder in %s", l.Dir, at.top), "name one that is there"))
+	}
 	for _, name := range l.Copy {
 		info, err := os.Stat(filepath.Join(at.top, name))
 		if err != nil {
