@@ -292,11 +292,7 @@ func (l *Loop) failed(err error) (core.Result, error) {
 	r := l.state.Result()
 	r.Cause = err
 	r.Ending = core.Ending{Status: core.StatusFailed, ExitCode: core.ExitFailed, Reason: err.Error()}
-	if l.state.Seq > 0 && !l.state.Ended {
-		if l.record(core.RunFinished{Ending: r.Ending}) != nil {
-			return r, err
-		}
-	}
+	_ = l.record(core.RunFinished{Ending: r.Ending}) // refused where the run has not begun, or has ended
 	return r, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,30 +48,30 @@ func TestEqualQuestionsAreAskedOnce(t *testing.T) {
 		release := make(chan struct{})
 		var run *looptest.Run
 		run = looptest.Start(t, looptest.Defaults, looptest.Once(func(ctx context.Context) {
-			answers := make(chan core.Answer)
-			for _, key := range []string{"same", "same", "other", "same"} {
-				go func() {
-					a, err := run.Ask(ctx, key, core.Question{Kind: core.KindConfirm, Text: key})
-					if err != nil {
+			var all sync.WaitGroup
+			for _, key := range []string{"same", "same", "other", "same", "third", "other"} {
+				all.Go(func() {
+					a, err := run.Ask(ctx, key, core.Question{Kind: core.KindText, Text: key})
+					if err != nil || a.Answer.Text == nil || *a.Answer.Text != "to "+key {
+						t.Errorf("%s: %+v, %v", key, a.Answer, err)
+					}
+				})
+				all.Go(func() { // it waits beside the questions
+					if err := run.Tell(ctx, core.SignalReceived{Signal: signal.Signal{Name: signal.Progress, Text: key}}); err != nil {
 						t.Error(err)
 					}
-					answers <- *a.Answer
-				}()
+				})
 				time.Sleep(time.Second) // of simulated time: the loop has heard it
 			}
 			close(release)
-			for range 4 {
-				if a := <-answers; a.Option != core.Yes {
-					t.Errorf("got %+v", a)
-				}
-			}
-		}), core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+			all.Wait()
+		}), core.ResponderFunc(func(_ context.Context, q core.Question, _ *core.State) (core.Answer, error) {
 			asked++
 			<-release
-			return looptest.Chosen(core.Yes), nil
+			return core.Answer{Text: new("to " + q.Text), Person: true}, nil
 		}))
-		if res := run.ToEnd(t); res.Status != core.StatusDone || asked != 2 {
-			t.Errorf("got %+v after %d questions, want 2", res, asked)
+		if res := run.ToEnd(t); res.Status != core.StatusDone || asked != 3 {
+			t.Errorf("got %+v after %d questions, want 3", res, asked)
 		}
 	})
 }

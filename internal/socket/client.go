@@ -63,7 +63,7 @@ func Call(ctx context.Context, path, kind string, request, reply any) error {
 		return fmt.Errorf("the reply of the run is longer than %d bytes", longestReply)
 	case err != nil && sendErr != nil && !disconnected(sendErr):
 		return fmt.Errorf("the message cannot be sent: %w", sendErr)
-	case err != nil && disconnected(err):
+	case disconnected(err):
 		return ErrNoReply
 	case err != nil:
 		return fmt.Errorf("the reply cannot be read: %w", err)
