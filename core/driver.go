@@ -43,6 +43,10 @@ type Driver struct {
 	// WaitDelay is how long a limit that names no moment is waited out at first;
 	// zero is 30 seconds. It doubles up to 15 minutes.
 	WaitDelay time.Duration
+	// OutageLimit is how long an agent's outage is waited out; zero is an hour, and
+	// negative not at all. A later one is an error, and so is one before the first
+	// iteration that was none.
+	OutageLimit time.Duration
 	// Witness knows what the running iteration has printed, for a question that stops it;
 	// nil: nobody does.
 	Witness Witness
@@ -158,6 +162,9 @@ func (d *Driver) Finish(it Iteration, end IterationResult) error {
 		if err := d.say(say); err != nil {
 			return err
 		}
+	}
+	if end.Outage != "" {
+		d.outage(&end)
 	}
 	if end.Outcome == OutcomeWaiting {
 		until := d.waitUntil(end.Until)
@@ -575,6 +582,31 @@ func (d *Driver) waitUntil(named *time.Time) time.Time {
 		delay = min(2*delay, max(waitMost, d.WaitDelay))
 	}
 	return now.Add(delay)
+}
+
+// outageLimit is how long an outage is waited out where nobody says otherwise.
+const outageLimit = time.Hour
+
+// outage makes an iteration wait in which the service that the agent needs was away, or
+// says why it does not.
+func (d *Driver) outage(end *IterationResult) {
+	limit := cmp.Or(d.OutageLimit, outageLimit)
+	why := ""
+	switch began := d.State.Outage; {
+	case limit < 0:
+		why = "outages are not waited out"
+	case !d.State.Worked:
+		why = "no turn worked before it, so it is not waited out"
+	case began != nil && d.Now().Sub(*began) >= limit:
+		why = fmt.Sprintf("it goes on for %s, the limit of an outage", plural.Duration(d.Now().Sub(*began).Round(time.Second)))
+	default:
+		end.Outcome, end.Match = OutcomeWaiting, end.Outage
+		return
+	}
+	if end.Detail != "" {
+		end.Detail += "; "
+	}
+	end.Detail += "outage: " + end.Outage + "; " + why
 }
 
 // announce puts on record, once, that a rate limit is waited out.

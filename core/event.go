@@ -201,6 +201,9 @@ type IterationFinished struct {
 	// the moment it names.
 	Match string     `json:"match,omitempty"`
 	Until *time.Time `json:"until,omitempty"`
+	// Outage is the agent's own error where the service that it needs was away; empty: it
+	// was not. It is waited out or counts as an error, as [Driver] decides.
+	Outage string `json:"outage,omitempty"`
 	// Warnings are what somebody should know of the iteration, each a sentence,
 	// though its outcome is as it is.
 	Warnings []string `json:"warnings,omitempty"`

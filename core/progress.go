@@ -109,6 +109,9 @@ func (d *IterationFinished) Says() string {
 	if d == nil || d.Outcome == OutcomeDone {
 		return ""
 	}
+	if d.Outcome == OutcomeWaiting && d.Match != "" {
+		return d.Match
+	}
 	said, by := d.Telling(), ": "
 	if p := d.Progress(); p != nil && p.Failing > 0 && d.Outcome != OutcomeError {
 		if len(p.Checks) > 0 || said == "" {

@@ -77,6 +77,10 @@ type State struct {
 	// moment up to which the limit is being waited out.
 	Waits int        `json:"waits,omitempty"`
 	Until *time.Time `json:"until,omitempty"`
+	// Worked says that an iteration ended that was no error, and Outage is when the outage
+	// began that goes on; nil: none does.
+	Worked bool       `json:"worked,omitempty"`
+	Outage *time.Time `json:"outage,omitempty"`
 	// SameQuestion is the question for which the last iteration ended as waiting, and
 	// SameQuestions how many iterations in a row did so for it.
 	SameQuestion  signature.Hash `json:"same_question,omitempty"`

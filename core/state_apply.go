@@ -57,6 +57,7 @@ func (s *State) fold(e Event) {
 			s.Calls = last(append(s.Calls, e.Time), s.CallsPerHour)
 		}
 	case IterationFinished:
+		s.foldOutage(d, e.Time)
 		s.foldIteration(d)
 	case IterationWithdrawn:
 		s.foldLost()
@@ -123,6 +124,18 @@ func (s *State) fold(e Event) {
 		s.Ending, s.Ended, s.Running = new(d.Ending), true, false
 	default:
 		s.foldProtocol(d)
+	}
+}
+
+// foldOutage notes whether an agent worked, and since when what it needs is away. What was
+// cut off says neither.
+func (s *State) foldOutage(d IterationFinished, at time.Time) {
+	switch {
+	case d.Outage != "" && s.Outage == nil:
+		s.Outage = &at
+	case d.Outage == "" && !d.RunsAgain() && d.Iteration > 0:
+		s.Outage = nil
+		s.Worked = s.Worked || d.Outcome != OutcomeError
 	}
 }
 
@@ -409,7 +422,7 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 		s.tell(d.Guidance)
 	default:
 		s.Continues++
-		s.SinceAnswer = 0
+		s.SinceAnswer, s.Outage = 0, nil
 		s.tell(d.Guidance)
 		if d.Responder == RespondedByPolicy {
 			s.PolicyContinues++

@@ -75,6 +75,9 @@ type Executor struct {
 	// StopOn recognises in what they print that no later iteration can pass; the run
 	// then ends as failed. Nil: there is nothing of the kind.
 	StopOn Matcher
+	// Outages recognises in what a coding agent says of its own failure that the service
+	// that it needs is away; nil: that is a failure like others.
+	Outages Matcher
 
 	wanted   atomic.Bool // a promise means something in this iteration
 	promised atomic.Bool // it was made by a signal
@@ -157,7 +160,7 @@ func (x *Executor) Run(ctx context.Context, it core.Iteration) (core.IterationRe
 	}
 	d := x.finished(exits, it, time.Since(began))
 	d.Said = append(d.Said, x.turn.said...)
-	x.matched(&d.IterationFinished)
+	x.matched(&d.IterationFinished, exits.Work)
 	if x.Heard != nil && it.Number > 0 {
 		x.Heard(it, &d)
 	}
@@ -186,9 +189,10 @@ func (x *Executor) prepare(it core.Iteration) {
 		x.Judge = new(DefaultJudge())
 	}
 	if x.work == nil {
-		x.work = newAnalyzer(x.Signature, x.WaitOn != nil || x.StopOn != nil)
+		waits := x.WaitOn != nil || x.StopOn != nil || x.Outages != nil
+		x.work = newAnalyzer(x.Signature, waits)
 		x.work.listen(x.Promise, x.PromiseAnywhere, x.Listeners)
-		x.check = newAnalyzer(x.Signature, x.WaitOn != nil || x.StopOn != nil)
+		x.check = newAnalyzer(x.Signature, waits)
 	}
 	x.work.reset()
 	x.check.reset()
@@ -432,7 +436,7 @@ const matchLimit = 500
 
 // matched makes the iteration the run's last, or one that waits, where its output says
 // so. What passes is done, whatever was printed.
-func (x *Executor) matched(d *core.IterationFinished) {
+func (x *Executor) matched(d *core.IterationFinished, work *Exit) {
 	if d.Outcome != core.OutcomeNotDone && d.Outcome != core.OutcomeError || d.RunsAgain() || d.Fatal != 0 {
 		return
 	}
@@ -441,14 +445,33 @@ func (x *Executor) matched(d *core.IterationFinished) {
 		d.Detail = "the output says: " + d.Match
 		return
 	}
+	if d.Cause != core.CauseExited {
+		return
+	}
 	line, until, ok := x.match(x.WaitOn)
-	if !ok || d.Cause != core.CauseExited {
+	if !ok {
+		d.Outage = x.outage(work)
 		return
 	}
 	d.Outcome, d.Match = core.OutcomeWaiting, termsafe.CutBytes(line, matchLimit)
 	if !until.IsZero() {
 		d.Until = &until
 	}
+}
+
+// outage is the agent's own error where it says that the service that it needs is away: that
+// of its transcript, or else its standard error; empty: it did not fail, or of something else.
+func (x *Executor) outage(work *Exit) string {
+	if x.Outages == nil || work == nil || work.Code == 0 && work.troubled() == "" {
+		return ""
+	}
+	errors := &x.work.streams[stderrStream].end
+	said, cut := errors.Bytes(), errors.Cut()
+	if x.work.trouble != "" {
+		said, cut = []byte(x.work.trouble), false
+	}
+	line, _, _ := x.Outages.Match(said, cut)
+	return termsafe.CutBytes(line, matchLimit)
 }
 
 // match is what the output has of it: of several lines the one with the latest

@@ -37,6 +37,8 @@ type Loop struct {
 	// WaitDelay is how long a limit that names no moment is waited out at first;
 	// zero is 30 seconds. It doubles up to 15 minutes.
 	WaitDelay time.Duration
+	// OutageLimit is [core.Driver]'s.
+	OutageLimit time.Duration
 	// Mask takes secrets out of texts before they are on record; nil: there are
 	// none.
 	Mask func(string) string
@@ -140,7 +142,7 @@ func (l *Loop) drive() {
 	l.driver = core.Driver{
 		Witness: witness,
 		State:   &l.state, Record: l.record, Now: time.Now, Guards: l.Guards, Questions: l.Questions,
-		Debug: l.Debug != nil, WaitDelay: l.WaitDelay, Mask: l.Mask,
+		Debug: l.Debug != nil, WaitDelay: l.WaitDelay, OutageLimit: l.OutageLimit, Mask: l.Mask,
 	}
 }
 

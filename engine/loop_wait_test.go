@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -49,6 +50,68 @@ func TestWaitingOutALimit(t *testing.T) {
 				}
 				if !strings.Contains(run.Story(), "iteration.finished wait.started wait.finished iteration.started") {
 					t.Errorf("the journal reads %s", run.Story())
+				}
+			})
+		})
+	}
+}
+
+// An outage is waited out with pauses that grow, for an hour in which no turn worked; then it
+// is an error as any other. Before the first turn that worked it always is, in a resumed run
+// too, and an answer that lets the run go on begins another hour.
+func TestWaitingOutAnOutage(t *testing.T) {
+	away := core.IterationFinished{Outcome: core.OutcomeError, ExitCode: 1, Outage: "API Error: 503"}
+	works := core.IterationFinished{Outcome: core.OutcomeNotDone, ExitCode: 1}
+	for _, c := range []struct {
+		name  string
+		says  func(time.Duration) core.IterationFinished // what the service does so long after the start
+		limit time.Duration
+		want  string // exit code, iterations, runtime, waits
+	}{
+		{"for an hour", func(d time.Duration) core.IterationFinished {
+			if d == 0 {
+				return works
+			}
+			return away
+		}, 0, "112 4 1h0m42s 8"},
+		{"until it is over", func(d time.Duration) core.IterationFinished {
+			if d == 0 || d > 40*time.Minute {
+				return works
+			}
+			return away
+		}, 0, "110 10 45m47s 7"},
+		{"before any turn worked", func(time.Duration) core.IterationFinished { return away }, 0, "112 3 3s 0"},
+		{"not at all", func(d time.Duration) core.IterationFinished {
+			if d == 0 {
+				return works
+			}
+			return away
+		}, -1, "112 4 4s 0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began, first := time.Now(), true
+				run := &looptest.Run{}
+				run.Loop = &engine.Loop{
+					Guards: guards.Default(), Journal: &run.Kept, Questions: looptest.Asks{}, OutageLimit: c.limit,
+					Runner: looptest.Works(func(_ context.Context, it core.Iteration) core.IterationFinished {
+						since := time.Since(began)
+						if first {
+							since, first = 0, false
+						}
+						time.Sleep(time.Second)
+						return c.says(since)
+					}),
+				}
+				l := looptest.Defaults
+				l.Runtime, l.Loop = 10*time.Hour, core.Off
+				if err := run.Start(core.RunStarted{RunID: "r", Command: []string{"x"}, Limits: l}); err != nil {
+					t.Fatal(err)
+				}
+				res := run.ToEnd(t)
+				got := fmt.Sprint(res.ExitCode, " ", res.Iterations, " ", res.Runtime.Round(time.Second), " ", strings.Count(run.Story(), "wait.started"))
+				if got != c.want {
+					t.Errorf("got %s, want %s: %s", got, c.want, run.Story())
 				}
 			})
 		})

@@ -108,6 +108,7 @@ type analyzer struct {
 	failure string // what the last of them said that it failed of; empty: it did not
 	wrong   string // the first turn that failed, or was cut off, in words; empty: none
 	ended   bool   // a turn of one of them ended well, and none after it failed
+	trouble string // the last error of their own, after which none went on; empty: there is none
 
 	options  signature.Options
 	results  *signature.Signer    // of calls; nil: none was looked at
@@ -174,7 +175,7 @@ func (a *analyzer) reset() {
 	a.bytes = 0
 	a.recent.Reset()
 	a.said.Reset()
-	a.printed, a.agents, a.failure, a.wrong, a.ended = false, false, "", "", false
+	a.printed, a.agents, a.failure, a.wrong, a.ended, a.trouble = false, false, "", "", false, ""
 	for i := range a.streams {
 		a.streams[i].reset()
 	}
@@ -241,7 +242,7 @@ func (s *stream) part(p carrier.Part) {
 	case carrier.Plain:
 		s.ordinary(p.Text)
 	case carrier.Said:
-		s.of.agents = true
+		s.of.agents, s.of.trouble = true, ""
 		s.speech.take(p)
 		s.say(p.Text)
 		s.of.said.Take(p.Text)
@@ -264,9 +265,11 @@ func (s *stream) fact(f carrier.Fact) {
 	case carrier.Began:
 		s.begun, s.agent, s.of.agents, s.of.ended = s.begun+1, f.Agent, true, false
 	case carrier.Call:
+		s.of.trouble = ""
 		s.call(f)
 	case carrier.Trouble:
 		text := f.Text
+		s.of.trouble = text
 		if !f.Until.IsZero() {
 			text += " · resets at " + f.Until.UTC().Format(time.RFC3339)
 		}

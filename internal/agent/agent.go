@@ -66,7 +66,7 @@ var all = []Agent{
 		Permit: "--force", Login: "cursor-agent login; or CURSOR_API_KEY",
 	},
 	{
-		Name: "copilot", Command: []string{"copilot", "--output-format", "json"},
+		Name: "copilot", Command: []string{"copilot", "--output-format", "json"}, WaitOn: []string{"@copilot"}, StopOn: []string{"@copilot"},
 		Permit: "--allow-all-tools", Login: "copilot, then /login; or GH_TOKEN",
 	},
 }

@@ -72,13 +72,14 @@ type Options struct {
 	LoopOften  Often      `kong:"-" placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off. Without it K is twice --loop-threshold, of 10." json:"loop_often,omitempty" group:"guard" trust:"ask" normal:"6/10" example:"4/8"`
 	Signature  *Signature `kong:"-" json:"signature,omitempty"`
 
-	CostFrom      string      `kong:"-" placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, opencode, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask" agent:"row" blank:"no" example:"auto"`
-	WaitOn        []string    `placeholder:"REGEX" help:"Wait where the output has a matching line. Then the iteration runs again: a usage limit, a network that is down. @claude, @codex, @gemini, @opencode, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row"`
-	MaxCostPerDay *MoneyLimit `kong:"-" placeholder:"USD" help:"What all runs of this user may cost within 24 hours, in US dollars, as it is reported." json:"max_cost_per_day,omitempty" group:"guard" trust:"lower" normal:"off"`
-	CallsPerHour  *int        `kong:"-" placeholder:"N" help:"Start at most this many iterations within an hour, and wait before the next." json:"calls_per_hour,omitempty" group:"time" trust:"ask"`
-	StopOn        []string    `kong:"-" placeholder:"REGEX" help:"End the run as failed when the output of an iteration that is not done has a matching line: not logged in, no credit, an invalid key; @claude, @codex, @gemini, @opencode, @all are ready. Repeatable." json:"stop_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row" example:"invalid key"`
-	WaitDelay     *Span       `kong:"-" placeholder:"D" help:"How long to wait at first where the line names no moment. It doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask" normal:"30s"`
-	Signals       string      `kong:"-" enum:"off,text" default:"off" help:"Read signals also from what the command prints (docs/signals.md)." json:"signals,omitempty" group:"run" trust:"ask"`
+	CostFrom      string         `kong:"-" placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, opencode, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask" agent:"row" blank:"no" example:"auto"`
+	WaitOn        []string       `placeholder:"REGEX" help:"Wait where the output has a matching line. Then the iteration runs again: a usage limit, a network that is down. @claude, @codex, @copilot, @gemini, @opencode, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row"`
+	MaxCostPerDay *MoneyLimit    `kong:"-" placeholder:"USD" help:"What all runs of this user may cost within 24 hours, in US dollars, as it is reported." json:"max_cost_per_day,omitempty" group:"guard" trust:"lower" normal:"off"`
+	CallsPerHour  *int           `kong:"-" placeholder:"N" help:"Start at most this many iterations within an hour, and wait before the next." json:"calls_per_hour,omitempty" group:"time" trust:"ask"`
+	StopOn        []string       `kong:"-" placeholder:"REGEX" help:"End the run as failed when the output of an iteration that is not done has a matching line: not logged in, no credit, an invalid key; @claude, @codex, @copilot, @gemini, @opencode, @all are ready. Repeatable." json:"stop_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row" example:"invalid key"`
+	WaitDelay     *Span          `kong:"-" placeholder:"D" help:"How long to wait at first where the line names no moment. It doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask" normal:"30s"`
+	OutageLimit   *DurationLimit `kong:"-" placeholder:"D" help:"How long an outage of what a coding agent needs is waited out, once a turn has worked, or off." json:"outage_limit,omitempty" group:"time" trust:"ask" normal:"1h"`
+	Signals       string         `kong:"-" enum:"off,text" default:"off" help:"Read signals also from what the command prints (docs/signals.md)." json:"signals,omitempty" group:"run" trust:"ask"`
 	// Ladder is the escalation ladder of looprun.yaml.
 	Ladder ladder.Config `kong:"-" json:"ladder,omitempty"`
 
@@ -323,7 +324,7 @@ func (o *Options) Wrong() error {
 	if o.Wait && o.Retry != nil {
 		wrong("%s and %s exclude each other; use %[1]s for something that will come, %[2]s for something flaky", Flag("wait"), Flag("retry"))
 	}
-	if o.WaitDelay != nil && len(o.WaitOn) == 0 {
+	if o.WaitDelay != nil && len(o.WaitOn) == 0 && o.Agent == "" {
 		wrong("%s without a line to wait for; add %s REGEX", Flag("wait-delay"), Flag("wait-on"))
 	}
 	if _, err := o.Matcher(); err != nil {

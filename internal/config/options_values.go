@@ -196,6 +196,14 @@ func (l CountLimit) MarshalText() ([]byte, error) {
 }
 
 // MarshalText writes a limit as it is read.
+// Or is the limit, or else the normal one; negative is none.
+func (l *DurationLimit) Or(normal time.Duration) time.Duration {
+	if l == nil {
+		return normal
+	}
+	return time.Duration(*l)
+}
+
 func (l DurationLimit) MarshalText() ([]byte, error) {
 	if l < 0 {
 		return []byte("off"), nil

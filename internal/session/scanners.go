@@ -23,6 +23,7 @@ import (
 	"github.com/looprun/looprun/internal/cost"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/internal/waiting"
 	"github.com/looprun/looprun/internal/workspace"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -116,6 +117,9 @@ func (s *Session) hear() error {
 	}
 	if m != nil {
 		x.WaitOn = m
+	}
+	if s.opts.Agent != "" || waiting.NamesAgent(s.opts.WaitOn) {
+		x.Outages = waiting.Outages()
 	}
 	if m, err = s.opts.StopMatcher(); err != nil {
 		return err

@@ -414,7 +414,7 @@ func (s *Session) wire(journal core.Journal) error {
 		Guards: guards.Default(), Runner: iterations{s.executor, s}, Journal: journal, Backoff: s.opts.Delays(),
 		Questions: s.questions, Responders: s.responders(), Debug: &debugger{s}, Experts: &debugger{s}, Observe: s.observe,
 		Mask:      s.mask(),
-		WaitDelay: s.opts.WaitDelay.Or(0), Once: s.opts.Once, Took: s.took,
+		WaitDelay: s.opts.WaitDelay.Or(0), OutageLimit: s.opts.OutageLimit.Or(0), Once: s.opts.Once, Took: s.took,
 	}
 	return s.listen()
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,14 +25,6 @@ type Pattern struct {
 	lines []line
 }
 
-func names(of []readyPattern) []string {
-	var names []string
-	for _, r := range of {
-		names = append(names, r.name)
-	}
-	return append(names, "@all")
-}
-
 // Matcher looks for patterns in the end of an output. Make one with [Compile].
 type Matcher struct {
 	Patterns []Pattern
@@ -43,34 +36,43 @@ type Matcher struct {
 
 // Compile makes a matcher of regular expressions and names of ready patterns to wait
 // on. Without any it matches nothing.
-func Compile(specs []string) (*Matcher, error) { return compile(specs, ready, "to wait on") }
+func Compile(specs []string) (*Matcher, error) { return toWaitOn.compile(specs) }
 
 // CompileStop is Compile for what cannot pass: the ready patterns are those to stop on.
-func CompileStop(specs []string) (*Matcher, error) { return compile(specs, final, "to stop on") }
+func CompileStop(specs []string) (*Matcher, error) { return toStopOn.compile(specs) }
 
-func compile(specs []string, of []readyPattern, use string) (*Matcher, error) {
+// Outages matches what a coding agent says of its own failure while the service that it
+// needs, or the way there, is down for a while.
+func Outages() *Matcher {
+	outages := use{[]string{"outage"}, "of outages"}
+	return &Matcher{Patterns: []Pattern{{outages.lines("@agent")}}}
+}
+
+// NamesAgent reports whether one of the patterns to wait on is a coding agent's.
+func NamesAgent(specs []string) bool {
+	return slices.ContainsFunc(specs, func(spec string) bool {
+		return slices.Contains(toStopOn.names(), spec)
+	})
+}
+
+func (u use) compile(specs []string) (*Matcher, error) {
 	m := &Matcher{}
 	for _, spec := range specs {
 		var p Pattern
 		switch {
 		case strings.TrimSpace(spec) == "":
-			return nil, fmt.Errorf("a pattern %s is empty, and would match every output; give a regular expression, or one of %s", use, strings.Join(names(of), ", "))
+			return nil, fmt.Errorf("a pattern %s is empty, and would match every output; give a regular expression, or one of %s", u.words, strings.Join(u.names(), ", "))
 		case strings.HasPrefix(spec, "@"):
-			for _, r := range of {
-				if spec == r.name || spec == "@all" {
-					p.lines = append(p.lines, r.from()...)
-				}
-			}
-			if p.lines == nil {
-				return nil, fmt.Errorf("unknown pattern %q %s; %s; write \\@ for a regular expression that begins with @", spec, use, nearest.DidYouMean(spec, names(of)))
+			if p.lines = u.lines(spec); p.lines == nil {
+				return nil, fmt.Errorf("unknown pattern %q %s; %s; write \\@ for a regular expression that begins with @", spec, u.words, nearest.DidYouMean(spec, u.names()))
 			}
 		default:
 			re, err := regexp.Compile(spec)
 			if err != nil {
-				return nil, fmt.Errorf("%q %s is not a regular expression: %w", spec, use, err)
+				return nil, fmt.Errorf("%q %s is not a regular expression: %w", spec, u.words, err)
 			}
 			if re.MatchString("") {
-				return nil, fmt.Errorf("%q %s matches an empty line, and so every output; name what the line holds", spec, use)
+				return nil, fmt.Errorf("%q %s matches an empty line, and so every output; name what the line holds", spec, u.words)
 			}
 			p.lines = []line{{re: re}}
 		}

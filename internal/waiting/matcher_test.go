@@ -71,6 +71,7 @@ func TestReady(t *testing.T) {
 		{"@gemini", `    \"status\": \"RESOURCE_EXHAUSTED\",`, time.Time{}},
 		{"@gemini", "You have reached your daily gemini-2.5-pro quota limit", time.Time{}},
 		{"@gemini", "You exceeded your current quota, please check your plan. Please retry in 34.5s.", in(34500 * time.Millisecond)},
+		{"@copilot", "rate_limit 429 Failed to get response from the AI model; retried 5 times Last error: 429 Rate limit reached", time.Time{}},
 		{"@http429", "< HTTP/2 429\r\n< retry-after: 120\r\n< server: x\r\n", in(2 * time.Minute)},
 		{"@http429", "< retry-after: 120\r\n< HTTP/2 429\r\n", in(2 * time.Minute)},
 		{"@http429", "curl: (22) The requested URL returned error: 429", time.Time{}},
@@ -132,6 +133,9 @@ func TestStops(t *testing.T) {
 		{"@gemini", `[API Error: {"error":{"code":"authentication_error","message":"invalid x-api-key","type":"authentication_error"},"type":"error"}]`},
 		{"@gemini", `[API Error: {"error":{"message":"This API method requires billing to be enabled.","code":403,"status":"PERMISSION_DENIED"}}]`},
 		{"@gemini", "Your prepayment credits are depleted."},
+		{"@claude", "API Error: Request rejected (429) insufficient quota, please check your plan and billing details"},
+		{"@codex", `{"error":{"code":"insufficient_quota"}}`},
+		{"@copilot", "authentication 401 Authentication failed with provider at http://127.0.0.1:8080/v1 (HTTP 401)."},
 		{"@opencode", "APIError 401 invalid x-api-key"},
 		{"@opencode", "APIError 429 You exceeded your current quota, please check your plan and billing details."},
 		{"@all", "Not logged in · Please run /login"},
@@ -160,6 +164,50 @@ func TestStops(t *testing.T) {
 	for _, wrong := range []string{"@network", "@clade", "", "(", ".*"} {
 		if _, err := CompileStop([]string{wrong}); err == nil {
 			t.Errorf("%q is taken", wrong)
+		}
+	}
+}
+
+// What an agent says of itself while the service that it needs is away, and what it says
+// of other failures of its own.
+func TestOutages(t *testing.T) {
+	for _, text := range []string{
+		`API Error: 500 {"type":"error","error":{"type":"api_error","message":"Internal server error"}}`,
+		"API Error: 503 Service Unavailable",
+		"API Error: Repeated 529 Overloaded errors",
+		"API Error: Connection error.",
+		"API Error: Request timed out.",
+		"API Error: Unable to connect to API (ECONNREFUSED)",
+		"API Error: The socket connection was closed unexpectedly",
+		"api_retry 502 server_error",
+		"unexpected status 502 Bad Gateway: , url: http://127.0.0.1:8080/v1/responses",
+		"exceeded retry limit, last status: 500 Internal Server Error",
+		"stream disconnected before completion: error sending request for url (http://127.0.0.1:9/v1/responses)",
+		`[API Error: {"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}]`,
+		"[API Error: exception TypeError: fetch failed sending request]",
+		"APIError 504 Gateway Timeout",
+		"APIError Unable to connect. Is the computer able to access the url?",
+		"getaddrinfo EAI_AGAIN api.example.com",
+		"query 500 Failed to get response from the AI model; retried 5 times (total retry wait time: 14.86 seconds) Last error: 500 Internal server error",
+		"500 Internal Server Error",
+		"read tcp 192.0.2.7:50000->192.0.2.1:443: i/o timeout",
+	} {
+		if said, _, ok := Outages().Match([]byte(text+"\n"), false); !ok || said != text {
+			t.Errorf("%q is no outage: %q", text, said)
+		}
+	}
+	for _, text := range []string{
+		"error_max_turns", "Credit balance is too low", "API Error: 401 invalid x-api-key", "API Error: 400 prompt is too long: 250000 tokens",
+		"unexpected status 404 Not Found", "The agent was not allowed to use Bash", "APIError 429 Too Many Requests", "took 500 ms", "line 503: syntax",
+		"error: context of 500000 tokens is too long",
+	} {
+		if said, _, ok := Outages().Match([]byte(text+"\n"), false); ok {
+			t.Errorf("%q is an outage: %q", text, said)
+		}
+	}
+	for spec, want := range map[string]bool{"@claude": true, "@all": true, "@network": false, "@http429": false, "busy": false} {
+		if got := NamesAgent([]string{spec}); got != want {
+			t.Errorf("%s names an agent: %v", spec, got)
 		}
 	}
 }
@@ -209,7 +257,7 @@ func TestCompileRefuses(t *testing.T) {
 	for spec, want := range map[string]string{
 		"":         "is empty",
 		"@cluade":  `unknown pattern "@cluade" to wait on; did you mean "@claude"?`,
-		"@nothing": "use one of @claude, @codex, @gemini, @opencode, @http429, @network, @all",
+		"@nothing": "use one of @claude, @codex, @gemini, @opencode, @copilot, @http429, @network, @all",
 		"(":        "is not a regular expression",
 		"a*":       "matches an empty line",
 	} {
@@ -221,10 +269,11 @@ func TestCompileRefuses(t *testing.T) {
 	if err != nil || len(m.Patterns) != 2 {
 		t.Error(m, err)
 	}
-	if !slices.Contains(names(ready), "@network") {
-		t.Error(names(ready))
+	names := toWaitOn.names()
+	if !slices.Contains(names, "@network") {
+		t.Error(names)
 	}
-	for _, name := range names(ready) {
+	for _, name := range names {
 		if _, err := Compile([]string{name}); err != nil {
 			t.Error(err)
 		}

@@ -22,6 +22,7 @@ const (
 //
 //	3:45 PM, 3am, 15:45, 3am (Europe/Rome)   the next such time
 //	3pm PST, 15:00 UTC+2, 15:00+02:00        the next such time in that zone
+//	Thu 3am, Thursday at 3am (Europe/Rome)   the next such day and time
 //	Feb 7, 11am; Jul 5th, 2026 8:19 PM       that day
 //	5m 30s, 2 hours, 8h44m7s, 5 days 22 hours from now
 //	in 1:30:00                               hours, minutes and seconds from now
@@ -97,6 +98,9 @@ var (
 	})
 	named = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?:(?i:UTC|GMT|Z|[ECMP][SD]T|eastern|central|mountain|pacific)\b|[A-Za-z]+(?:/[A-Za-z0-9_+-]+){1,2}|[A-Z]{2,5}\b)`)
+	})
+	weekday = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? (?:at )?`)
 	})
 	day = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? )?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4})\b)?[\s,]*(?:at )?`)
@@ -213,16 +217,21 @@ func (r reader) date(text string) (time.Time, bool) {
 	return t, true
 }
 
-// timeOfDay reads a time and takes its next one.
+// timeOfDay reads a time, perhaps of a day of the week, and takes its next one.
 func (r reader) timeOfDay(text string) (time.Time, bool) {
+	weekday := weekday().FindString(text)
+	text = text[len(weekday):]
 	hour, minute, second, loc, ok := r.clock(text)
 	if !ok {
 		return time.Time{}, false
 	}
 	y, m, d := r.now.In(loc).Date()
 	// Yesterday's may have passed a minute ago, when it is just after midnight.
-	for _, days := range []int{-1, 0, 1} {
+	for days := -1; days <= 7; days++ {
 		t := wall(y, m, d+days, hour, minute, second, loc)
+		if weekday != "" && !strings.EqualFold(t.Format("Mon"), weekday[:3]) {
+			continue
+		}
 		for _, t := range []time.Time{t, again(t)} {
 			if t.After(r.now.Add(-grace)) {
 				return t, true

@@ -53,6 +53,13 @@ func TestUntil(t *testing.T) {
 		{"resets 9am", "2026-03-07T22:00:00-05:00", "America/New_York", "2026-03-08T09:00:00-04:00"},
 		{"resets 9am", "2026-10-31T22:00:00-04:00", "America/New_York", "2026-11-01T09:00:00-05:00"},
 		{"resets in 3 hours", "2026-03-08T01:00:00-05:00", "America/New_York", "2026-03-08T05:00:00-04:00"},
+		// Days of the week.
+		{"resets Thu 3am (Europe/London)", "2026-11-21T12:00:00Z", "UTC", "2026-11-26T03:00:00Z"},
+		{"resets Thursday at 3am", "2026-11-26T02:00:00Z", "UTC", "2026-11-26T03:00:00Z"},
+		{"resets Thu 3am", "2026-11-26T03:05:00Z", "UTC", "2026-11-26T03:00:00Z"},
+		{"resets Thu, 3am", "2026-11-26T04:00:00Z", "UTC", "2026-12-03T03:00:00Z"},
+		{"resets Thu 3am (Asia/Tokyo)", "2026-11-25T17:00:00Z", "UTC", "2026-11-25T18:00:00Z"},
+		{"resets Thu", "2026-11-26T04:00:00Z", "UTC", none},
 		// Days.
 		{"You've hit your limit · resets Feb 7, 11am (Asia/Seoul)", "2026-02-04T00:00:00Z", "UTC", "2026-02-07T02:00:00Z"},
 		{"try again at Jul 5th, 2026 8:19 PM.", "2026-06-10T00:00:00Z", "UTC", "2026-07-05T20:19:00Z"},
