@@ -30,81 +30,75 @@ const (
 // Request is what the command gets on its standard input. Its texts are free of
 // control characters and escape sequences. Make it with [NewRequest].
 type Request struct {
-	Schema   string  `json:"schema"` // always [RequestSchemaID]
-	Question Asked   `json:"question"`
-	Context  Context `json:"context"`
-	// ReplySchema is the JSON Schema of the reply to this very question.
-	ReplySchema json.RawMessage `json:"reply_schema"`
-	// PreviousReply is what the command has printed before, if it was wrong, and
+	Schema      string          `json:"schema"` // always [RequestSchemaID]
+	Question    Asked           `json:"question" doc:"The question to answer."`
+	Context     Context         `json:"context" doc:"How the run stands."`
+	ReplySchema json.RawMessage `json:"reply_schema" doc:"The JSON Schema of the reply to this question."`
 	// Problem what was wrong with it; empty the first time.
-	PreviousReply string `json:"previous_reply,omitempty"`
-	Problem       string `json:"problem,omitempty"`
+	PreviousReply string `json:"previous_reply,omitempty" doc:"What the command printed before, if that was wrong."`
+	Problem       string `json:"problem,omitempty" doc:"What was wrong with it."`
 }
 
 // Asked is the question, with the options that the command may choose.
 type Asked struct {
-	ID      string    `json:"id"`
-	Kind    core.Kind `json:"kind"`
-	Header  string    `json:"header"`
-	Text    string    `json:"question"`
-	Details []string  `json:"details,omitempty"`
-	Options []Option  `json:"options,omitempty"` // for select only
+	ID      string    `json:"id" doc:"Names the question within the run."`
+	Kind    core.Kind `json:"kind" doc:"Says what the answer is: the id of an option, true or false, or text."`
+	Header  string    `json:"header" doc:"A few words."`
+	Text    string    `json:"question" doc:"What is asked."`
+	Details []string  `json:"details,omitempty" doc:"The evidence."`
+	Options []Option  `json:"options,omitempty" doc:"What can be chosen, for select."`
 }
 
 // Option is one answer that may be chosen, by its id.
 type Option struct {
-	ID          string `json:"id"`
-	Label       string `json:"label"`
-	Description string `json:"description,omitempty"`
+	ID          string `json:"id" doc:"What the reply names."`
+	Label       string `json:"label" doc:"What a person would choose."`
+	Description string `json:"description,omitempty" doc:"What it does."`
 }
 
 // Context is what is known about the run. Outside a run it is empty.
 type Context struct {
-	Run          Run         `json:"run"`
-	Iteration    int         `json:"iteration"` // the last one that ended
-	Runtime      string      `json:"runtime"`   // active time so far, such as "4m10s"
-	Limits       core.Limits `json:"limits"`
-	Summary      string      `json:"summary"`
-	CurrentState string      `json:"current_state"`
-	// Guard is what tripped, Reason why, and Also names those that tripped with
+	Run          Run         `json:"run" doc:"The run that asks."`
+	Iteration    int         `json:"iteration" doc:"The last one that ended."`
+	Runtime      string      `json:"runtime" doc:"Active time so far, such as 4m10s."`
+	Limits       core.Limits `json:"limits" doc:"When the guards trip; off: never."`
+	Summary      string      `json:"summary" doc:"How far the work is."`
+	CurrentState string      `json:"current_state" doc:"What passes."`
 	// it; empty when the command in the loop asks.
-	Guard  core.GuardID   `json:"guard,omitempty"`
-	Also   []core.GuardID `json:"also,omitempty"`
-	Reason string         `json:"reason,omitempty"`
-	// Errors are the last 3 iterations that were not done, oldest first.
-	Errors []Failed `json:"errors,omitempty"`
-	// LastOutput is the end of the last iteration's output.
-	LastOutput string `json:"last_output,omitempty"`
-	// Decisions are the last 10 that were carried out, oldest first, and Given
+	Guard      core.GuardID   `json:"guard,omitempty" doc:"The guard that tripped; left out when the command in the loop asks."`
+	Also       []core.GuardID `json:"also,omitempty" doc:"Guards that tripped with it."`
+	Reason     string         `json:"reason,omitempty" doc:"Why it tripped."`
+	Errors     []Failed       `json:"errors,omitempty" doc:"The last iterations that were not done, oldest first."`
+	LastOutput string         `json:"last_output,omitempty" doc:"The end of the last iteration's output."`
 	// what has been answered to this question already.
-	Decisions []Decision   `json:"decisions,omitempty"`
-	Given     []core.Given `json:"given,omitempty"`
+	Decisions []Decision   `json:"decisions,omitempty" doc:"What was decided before, oldest first."`
+	Given     []core.Given `json:"given,omitempty" doc:"Answers that this question has had already."`
 }
 
 // Run names the run.
 type Run struct {
-	ID      string   `json:"id"`
-	Name    string   `json:"name,omitempty"`
-	Command []string `json:"command,omitempty"`
-	Check   []string `json:"check,omitempty"`
+	ID      string   `json:"id" doc:"The run."`
+	Name    string   `json:"name,omitempty" doc:"The task."`
+	Command []string `json:"command,omitempty" doc:"What runs in the loop."`
+	Check   []string `json:"check,omitempty" doc:"What judges it."`
 }
 
 // Failed is an iteration that was not done.
 type Failed struct {
-	Iteration int          `json:"iteration"`
-	Outcome   core.Outcome `json:"outcome"`
-	ExitCode  int          `json:"exit_code"`
-	Label     string       `json:"label,omitempty"` // of its signature
-	Output    string       `json:"output,omitempty"`
+	Iteration int          `json:"iteration" doc:"Its number."`
+	Outcome   core.Outcome `json:"outcome" doc:"not_done or error."`
+	ExitCode  int          `json:"exit_code" doc:"That of what judged it."`
+	Label     string       `json:"label,omitempty" doc:"What it was, in short."`
+	Output    string       `json:"output,omitempty" doc:"The end of its output."`
 }
 
 // Decision is an answer that was carried out earlier in the run.
 type Decision struct {
-	Iteration int          `json:"iteration"` // the last one before it
-	Guard     core.GuardID `json:"guard,omitempty"`
-	Option    string       `json:"option"`
-	Responder string       `json:"responder"`
-	Reason    string       `json:"reason,omitempty"`
+	Iteration int          `json:"iteration" doc:"The last one before it."`
+	Guard     core.GuardID `json:"guard,omitempty" doc:"What had tripped."`
+	Option    string       `json:"option" doc:"What was chosen."`
+	Responder string       `json:"responder" doc:"By whom."`
+	Reason    string       `json:"reason,omitempty" doc:"Why."`
 }
 
 // NewRequest makes the request for a question. The state is read only; nil says

@@ -2,6 +2,7 @@ package assistant
 
 import (
 	"encoding/json"
+	"reflect"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/strictjson"
@@ -87,86 +88,26 @@ func orderedSchema(s strictjson.Shape) replyDocument {
 	return d
 }
 
+// requestTypes makes the schema of a request from its types.
+var requestTypes = strictjson.Types{Tag: "json", Known: func(t reflect.Type) object {
+	switch t {
+	case reflect.TypeFor[core.Kind]():
+		return object{"enum": kinds}
+	case reflect.TypeFor[core.Limits]():
+		return object{"type": "object", "additionalProperties": object{"type": []string{"number", "string"}}}
+	case reflect.TypeFor[json.RawMessage]():
+		return object{"type": "object"}
+	case reflect.TypeFor[core.Given]():
+		text := func(about string) object { return object{"type": "string", "description": about} }
+		return object{"type": "object", "additionalProperties": false, "required": []string{"option", "responder"}, "properties": object{
+			"option": text("What was answered."), "responder": text("By whom."), "rule": text("FILE:LINE of the policy's rule."),
+		}}
+	}
+	return nil
+}}
+
 // RequestSchema is the JSON Schema (2020-12) of what the command gets.
 func RequestSchema() []byte {
-	return strictjson.Document(RequestSchemaID, "request to a looprun assistant", "The question that an assistant command answers, on its standard input.", object{
-		"type": "object", "additionalProperties": false,
-		"required": []string{"schema", "question", "context", "reply_schema"},
-		"properties": object{
-			"schema":         object{"const": RequestSchemaID, "description": "The form of this document."},
-			"question":       questionSchema(),
-			"context":        contextSchema(),
-			"reply_schema":   object{"type": "object", "description": "The JSON Schema of the reply to this question."},
-			"previous_reply": text("What the command printed before, if that was wrong."),
-			"problem":        text("What was wrong with it."),
-		},
-	})
-}
-
-func questionSchema() object {
-	option := closed([]string{"id", "label"}, object{
-		"id": text("What the reply names."), "label": text("What a person would choose."), "description": text("What it does."),
-	})
-	return about("The question to answer.", []string{"id", "kind", "header", "question"}, object{
-		"id":       text("Names the question within the run."),
-		"kind":     object{"enum": kinds, "description": "Says what the answer is: the id of an option, true or false, or text."},
-		"header":   text("A few words."),
-		"question": text("What is asked."),
-		"details":  list(text(""), "The evidence."),
-		"options":  list(option, "What can be chosen, for select."),
-	})
-}
-
-func contextSchema() object {
-	limit := object{"type": []string{"number", "string"}}
-	failed := closed([]string{"iteration", "outcome", "exit_code"}, object{
-		"iteration": number("Its number."), "outcome": text("not_done or error."), "exit_code": number("That of what judged it."),
-		"label": text("What it was, in short."), "output": text("The end of its output."),
-	})
-	decision := closed([]string{"iteration", "option", "responder"}, object{
-		"iteration": number("The last one before it."), "guard": text("What had tripped."), "option": text("What was chosen."),
-		"responder": text("By whom."), "reason": text("Why."),
-	})
-	given := closed([]string{"option", "responder"}, object{"option": text("What was answered."), "responder": text("By whom."), "rule": text("FILE:LINE of the policy's rule.")})
-	return about("How the run stands.", []string{"run", "iteration", "runtime", "limits", "summary", "current_state"}, object{
-		"run": about("The run that asks.", []string{"id"}, object{
-			"id": text("The run."), "name": text("The task."), "command": list(text(""), "What runs in the loop."), "check": list(text(""), "What judges it."),
-		}),
-		"iteration":     object{"type": "integer", "description": "The last one that ended."},
-		"runtime":       text("Active time so far, such as 4m10s."),
-		"limits":        object{"type": "object", "additionalProperties": limit, "description": "When the guards trip; off: never."},
-		"summary":       text("How far the work is."),
-		"current_state": text("What passes."),
-		"guard":         text("The guard that tripped; left out when the command in the loop asks."),
-		"also":          list(text(""), "Guards that tripped with it."),
-		"reason":        text("Why it tripped."),
-		"errors":        list(failed, "The last iterations that were not done, oldest first."),
-		"last_output":   text("The end of the last iteration's output."),
-		"decisions":     list(decision, "What was decided before, oldest first."),
-		"given":         list(given, "Answers that this question has had already."),
-	})
-}
-
-func closed(required []string, properties object) object {
-	return object{"type": "object", "additionalProperties": false, "required": required, "properties": properties}
-}
-
-// about is a closed object with a description.
-func about(description string, required []string, properties object) object {
-	s := closed(required, properties)
-	s["description"] = description
-	return s
-}
-
-func list(of object, description string) object {
-	return object{"type": "array", "items": of, "description": description}
-}
-
-func number(description string) object { return object{"type": "integer", "description": description} }
-
-func text(description string) object {
-	if description == "" {
-		return object{"type": "string"}
-	}
-	return object{"type": "string", "description": description}
+	s := strictjson.Formed(requestTypes.Schema(reflect.TypeFor[Request]()), RequestSchemaID)
+	return strictjson.Document(RequestSchemaID, "request to a looprun assistant", "The question that an assistant command answers, on its standard input.", s)
 }

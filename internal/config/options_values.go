@@ -20,43 +20,48 @@ import (
 // A limit on the command line is a number of 1 or more, or “off”. Zero is
 // refused: elsewhere it means off in one place and the default in another.
 
+// CountLimit is a limit in whole numbers.
 type CountLimit int
 
 func (l *CountLimit) UnmarshalText(b []byte) error {
-	text := strings.TrimSpace(string(b))
-	if text == "off" {
-		*l = core.Off
-		return nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return badLimit(text, "a whole number of 1 or more")
-	}
-	*l = CountLimit(n)
-	return nil
+	return readLimit(l, b, "a whole number of 1 or more", func(text string) (CountLimit, bool) {
+		n, err := strconv.Atoi(text)
+		return CountLimit(n), err == nil && n >= 1
+	})
 }
 
+// DurationLimit is a limit in time.
 type DurationLimit time.Duration
 
 func (l *DurationLimit) UnmarshalText(b []byte) error {
+	return readLimit(l, b, "a duration such as 90s, 15m or 1d", func(text string) (DurationLimit, bool) {
+		d, err := parseDuration(text)
+		return DurationLimit(d), err == nil && d >= time.Millisecond
+	})
+}
+
+// readLimit reads a limit, or off.
+func readLimit[L ~int | ~int64 | ~float64](l *L, b []byte, want string, parse func(string) (L, bool)) error {
 	text := strings.TrimSpace(string(b))
-	if text == "off" {
-		*l = core.Off
-		return nil
+	v, ok := parse(text)
+	switch {
+	case text == "off":
+		v = core.Off
+	case !ok && (text == "0" || text == "0s"):
+		return fmt.Errorf("%s would allow nothing; write off to turn it off", text)
+	case !ok:
+		return fmt.Errorf("%q is not %s; write off to turn it off", text, want)
 	}
-	d, err := parseDuration(text)
-	if err != nil || d < time.Millisecond {
-		return badLimit(text, "a duration such as 90s, 15m or 1d")
-	}
-	*l = DurationLimit(d)
+	*l = v
 	return nil
 }
 
-func badLimit(text, want string) error {
-	if text == "0" || text == "0s" {
-		return fmt.Errorf("%s would allow nothing; write off to turn it off", text)
+// writeLimit writes a limit as it is read.
+func writeLimit[L ~int | ~int64 | ~float64](l L, text string) ([]byte, error) {
+	if l < 0 {
+		text = "off"
 	}
-	return fmt.Errorf("%q is not %s; write off to turn it off", text, want)
+	return []byte(text), nil
 }
 
 // Often is “6/10” or “off”; empty: the default.
@@ -187,15 +192,15 @@ func (d Duration) MarshalText() ([]byte, error) {
 	return []byte(time.Duration(d).String()), nil
 }
 
-// MarshalText writes a limit as it is read.
-func (l CountLimit) MarshalText() ([]byte, error) {
-	if l < 0 {
-		return []byte("off"), nil
-	}
-	return strconv.AppendInt(nil, int64(l), 10), nil
+func (l CountLimit) MarshalText() ([]byte, error)    { return writeLimit(l, strconv.Itoa(int(l))) }
+func (l DurationLimit) MarshalText() ([]byte, error) { return writeLimit(l, time.Duration(l).String()) }
+func (l TokenLimit) MarshalText() ([]byte, error) {
+	return writeLimit(l, strconv.FormatInt(int64(l), 10))
+}
+func (l MoneyLimit) MarshalText() ([]byte, error) {
+	return writeLimit(l, strconv.FormatFloat(float64(l), 'f', -1, 64))
 }
 
-// MarshalText writes a limit as it is read.
 // Or is the limit, or else the normal one; negative is none.
 func (l *DurationLimit) Or(normal time.Duration) time.Duration {
 	if l == nil {
@@ -204,67 +209,30 @@ func (l *DurationLimit) Or(normal time.Duration) time.Duration {
 	return time.Duration(*l)
 }
 
-func (l DurationLimit) MarshalText() ([]byte, error) {
-	if l < 0 {
-		return []byte("off"), nil
-	}
-	return []byte(time.Duration(l).String()), nil
-}
-
 // MoneyLimit is an amount in US dollars.
 type MoneyLimit float64
 
 func (l *MoneyLimit) UnmarshalText(b []byte) error {
-	text := strings.TrimSpace(string(b))
-	if text == "off" {
-		*l = core.Off
-		return nil
-	}
-	v, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
-	if err != nil || !(v > 0) || math.IsInf(v, 0) {
-		return badLimit(text, "an amount in US dollars above 0, such as 2.50")
-	}
-	*l = MoneyLimit(v)
-	return nil
-}
-
-// MarshalText writes a limit as it is read.
-func (l MoneyLimit) MarshalText() ([]byte, error) {
-	if l < 0 {
-		return []byte("off"), nil
-	}
-	return strconv.AppendFloat(nil, float64(l), 'f', -1, 64), nil
+	return readLimit(l, b, "an amount in US dollars above 0, such as 2.50", func(text string) (MoneyLimit, bool) {
+		v, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
+		return MoneyLimit(v), err == nil && v > 0 && !math.IsInf(v, 0)
+	})
 }
 
 // TokenLimit is a number of tokens.
 type TokenLimit int64
 
 func (l *TokenLimit) UnmarshalText(b []byte) error {
-	text := strings.TrimSpace(string(b))
-	if text == "off" {
-		*l = core.Off
-		return nil
-	}
-	digits, factor := text, int64(1)
-	for suffix, f := range map[string]int64{"k": 1_000, "K": 1_000, "M": 1_000_000} {
-		if rest, ok := strings.CutSuffix(text, suffix); ok {
-			digits, factor = rest, f
+	return readLimit(l, b, "a number of tokens of 1 or more, such as 500000, 500k or 2M", func(text string) (TokenLimit, bool) {
+		digits, factor := text, int64(1)
+		for suffix, f := range map[string]int64{"k": 1_000, "K": 1_000, "M": 1_000_000} {
+			if rest, ok := strings.CutSuffix(text, suffix); ok {
+				digits, factor = rest, f
+			}
 		}
-	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n < 1 || n > math.MaxInt64/factor {
-		return badLimit(text, "a number of tokens of 1 or more, such as 500000, 500k or 2M")
-	}
-	*l = TokenLimit(n * factor)
-	return nil
-}
-
-// MarshalText writes a limit as it is read.
-func (l TokenLimit) MarshalText() ([]byte, error) {
-	if l < 0 {
-		return []byte("off"), nil
-	}
-	return strconv.AppendInt(nil, int64(l), 10), nil
+		n, err := strconv.ParseInt(digits, 10, 64)
+		return TokenLimit(n * factor), err == nil && n >= 1 && n <= math.MaxInt64/factor
+	})
 }
 
 // Age is how long ago something was: numbers with the units s, m, h, d and w,
