@@ -64,8 +64,29 @@ func (c *completeCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	found := finder{app.Node}
-	return completion.Complete(app, keyFlags(), words, found.lookup).Write(a.stdout, shell, quoted)
+	return completed(app, words).Write(a.stdout, shell, quoted)
+}
+
+// completed is what may come at the place of the last word. There may be a mistake in the
+// words before it, and Tab is no place to say so.
+func completed(app *kong.Application, words []string) completion.Reply {
+	word := ""
+	if last := len(words) - 1; last >= 0 {
+		words, word = words[:last], words[last]
+	}
+	own, hasCommand := words, slices.Index(words, "--")
+	if hasCommand >= 0 {
+		own = words[:hasCommand]
+	}
+	l, _ := readLine(app, own, nil)
+	switch {
+	case hasCommand < 0:
+		at := completion.Place{Command: l.node, Flags: l.seen, Args: l.args, Word: word}
+		return completion.Complete(app, keyFlags(), at, l.waits, finder{app.Node}.lookup)
+	case l.loops():
+		return completion.Reply{Mode: completion.Command, CommandAt: hasCommand + 1}
+	}
+	return completion.Reply{Mode: completion.Words}
 }
 
 // finder finds what only the files know.

@@ -181,7 +181,7 @@ func TestEveryEnumIsCompleted(t *testing.T) {
 	for _, n := range parser.Model.Leaves(true) {
 		words := strings.Fields(n.Path())
 		for _, f := range n.Flags {
-			r := completion.Complete(parser.Model, keyFlags(), append(slices.Clone(words), "--"+f.Name, ""), (finder{}).lookup)
+			r := completed(parser.Model, append(slices.Clone(words), "--"+f.Name, ""))
 			switch {
 			case f.IsBool() || f.IsCounter() || f.Hidden:
 			case f.Enum != "" && len(r.Candidates) == 0:
@@ -222,7 +222,7 @@ func TestCompletionNeedsNoState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := completion.Complete(parser.Model, keyFlags(), []string{"show", ""}, (finder{}).lookup)
+	r := completed(parser.Model, []string{"show", ""})
 	if err := r.Write(&b, completion.Fish, false); err != nil || b.String() != "words\n\n" {
 		t.Errorf("%q: %v", b.String(), err)
 	}

@@ -32,7 +32,9 @@ type line struct {
 	agent   bool    // the words are a task
 	helps   bool
 	version bool
-	value   string // the flag whose value the last word was; empty: it was none
+	value   string              // the flag whose value the last word was; empty: it was none
+	waits   string              // the name of the flag whose value is missing at the end
+	seen    map[string][]string // the values that were given to each flag, by its name
 }
 
 // early is a flag before the command, and the key that it gives; empty: none.
@@ -41,7 +43,7 @@ type early struct{ by, key string }
 // readLine reads the words of a command line. Where its error is not nil, node is the command as
 // far as it was found.
 func readLine(model *kong.Application, own, command []string) (*line, error) {
-	l := &line{own: own, command: command}
+	l := &line{own: own, command: command, seen: map[string][]string{}}
 	l.enter(model.Node)
 	l.agent = slices.ContainsFunc(own, func(w string) bool {
 		return w == "--agent" || strings.HasPrefix(w, "--agent=") || strings.HasPrefix(w, "-oagent=") || strings.HasPrefix(w, "agent=")
@@ -79,6 +81,7 @@ func (l *line) take(i int) (int, error) {
 	case len(l.args) == 0 && l.below(word) != nil && (i == 0 || !l.agent || l.node.Parent != nil || word == "run"):
 		return 1, l.choose(l.below(word))
 	case len(l.node.Children) > 0 && l.node.Parent != nil:
+		l.args = append(l.args, word)
 		return 0, noCommand(word, l.node)
 	case l.loops() && !l.agent:
 		return 0, l.misplaced(i, value)
@@ -161,7 +164,7 @@ func (l *line) long(i int) (int, error) {
 		if f.IsBool() {
 			return 1, l.set(f, name, value, joined)
 		}
-		n, value, err := l.valueOf(i, name, value, joined)
+		n, value, err := l.valueOf(i, f.Name, name, value, joined)
 		if err != nil {
 			return 0, err
 		}
@@ -183,10 +186,11 @@ func (l *line) note(by string, k config.Key) {
 // key reads a key that is written as a flag.
 func (l *line) key(i int, k config.Key, denied bool, by, value string, joined bool) (int, error) {
 	if !k.IsBool() {
-		n, value, err := l.valueOf(i, by, value, joined)
+		n, value, err := l.valueOf(i, k.Flag(), by, value, joined)
 		if err != nil {
 			return 0, err
 		}
+		l.seen[k.Flag()] = append(l.seen[k.Flag()], value)
 		return n, l.given.Add(k, by, value)
 	}
 	if !joined {
@@ -195,6 +199,7 @@ func (l *line) key(i int, k config.Key, denied bool, by, value string, joined bo
 	if denied {
 		value = denial(value)
 	}
+	l.seen[k.Flag()] = append(l.seen[k.Flag()], value)
 	return 1, l.given.Add(k, by, value)
 }
 
@@ -210,11 +215,12 @@ func denial(value string) string {
 }
 
 // valueOf is the value of a flag: what is joined to it, or the next word.
-func (l *line) valueOf(i int, name, value string, joined bool) (int, string, error) {
+func (l *line) valueOf(i int, flag, name, value string, joined bool) (int, string, error) {
 	if joined {
 		return 1, value, nil
 	}
 	if i+1 >= len(l.own) {
+		l.waits = flag
 		return 0, "", config.Usage(name+" has no value", "write one after it")
 	}
 	value = l.own[i+1]
@@ -231,6 +237,7 @@ func (l *line) valueOf(i int, name, value string, joined bool) (int, string, err
 
 // set takes a flag that is no key.
 func (l *line) set(f *kong.Flag, by, value string, joined bool) error {
+	l.seen[f.Name] = append(l.seen[f.Name], value)
 	switch {
 	case f.Name == "help":
 		l.helps = true
@@ -293,6 +300,7 @@ func (l *line) option(text string) error {
 		value = denial(value)
 	}
 	l.note(by, k)
+	l.seen[k.Flag()] = append(l.seen[k.Flag()], value)
 	return l.given.Add(k, by, value)
 }
 
@@ -310,7 +318,7 @@ func (l *line) short(i int) (int, error) {
 				}
 				continue
 			}
-			n, value, err := l.valueOf(i, by, rest, rest != "")
+			n, value, err := l.valueOf(i, f.Name, by, rest, rest != "")
 			if err != nil {
 				return 0, err
 			}

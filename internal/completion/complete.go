@@ -64,90 +64,27 @@ const setting = "KEY=VALUE"
 // Lookup finds what only the program knows, such as the ids of runs.
 type Lookup func(Kind, Place) []Candidate
 
-// Complete finds what the last of the words can be completed to. The words are
-// those after the program's name; the last is what was typed so far, and may be
-// empty. Flags of keys that no help shows are completed after two letters. A nil lookup finds
-// nothing.
-func Complete(app *kong.Application, keys []Key, words []string, lookup Lookup) Reply {
-	if len(words) == 0 {
-		words = []string{""}
-	}
-	last := len(words) - 1
-	p := &parser{Place: Place{Command: app.Node, Flags: map[string][]string{}, Word: words[last]}, root: app.Node, keys: keys, lookup: lookup}
-	for i, word := range words[:last] {
-		if word == "--" {
-			if p.Command != app.Node && p.Command != app.DefaultCmd {
-				return Reply{Mode: Words}
-			}
-			return Reply{Mode: Command, CommandAt: i + 1}
-		}
-		p.take(word)
-	}
-	r := p.reply()
+// Complete finds what the word at a place can be completed to. Where the word is the value of
+// a flag, waiting is the flag's name. Flags of keys that no help shows are completed after two
+// letters. A nil lookup finds nothing.
+func Complete(app *kong.Application, keys []Key, at Place, waiting string, lookup Lookup) Reply {
+	p := &place{Place: at, root: app.Node, keys: keys, lookup: lookup}
+	r := p.reply(p.flag(waiting))
 	r.Candidates = fitting(r.Candidates, strings.TrimPrefix(p.Word, r.Prefix))
 	return r
 }
 
-// parser reads the words before the one that is completed. What it cannot make
-// sense of it passes over: there may be a mistake, and Tab is no place to say so.
-type parser struct {
+// place is a [Place] with what there is to find.
+type place struct {
 	Place
-	root    *kong.Node
-	keys    []Key
-	lookup  Lookup
-	waiting *kong.Flag // its value is the next word
+	root   *kong.Node
+	keys   []Key
+	lookup Lookup
 }
-
-func (p *parser) take(word string) {
-	switch {
-	case p.waiting != nil:
-		p.give(p.waiting, word)
-		p.waiting = nil
-	case strings.HasPrefix(word, "--"):
-		name, value, joined := strings.Cut(word[2:], "=")
-		switch f := p.flag(name); {
-		case f == nil:
-		case joined, !takesValue(f):
-			p.give(f, value)
-		default:
-			p.waiting = f
-		}
-	case strings.HasPrefix(word, "-") && len(word) > 1:
-		p.takeShort(word[1:])
-	default:
-		if n := child(p.Command, word); n != nil && len(p.Args) == 0 {
-			p.Command = n
-			return
-		}
-		p.Args = append(p.Args, word)
-	}
-}
-
-// takeShort reads flags of one letter that are written as one word.
-func (p *parser) takeShort(letters string) {
-	for i, letter := range letters {
-		f := p.short(letter)
-		if f == nil {
-			return
-		}
-		if !takesValue(f) {
-			p.give(f, "")
-			continue
-		}
-		if rest := letters[i+len(string(letter)):]; rest != "" {
-			p.give(f, rest)
-		} else {
-			p.waiting = f
-		}
-		return
-	}
-}
-
-func (p *parser) give(f *kong.Flag, value string) { p.Flags[f.Name] = append(p.Flags[f.Name], value) }
 
 // flags are those that may be given here: the command's, those of the commands
 // above it, and at the root those of the command that needs no name.
-func (p *parser) flags() []*kong.Flag {
+func (p *place) flags() []*kong.Flag {
 	var list []*kong.Flag
 	if p.Command == p.root && p.root.DefaultCmd != nil {
 		list = append(list, p.root.DefaultCmd.Flags...)
@@ -163,18 +100,9 @@ func (p *parser) flags() []*kong.Flag {
 	return list
 }
 
-func (p *parser) flag(name string) *kong.Flag {
+func (p *place) flag(name string) *kong.Flag {
 	for _, f := range p.flags() {
-		if f.Name == name || f.Tag.Negatable != "" && name == "no-"+f.Name {
-			return f
-		}
-	}
-	return nil
-}
-
-func (p *parser) short(letter rune) *kong.Flag {
-	for _, f := range p.flags() {
-		if f.Short == letter {
+		if f.Name == name {
 			return f
 		}
 	}
@@ -183,22 +111,13 @@ func (p *parser) short(letter rune) *kong.Flag {
 
 func takesValue(f *kong.Flag) bool { return !f.IsBool() && !f.IsCounter() }
 
-func child(n *kong.Node, name string) *kong.Node {
-	for _, c := range n.Children {
-		if c.Type == kong.CommandNode && (c.Name == name || slices.Contains(c.Aliases, name)) {
-			return c
-		}
-	}
-	return nil
-}
-
-// reply is for the last word.
-func (p *parser) reply() Reply {
+// reply is for the word, which is the value of waiting where that is not nil.
+func (p *place) reply(waiting *kong.Flag) Reply {
 	word := p.Word
 	name, value, joined := strings.Cut(strings.TrimPrefix(word, "--"), "=")
 	switch {
-	case p.waiting != nil:
-		return p.value(p.waiting.Value, p.waiting.PlaceHolder, "")
+	case waiting != nil:
+		return p.value(waiting.Value, waiting.PlaceHolder, "")
 	case strings.HasPrefix(word, "--") && joined:
 		if f := p.flag(name); f != nil && takesValue(f) {
 			p.Word = value
@@ -228,7 +147,7 @@ func (p *parser) reply() Reply {
 }
 
 // argument is the one whose turn it is; the last may take any number.
-func (p *parser) argument() *kong.Positional {
+func (p *place) argument() *kong.Positional {
 	all := p.Command.Positional
 	if n := len(p.Args); n < len(all) {
 		return all[n]
@@ -242,7 +161,7 @@ func (p *parser) argument() *kong.Positional {
 var endOfFlags = Candidate{"--", "The command that is run follows."}
 
 // flagNames are the flags that may still be given.
-func (p *parser) flagNames() Reply {
+func (p *place) flagNames() Reply {
 	r := Reply{Mode: Words}
 	for _, f := range p.flags() {
 		given := p.Flags[f.Name] != nil && !f.IsCumulative() && !f.IsCounter()
@@ -254,9 +173,6 @@ func (p *parser) flagNames() Reply {
 		if f.Short != 0 && p.Word == "-" {
 			r.Candidates = append(r.Candidates, Candidate{"-" + string(f.Short), f.Help})
 		}
-		if f.Tag.Negatable != "" {
-			r.Candidates = append(r.Candidates, Candidate{"--no-" + f.Name, f.Help})
-		}
 	}
 	if p.Command == p.root || p.Command == p.root.DefaultCmd {
 		r.Candidates = append(r.Candidates, endOfFlags)
@@ -264,12 +180,12 @@ func (p *parser) flagNames() Reply {
 	return r
 }
 
-func (p *parser) isKey(f *kong.Flag) bool {
+func (p *place) isKey(f *kong.Flag) bool {
 	return slices.ContainsFunc(p.keys, func(k Key) bool { return k.Flag == f })
 }
 
 // setting are the keys, or the values of the one that is named.
-func (p *parser) setting(before string) Reply {
+func (p *place) setting(before string) Reply {
 	name, typed, named := strings.Cut(p.Word, "=")
 	r := Reply{Mode: Words, Prefix: before}
 	for _, k := range p.keys {

@@ -92,7 +92,7 @@ func wants(v *kong.Value, placeholder string) wanted {
 
 // value are the candidates for a value; before is what stands before it in the
 // same word.
-func (p *parser) value(v *kong.Value, placeholder, before string) Reply {
+func (p *place) value(v *kong.Value, placeholder, before string) Reply {
 	if placeholder == setting {
 		return p.setting(before)
 	}
