@@ -122,6 +122,8 @@ type RunStarted struct {
 	Checkpoint string `json:"checkpoint,omitempty" mask:"own"`
 	// Protected are the files that must not change, with the hash of each; nil: none.
 	Protected map[string]signature.Hash `json:"protected,omitempty"`
+	// Tree is the fingerprint of the work tree as the run found it; zero: not known.
+	Tree signature.Hash `json:"tree,omitempty"`
 	// Tasks are the open tasks of the list that the check judges.
 	Tasks   []string `json:"tasks,omitempty"`
 	Version string   `json:"version,omitempty" mask:"own"`
@@ -181,6 +183,9 @@ type IterationFinished struct {
 	Tasks *TaskChanges `json:"tasks,omitempty"`
 	// Transcript says that the work's output is that of a coding agent.
 	Transcript bool `json:"transcript,omitempty"`
+	// Worded says that the evidence is nothing but what the agent said: its tools printed
+	// nothing, and no check judges.
+	Worded bool `json:"worded,omitempty"`
 	// Changed are the protected files that are not as they were, where the judge passed.
 	Changed []string `json:"changed,omitempty"`
 	// Diff is what changed in them, as far as that can be shown.
@@ -194,6 +199,8 @@ type IterationFinished struct {
 	// that of its files alone, whatever was committed; zero: not known.
 	Tree    signature.Hash `json:"tree,omitempty"`
 	Content signature.Hash `json:"content,omitempty"`
+	// Git says that git told Tree; else every file counts, whoever wrote it.
+	Git bool `json:"git,omitempty"`
 	// Checkpoint is the commit that keeps the files as they were after the iteration;
 	// empty: there is none.
 	Checkpoint string `json:"checkpoint,omitempty" mask:"own"`
@@ -562,7 +569,10 @@ type TurnRepeated struct {
 	// there are none, Text is what it said.
 	Calls []string `json:"calls,omitempty"`
 	Text  string   `json:"text,omitempty"`
-	Times int      `json:"times"`
+	// Error is what calls of one tool all failed with, though their arguments differ; Calls has
+	// the last of them.
+	Error string `json:"error,omitempty"`
+	Times int    `json:"times"`
 }
 
 // Type implements [Data].
@@ -570,6 +580,9 @@ func (TurnRepeated) Type() EventType { return TypeTurnRepeated }
 
 // String is what the agent did, in one line.
 func (r TurnRepeated) String() string {
+	if r.Error != "" {
+		return fmt.Sprintf("%d calls in a row failed with the same error: %s (the last was %s)", r.Times, termsafe.Line(r.Error), termsafe.Line(strings.Join(r.Calls, ", ")))
+	}
 	switch len(r.Calls) {
 	case 0:
 		return fmt.Sprintf("it said the same %d times in a row: %s", r.Times, termsafe.Line(r.Text))

@@ -109,11 +109,7 @@ var specs = []Spec{
 		ID: LoopDetected, ExitCode: 111, Key: "loop_threshold", Name: "loop", Field: "Loop", Stated: true, Streak: true,
 		About: "The same signature, or a cycle of them, so many times.", One: "every failure would be a loop",
 		limit: counted[int]{of: func(l *Limits) *int { return &l.Loop }, parse: strconv.Atoi},
-		reset: func(s *State) {
-			s.Cycles.Reset()
-			s.Core, s.CoreRun, s.Failures = 0, 0, nil
-			s.Labels, s.KnownRun = nil, 0
-		},
+		reset: (*State).streaksEnd,
 	},
 	{
 		ID: ConsecutiveErrors, ExitCode: 112, Key: "max_errors", Name: "errors", Field: "Errors", Stated: true, Streak: true,

@@ -140,6 +140,9 @@ type State struct {
 	// the last time that is not settled; nil: there is none.
 	Repetitions int           `json:"repetitions,omitempty"`
 	Repeated    *TurnRepeated `json:"repeated,omitempty"`
+	// Moving counts iterations in a row that changed the work tree and count as progress by
+	// that alone.
+	Moving int `json:"moving,omitempty"`
 	// Checked is the most that was checked so far, and Transcript says that the work's output
 	// is a coding agent's. Protected are the files that must not change.
 	Checked    Checked                   `json:"checked,omitzero"`

@@ -48,6 +48,9 @@ func (s *State) fold(e Event) {
 		s.Repository = d.Repository
 		s.Started, s.Precheck, s.Loose = e.Time, d.Precheck, d.Loose
 		s.AnyValue, s.Often = d.AnyValue, d.Often
+		if d.Tree != 0 {
+			s.Previous = &Seen{Tree: d.Tree}
+		}
 		s.Task, s.Rungs = d.Name, d.Ladder
 		s.CallsPerHour, s.Protected, s.Tasks = d.CallsPerHour, d.Protected, d.Tasks
 		s.Initial, s.Limits, s.Caps = d.Limits, d.Limits, d.Caps
@@ -252,14 +255,14 @@ func (s *State) guide(d IterationFinished) {
 	s.Later, s.Notices = "", nil
 }
 
-// weigh adds the iteration to the evidence of the guards that count. One that moved the
-// work tree before a time limit ended it is no error in a row, nor the same failure again.
+// weigh adds the iteration to the evidence of the guards that count.
 func (s *State) weigh(d IterationFinished, moved bool) {
-	h := s.Match(d.Signature)
-	moved = moved && d.WorkCause != CauseExited
-	if moved && d.WorkExitCode == nil { // nothing but its being cut off is signed
-		h = 0
+	if s.Moving = s.moving(d, moved); s.Moving > 0 {
+		s.streaksEnd()
+		s.ErrorRun, s.ErrorHashes = 0, nil
+		return
 	}
+	h := s.Match(d.Signature)
 	if h != 0 && s.IsKnown(h) {
 		s.KnownRun++
 		return
@@ -268,7 +271,7 @@ func (s *State) weigh(d IterationFinished, moved bool) {
 		s.KnownRun = 0
 	}
 	issue := KnownIssue{h, d.Signature.Label}
-	if d.Outcome == OutcomeError && !moved {
+	if d.Outcome == OutcomeError {
 		s.ErrorRun++
 		if h != 0 && !slices.Contains(s.ErrorHashes, issue) {
 			s.ErrorHashes = last(append(s.ErrorHashes, issue), errorHashesKept)
@@ -279,12 +282,35 @@ func (s *State) weigh(d IterationFinished, moved bool) {
 	if h != 0 {
 		s.Cycles.Add(h)
 		s.Failures = last(append(s.Failures, failureOf(h, d)), mostOften)
-		if core := d.Signature.Core; core != s.Core {
+		core := d.Signature.Core
+		if d.Worded && d.Git && !moved {
+			core = wordsCore
+		}
+		if core != s.Core {
 			s.Core, s.CoreRun = core, 0
 		}
 		s.CoreRun++
 		s.Labels = last(append(s.Labels, issue), signature.MaxPeriod)
 	}
+}
+
+// wordsCore is the Core of turns in which an agent did nothing but say something.
+const wordsCore signature.Hash = 1
+
+// OnlyWords reports whether the last CoreRun iterations changed nothing, and differ at most
+// in what an agent said.
+func (s *State) OnlyWords() bool { return s.Core == wordsCore }
+
+// moving counts the iterations in a row that moved the work tree and are progress by that
+// alone: a time limit ended the work, or an agent's turn ended that no check judges.
+func (s *State) moving(d IterationFinished, moved bool) int {
+	judged := d.WorkExitCode != nil
+	timedOut := d.WorkCause != CauseExited || !judged && (d.Cause == CauseIterationTimeout || d.Cause == CauseIdleTimeout)
+	turned := d.Transcript && d.Git && !judged && d.Outcome == OutcomeNotDone
+	if !moved || !timedOut && !turned {
+		return 0
+	}
+	return s.Moving + 1
 }
 
 // Failure is how an iteration failed that counts.
@@ -450,6 +476,13 @@ func (s *State) reset(id GuardID) {
 	if clear := id.Spec().reset; clear != nil {
 		clear(s)
 	}
+}
+
+// streaksEnd forgets the failures that came again.
+func (s *State) streaksEnd() {
+	s.Cycles.Reset()
+	s.Core, s.CoreRun, s.Failures = 0, 0, nil
+	s.Labels, s.KnownRun = nil, 0
 }
 
 // foldResumed opens the run again. An iteration that was cut off by a crash is

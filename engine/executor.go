@@ -26,6 +26,8 @@ import (
 type Executor struct {
 	Work  Step
 	Check Step // nil: the work's own exit judges
+	// Agent is the coding agent that the work starts; empty: nobody says that it starts one.
+	Agent string
 	// Passes is how often in a row the check must pass; zero is once.
 	Passes int
 	Judge  *Judge // nil: [DefaultJudge]
@@ -244,7 +246,7 @@ func (x *Executor) step(ctx context.Context, s Step, t *analyzer, it core.Iterat
 	}
 	flushOut()
 	flushErr()
-	t.settle()
+	t.settle(e.Code != 0)
 	e.Failure, e.Turn = t.failure, t.turn()
 	x.warnings = append(x.warnings, e.Warnings...)
 	if e.Cause == core.CauseIterationTimeout {
@@ -330,6 +332,10 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 	}
 	d.Tasks = judge.Tasks
 	d.Transcript = e.Work != nil && x.work.agents
+	d.Worded = d.Transcript && e.Check == nil && x.work.worded()
+	if x.Agent != "" && e.Work != nil && !cut(e.Work) && !d.Transcript && x.work.bytes > 0 {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("nothing that %s printed was understood as its transcript, so its words, its cost and its limits are not known; name the output format that looprun agents shows", x.Agent))
+	}
 	switch {
 	case d.Outcome == core.OutcomeDone:
 		d.Cause = core.CauseExited // the time limit that ended the work decided nothing

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -104,16 +105,29 @@ type analyzer struct {
 	// theirs has printed any.
 	said    tail.Buffer
 	printed bool
-	agents  bool   // there is a transcript of a coding agent
-	failure string // what the last of them said that it failed of; empty: it did not
-	wrong   string // the first turn that failed, or was cut off, in words; empty: none
-	ended   bool   // a turn of one of them ended well, and none after it failed
-	trouble string // the last error of their own, after which none went on; empty: there is none
+	plain   bool        // there is evidence that is in no transcript
+	aside   aside       // where standard error goes
+	held    tail.Buffer // of standard error
+	agents  bool        // there is a transcript of a coding agent
+	failure string      // what the last of them said that it failed of; empty: it did not
+	wrong   string      // the first turn that failed, or was cut off, in words; empty: none
+	ended   bool        // a turn of one of them ended well, and none after it failed
+	trouble string      // the last error of their own, after which none went on; empty: there is none
 
 	options  signature.Options
 	results  *signature.Signer    // of calls; nil: none was looked at
 	repeated func(turnloop.Found) // is told when an agent repeats itself; nil where no stream looks
 }
+
+// aside says what becomes of standard error. Beside a transcript on standard output it is a
+// banner or a warning of the agent's own machinery: evidence only where the turn failed.
+type aside byte
+
+const (
+	asideOpen    aside = iota // it is held, since standard output has said nothing
+	asidePassed               // it is evidence, as it comes
+	asideWaiting              // it is held until the turn has ended
+)
 
 // stream learns from one stream of a step. What reads in it reads nothing else:
 // what one stream says in pieces is whole, whatever the other says in between. It is
@@ -134,7 +148,7 @@ type stream struct {
 }
 
 func newAnalyzer(o signature.Options, waits bool) *analyzer {
-	a := &analyzer{signer: signature.New(o), recent: tail.Buffer{Limit: excerptBytes}, options: o, said: tail.Buffer{Limit: carrier.SaidBytes}}
+	a := &analyzer{signer: signature.New(o), recent: tail.Buffer{Limit: excerptBytes}, options: o, said: tail.Buffer{Limit: carrier.SaidBytes}, held: tail.Buffer{Limit: carrier.SaidBytes}}
 	a.signing = newSigning(a.signer)
 	for i := range a.streams {
 		s := &a.streams[i]
@@ -175,6 +189,8 @@ func (a *analyzer) reset() {
 	a.bytes = 0
 	a.recent.Reset()
 	a.said.Reset()
+	a.held.Reset()
+	a.plain, a.aside = false, asideOpen
 	a.printed, a.agents, a.failure, a.wrong, a.ended, a.trouble = false, false, "", "", false, ""
 	for i := range a.streams {
 		a.streams[i].reset()
@@ -242,16 +258,26 @@ func (s *stream) part(p carrier.Part) {
 	case carrier.Plain:
 		s.ordinary(p.Text)
 	case carrier.Said:
-		s.of.agents, s.of.trouble = true, ""
+		s.transcript()
+		s.of.trouble = ""
 		s.speech.take(p)
 		s.say(p.Text)
 		s.of.said.Take(p.Text)
 		s.of.recent.Take(p.Text)
 	case carrier.Printed:
-		s.of.agents, s.of.printed = true, true
-		s.evidence(p.Text)
+		s.transcript()
+		s.of.printed = true
+		s.of.signing.write(s.id, p.Text)
 		s.of.recent.Take(p.Text)
 	case carrier.Noise:
+	}
+}
+
+// transcript notes that the stream has the transcript of an agent.
+func (s *stream) transcript() {
+	s.of.agents = true
+	if s.id == stdoutStream {
+		s.of.aside = asideWaiting
 	}
 }
 
@@ -263,7 +289,8 @@ func (s *stream) fact(f carrier.Fact) {
 	s.speech.fact(f)
 	switch f := f.(type) {
 	case carrier.Began:
-		s.begun, s.agent, s.of.agents, s.of.ended = s.begun+1, f.Agent, true, false
+		s.transcript()
+		s.begun, s.agent, s.of.ended = s.begun+1, f.Agent, false
 	case carrier.Call:
 		s.of.trouble = ""
 		s.call(f)
@@ -285,16 +312,42 @@ func (s *stream) fact(f carrier.Fact) {
 
 // ordinary takes what is no carrier's: the work says it, and it is evidence.
 func (s *stream) ordinary(b []byte) {
-	s.evidence(b)
 	s.speech.take(carrier.Part{Role: carrier.Plain, Text: b})
 	s.end.Take(b)
-	s.of.recent.Take(b)
+	a := s.of
+	fits := len(a.held.Bytes())+len(b) <= a.held.Limit
+	switch {
+	case s.id == stderrStream && (a.aside == asideWaiting || a.aside == asideOpen && fits):
+		a.held.Take(b)
+		return
+	case a.aside == asideOpen:
+		a.pass()
+	}
+	a.evidence(s.id, b)
 }
 
-func (s *stream) evidence(b []byte) { s.of.signing.write(s.id, b) }
+// evidence takes what is evidence, and is in no transcript.
+func (a *analyzer) evidence(stream int, b []byte) {
+	a.plain = a.plain || len(bytes.TrimSpace(b)) > 0
+	a.signing.write(stream, b)
+	a.recent.Take(b)
+}
 
-// settle ends the output of a step: all of it has been learned from when it returns.
-func (a *analyzer) settle() {
+// pass makes what is held evidence, and what comes from now on.
+func (a *analyzer) pass() {
+	a.evidence(stderrStream, a.held.Bytes())
+	a.held.Reset()
+	a.aside = asidePassed
+}
+
+// worded reports whether the evidence is nothing but what an agent said.
+func (a *analyzer) worded() bool {
+	return a.agents && !a.printed && !a.plain && len(a.said.Bytes()) > 0
+}
+
+// settle ends the output of a step: all of it has been learned from when it returns. Failed
+// says that the step itself did.
+func (a *analyzer) settle(failed bool) {
 	for i := range a.streams {
 		s := &a.streams[i]
 		s.lines.End(s)
@@ -305,6 +358,9 @@ func (a *analyzer) settle() {
 		if s.raw.To != nil {
 			s.raw.End()
 		}
+	}
+	if a.aside == asideOpen || failed || !a.ended {
+		a.pass()
 	}
 	if !a.printed {
 		a.signing.write(stdoutStream, a.said.Bytes())

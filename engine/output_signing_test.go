@@ -77,7 +77,7 @@ func TestSigningAhead(t *testing.T) {
 			case cap(now.parts) > batchParts || cap(now.bytes) > batchBytes:
 				t.Errorf("a batch has grown to %d parts, %d bytes", cap(now.parts), cap(now.bytes))
 			}
-			ahead.settle()
+			ahead.settle(false)
 			if got, want := ahead.sign(1, false), direct.SumContent(1); !reflect.DeepEqual(got, want) {
 				t.Errorf("step %d in pieces of up to %d bytes: got %s %q, want %s %q", step, most, got.Hash, got.Errors, want.Hash, want.Errors)
 			}

@@ -38,7 +38,7 @@ func TestStreamsAreApart(t *testing.T) {
 				work.take(i, []byte(rest[i][:n]))
 				rest[i] = rest[i][n:]
 			}
-			work.settle()
+			work.settle(false)
 			for i, got := range []string{string(l.Stdout.b), string(l.Stderr.b)} {
 				if end := string(work.streams[i].end.Bytes()); got != text[i]+"\n" || end != text[i] {
 					t.Fatalf("seed %d, stream %d: a listener was given %q, and the end is %q; want %q", seed, i, got, end, text[i])
@@ -47,6 +47,41 @@ func TestStreamsAreApart(t *testing.T) {
 			if made, _ := work.promised(); !made {
 				t.Fatalf("seed %d: the promise was overlooked", seed)
 			}
+		}
+	}
+}
+
+// Beside a transcript, standard error is evidence where the turn failed, or the step did;
+// without one always, and in the order in which it came.
+func TestStandardErrorBesideATranscript(t *testing.T) {
+	const turn, end = `{"type":"turn.started"}` + "\n", `{"type":"turn.completed","usage":{}}` + "\n"
+	const broken = `{"type":"turn.failed","error":{"message":"no more"}}` + "\n"
+	for name, c := range map[string]struct {
+		out    []string // with the other stream between them
+		failed bool
+		counts bool
+	}{
+		"banner first":        {[]string{"", turn + end}, false, false},
+		"within the turn":     {[]string{turn, end}, false, false},
+		"after the turn":      {[]string{turn + end, ""}, false, false},
+		"the turn failed":     {[]string{"", turn + broken}, false, true},
+		"the turn has no end": {[]string{"", turn}, false, true},
+		"the step failed":     {[]string{"", turn + end}, true, true},
+		"no transcript":       {[]string{"", "hello\n"}, false, true},
+		"nothing else":        {[]string{"", ""}, false, true},
+		"text before it":      {[]string{"hello\n", turn + end}, false, true},
+	} {
+		hashes := map[signature.Hash]bool{}
+		for _, aside := range []string{"no true colour\n", "cannot connect to the moon\n"} {
+			work := newAnalyzer(signature.Options{}, false)
+			work.take(0, []byte(c.out[0]))
+			work.take(1, []byte(aside))
+			work.take(0, []byte(c.out[1]))
+			work.settle(c.failed)
+			hashes[work.sign(0, false).Hash] = true
+		}
+		if counts := len(hashes) == 2; counts != c.counts {
+			t.Errorf("%s: standard error counts: %t", name, counts)
 		}
 	}
 }
@@ -71,7 +106,7 @@ func TestListenersGetLines(t *testing.T) {
 				work.take(1, []byte(rest[:n]))
 				rest = rest[n:]
 			}
-			work.settle()
+			work.settle(false)
 			if got := string(l.Stderr.b); got != want {
 				t.Fatalf("seed %d: %d bytes arrived, want %d", seed, len(got), len(want))
 			}
@@ -112,8 +147,8 @@ func TestLimitOfSeveralStreams(t *testing.T) {
 		for i, text := range c.output {
 			[]*analyzer{x.work, x.check}[i/2].take(i%2, []byte(text))
 		}
-		x.work.settle()
-		x.check.settle()
+		x.work.settle(false)
+		x.check.settle(false)
 		line, until, ok := x.match(m)
 		if want := m.moments[append([]byte(c.want), 'x')[len(c.want)-min(1, len(c.want))]]; line != c.want || ok != (c.want != "") || c.want != "" && until != want {
 			t.Errorf("%q: %q %s %t, want %q", c.output, line, until, ok, c.want)

@@ -106,7 +106,7 @@ func (x *Executor) inTurn(iteration context.Context) (ctx context.Context, over 
 
 // repeated passes a repetition on, or ends the work where nobody takes it.
 func (x *Executor) repeated(f turnloop.Found) {
-	r := core.TurnRepeated{Iteration: x.turn.iteration, Times: f.Times}
+	r := core.TurnRepeated{Iteration: x.turn.iteration, Times: f.Times, Error: f.Error}
 	if f.Calls {
 		r.Calls = f.What
 	} else {
@@ -142,9 +142,16 @@ func (s *stream) call(c carrier.Call) {
 	if c.Failed {
 		code = 1
 	}
-	key := xxhash.Sum64String(fmt.Sprint(c.Agent, "\x00", c.Name, "\x00", c.InputHash, a.results.SumContent(code).Hash))
-	shown := strings.TrimSpace(c.Name + " " + termsafe.Short(string(c.Input), callShown))
-	if f, ok := s.turn.Call(key, shown, time.Now()); ok {
+	result := a.results.SumContent(code)
+	call := turnloop.Call{
+		Key:   xxhash.Sum64String(fmt.Sprint(c.Agent, "\x00", c.Name, "\x00", c.InputHash, result.Hash)),
+		Shown: strings.TrimSpace(c.Name + " " + termsafe.Short(string(c.Input), callShown)),
+	}
+	if !c.Silent && (c.Failed || result.Kind == signature.KindError) {
+		call.Failed = xxhash.Sum64String(fmt.Sprint(c.Agent, "\x00", c.Name, "\x00", result.Hash))
+		call.Error = termsafe.Short(string(c.Output), callShown)
+	}
+	if f, ok := s.turn.Call(call, time.Now()); ok {
 		a.repeated(f)
 	}
 }

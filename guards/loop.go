@@ -53,6 +53,12 @@ func onlyValues(s *core.State, threshold int) *core.Trip {
 	if s.AnyValue || s.Core == 0 || s.CoreRun < 2*threshold {
 		return nil
 	}
+	if s.OnlyWords() {
+		return &core.Trip{
+			Guard: core.LoopDetected, Window: s.CoreRun,
+			Reason: fmt.Sprintf("the last %s changed nothing, and only the agent's words differ", counted(s.CoreRun, "turn")),
+		}
+	}
 	return &core.Trip{
 		Guard: core.LoopDetected, Window: s.CoreRun,
 		Reason: fmt.Sprintf("the same checks fail for the %s time, only values change (--loop-values off lets them)", ordinal(s.CoreRun)),

@@ -34,6 +34,11 @@ type Agent struct {
 	Transcript []carrier.Shape `yaml:"transcript" json:"transcript,omitempty" doc:"How the JSON objects look that it prints, and what they carry; the first that matches counts. Objects that looprun knows by itself come before."`
 }
 
+// HasTranscript reports whether its output is known to be a transcript.
+func (a Agent) HasTranscript() bool {
+	return len(a.Transcript) > 0 || slices.ContainsFunc(all, func(b Agent) bool { return b.Name == a.Name })
+}
+
 // ReadsCost reports whether its transcript says what it costs.
 func (a Agent) ReadsCost() bool {
 	return slices.ContainsFunc(a.Transcript, func(s carrier.Shape) bool {

@@ -120,6 +120,7 @@ type Call struct {
 	Input, Output []byte // valid until the function returns that is given it; of Input at most 4 KiB
 	InputHash     uint64 // of the whole: the same bytes, the same hash
 	Failed        bool
+	Silent        bool // it printed nothing, or only what its agent says of that
 }
 
 // Refused is a tool call that the agent's own permissions did not allow.

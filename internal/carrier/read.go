@@ -171,14 +171,14 @@ func (s *Stream) call(r *reading, i int32) {
 		}
 	}
 	output, _ := s.texts(r.output, i)
-	role := Printed
-	if c.reads {
+	role, silent := Printed, s.table().isSilent(output)
+	if c.reads || silent {
 		role = Noise
 	}
 	s.ended(role, output)
 	s.tell(Call{
 		Agent: s.agent, Name: c.name, Input: c.input, Output: output,
-		InputHash: c.hash, Failed: len(r.broken) > 0 && r.broken.holds(&s.doc, i),
+		InputHash: c.hash, Failed: len(r.broken) > 0 && r.broken.holds(&s.doc, i), Silent: silent,
 	})
 }
 

@@ -27,6 +27,8 @@ type Shape struct {
 	Starts bool `yaml:"starts" json:"starts,omitempty" doc:"It is the first object of a turn, and comes once in it: as many turns have to end as start, else one was cut off."`
 	// Each is the path of a list whose entries are read; empty: the object itself is.
 	Each string `yaml:"each" json:"each,omitempty" doc:"The path of a list whose entries are read in place of the object."`
+	// Silent are the lines of which alone the output of a tool consists that printed nothing.
+	Silent []string `yaml:"silent" json:"silent,omitempty" doc:"The lines of which alone the output of a tool consists that printed nothing, whatever the shape is; * stands for any text."`
 	// Read says what is read. The first that matches an entry is used.
 	Read []Reading `yaml:"read" json:"read,omitempty" doc:"What is taken out of it; the first entry whose own when matches counts. Without any, the object counts for nothing."`
 }
@@ -112,6 +114,8 @@ type Table struct {
 	typed map[string][]*shape // by the value of type
 	named map[string][]*shape // of no one type: by a name that the object must have
 	names map[string]bool     // with which an agent's object on several lines may begin
+	// silent are lines of tools that printed nothing.
+	silent []string
 }
 
 type (
@@ -154,6 +158,7 @@ func NewTable(shapes ...Shape) *Table {
 		}
 	}
 	for i, s := range shapes {
+		t.silent = append(t.silent, s.Silent...)
 		made := &shape{Shape: s, place: i, when: newMatch(s.When), each: newPath(s.Each)}
 		for _, r := range s.Read {
 			made.read = append(made.read, newReading(r))
@@ -284,11 +289,26 @@ func (c condition) holds(d *document, i int32, all bool) bool {
 
 // is reports whether a value is what the condition wants.
 func (c condition) is(raw []byte) bool {
-	raw = unescaped(raw)
-	return c.not != slices.ContainsFunc(c.want, func(want string) bool {
-		begin, ok := strings.CutSuffix(want, "*")
-		return ok && bytes.HasPrefix(raw, []byte(begin)) || string(raw) == want
+	return c.not != isOneOf(c.want, unescaped(raw))
+}
+
+// isOneOf reports whether the text is one of those that are wanted, where * stands for any text.
+func isOneOf(wanted []string, text []byte) bool {
+	return slices.ContainsFunc(wanted, func(want string) bool {
+		begin, end, ok := strings.Cut(want, "*")
+		rest, begins := bytes.CutPrefix(text, []byte(begin))
+		return ok && begins && bytes.HasSuffix(rest, []byte(end)) || string(text) == want
 	})
+}
+
+// isSilent reports whether the output is that of a tool which printed nothing.
+func (t *Table) isSilent(output []byte) bool {
+	for line := range bytes.Lines(output) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && !isOneOf(t.silent, line) {
+			return false
+		}
+	}
+	return true
 }
 
 // of is the shape of an object in a stream in which an agent was seen before; nil:

@@ -36,7 +36,7 @@ type hearing struct {
 	streams engine.Listeners[scanners, *scanners]
 	tree    *workspace.Tree // nil: nothing needs it
 	agent   agent.Agent     // that was set up; without a name: none was
-	before  signature.Hash  // how the agent found the work tree; zero: it is not known
+	before  looked          // how the run found the work tree
 }
 
 // scanners read one stream of what the command prints.
@@ -127,17 +127,26 @@ func (s *Session) hear() error {
 	if m != nil {
 		x.StopOn = m
 	}
-	timed := (x.IterationTimeout > 0 || x.IdleTimeout > 0) && (x.Check != nil || x.Promise != "") && s.limits.Errors > 0
+	timed := x.IterationTimeout > 0 || x.IdleTimeout > 0
 	if s.limits.IdleIterations > 0 || s.limits.WorkspaceCycles > 0 || len(s.opts.Ladder) > 0 || timed || s.opts.Agent != "" {
-		if h.tree, err = workspace.Open(s.dir, filepath.Dir(s.run.Dir)); err != nil {
+		if err := h.openTree(); err != nil {
 			return err
 		}
-		h.tree.Ignore(s.app.Stdout, s.app.Stderr) // looprun's own output is no progress of the command
 	}
-	if h.agent, _ = s.opts.Agents.Find(s.opts.Agent); h.agent.Name != "" {
-		_, h.before = h.look()
+	h.before = h.look()
+	if h.agent, _ = s.opts.Agents.Find(s.opts.Agent); h.agent.HasTranscript() {
+		x.Agent = h.agent.Name
 	}
+	s.tree = h.before.tree
 	return nil
+}
+
+// openTree prepares to look at the work tree.
+func (h *hearing) openTree() (err error) {
+	if h.tree, err = workspace.Open(h.s.dir, filepath.Dir(h.s.run.Dir)); err == nil {
+		h.tree.Ignore(h.s.app.Stdout, h.s.app.Stderr) // looprun's own output is no progress of the command
+	}
+	return err
 }
 
 // saidDone reports whether the command made its promise with a signal in its output.
@@ -168,7 +177,7 @@ func (h *hearing) hearRefusal(d *core.IterationResult) {
 	if h.agent.Name == "" || d.Iteration != 1 || refused == "" || !failed || d.Fatal != 0 {
 		return
 	}
-	if d.Tree == 0 || d.Tree != h.before {
+	if d.Tree == 0 || d.Tree != h.before.tree {
 		return
 	}
 	d.Fatal = core.ExitFailed
@@ -361,14 +370,27 @@ func (s *Session) hurried(overtime time.Duration) (context.Context, context.Canc
 }
 
 // lookAround takes the fingerprint of the work tree. One that cannot be taken is
-// not known, which is evidence of nothing.
-func (h *hearing) lookAround(d *core.IterationResult) { d.Content, d.Tree = h.look() }
+// not known, which is evidence of nothing. An agent that nothing judges needs it.
+func (h *hearing) lookAround(d *core.IterationResult) {
+	if h.tree == nil && d.Transcript && h.s.executor.Check == nil {
+		if err := h.openTree(); err != nil {
+			h.s.app.Say.Warn("the state of the work tree is not known: %v", err)
+		}
+	}
+	l := h.look()
+	d.Content, d.Tree, d.Git = l.content, l.tree, l.git
+}
 
-// look is the fingerprint of the work tree: its files, and those with its commit; zero:
-// nothing needs it, or it cannot be taken.
-func (h *hearing) look() (content, tree signature.Hash) {
+// looked is what a look at the work tree found: the fingerprint of its files, and with its
+// commit; zero: nothing needs it, or it cannot be taken.
+type looked struct {
+	content, tree signature.Hash
+	git           bool
+}
+
+func (h *hearing) look() looked {
 	if h.tree == nil {
-		return 0, 0
+		return looked{}
 	}
 	hurried, end := h.s.hurried(time.Second)
 	defer end()
@@ -377,7 +399,7 @@ func (h *hearing) look() (content, tree signature.Hash) {
 	f, err := h.tree.Fingerprint(ctx)
 	if err != nil {
 		h.s.app.Say.Warn("the state of the work tree is not known: %v", err)
-		return 0, 0
+		return looked{}
 	}
-	return f.Content, signature.Hash(xxhash.Sum64String(f.Content.String() + " " + f.Commit))
+	return looked{f.Content, signature.Hash(xxhash.Sum64String(f.Content.String() + " " + f.Commit)), f.Git}
 }

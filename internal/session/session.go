@@ -107,6 +107,7 @@ type Session struct {
 	tasks     []string                  // open in --tasks
 	guarded   map[string]signature.Hash // the protected files as they have to be
 	found     string                    // the checkpoint of the files as the run found them
+	tree      signature.Hash            // the work tree as the run found it; zero: not known
 	masker    *redact.Redactor          // nil masks nothing
 	input     io.Reader                 // what --stdin - reads
 }
@@ -231,7 +232,7 @@ func (s *Session) Start() (Ended, error) {
 	}
 	started := s.started(s.run.ID)
 	started.Config, started.Checkpoint, started.Repository = recorded, s.found, s.app.Repository
-	started.Protected = protected
+	started.Protected, started.Tree = protected, s.tree
 	s.keepProtected(protected)
 	for _, hint := range s.opts.Hints(started.Command) {
 		s.app.Say.Warn("%s", hint)

@@ -1,9 +1,11 @@
 // Package turnloop finds what a coding agent does again and again within one turn: the
-// same calls of tools with the same results, or the same passage of text.
+// same calls of tools with the same results, calls that all fail with the same error, or the
+// same passage of text.
 package turnloop
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -15,6 +17,7 @@ import (
 type Found struct {
 	Calls bool     // else a text
 	What  []string // the calls, each as people see it, or the passage
+	Error string   // what calls with other arguments all failed with; empty: they are the same
 	Times int
 }
 
@@ -44,19 +47,34 @@ type Watch struct {
 // Reset begins another turn.
 func (w *Watch) Reset() { *w = Watch{Times: w.Times, piece: w.piece[:0]} }
 
-// Call takes a call that has ended, under a key that calls have in common which are the
-// same and came to the same. Text that stands before and after it is no passage.
-func (w *Watch) Call(key uint64, shown string, at time.Time) (Found, bool) {
+// Call is a call that has ended.
+type Call struct {
+	Key   uint64 // of calls that are the same and came to the same
+	Shown string // it, as people see it
+	// Failed is a key of calls of the tool that failed with the same error, whatever their
+	// arguments, and Error that error; zero: it did not fail, or says nothing of why.
+	Failed uint64
+	Error  string
+}
+
+// Call takes a call that has ended at that time. Text that stands before and after it is no
+// passage.
+func (w *Watch) Call(c Call, at time.Time) (Found, bool) {
 	w.said, w.piece, w.size, w.fenced = row{}, w.piece[:0], 0, false
 	if at.Sub(w.last) >= Apart {
 		w.calls = row{}
 	}
 	w.last = at
-	n := w.calls.add(step{hash: key, size: 1, shown: shown[:min(len(shown), shownText)]}, w.Times, mostCalls, 1)
-	if n == 0 {
-		return Found{}, false
+	s := step{hash: c.Key, failed: c.Failed, size: 1, shown: c.Shown[:min(len(c.Shown), shownText)]}
+	if n := w.calls.add(s, w.Times, mostCalls, 1); n > 0 {
+		return w.found(&w.calls, n, true), true
 	}
-	return w.found(&w.calls, n, true), true
+	if w.calls.fails(w.Times) {
+		f := w.found(&w.calls, 1, true)
+		f.Error = strings.ToValidUTF8(c.Error[:min(len(c.Error), shownText)], "")
+		return f, true
+	}
+	return Found{}, false
 }
 
 // Say takes the next piece of what the agent says, cut anywhere.
@@ -118,9 +136,19 @@ type row struct {
 }
 
 type step struct {
-	hash  uint64
-	size  int
-	shown string
+	hash   uint64
+	failed uint64 // of how it failed; zero: it did not
+	size   int
+	shown  string
+}
+
+// fails reports whether it ends with as many calls that failed with the same error.
+func (r *row) fails(times int) bool {
+	if times < 2 || len(r.steps) < times {
+		return false
+	}
+	end := r.steps[len(r.steps)-times:]
+	return end[0].failed != 0 && !slices.ContainsFunc(end, func(s step) bool { return s.failed != end[0].failed })
 }
 
 // add returns how many steps at its end came so many times in a row; 0: none did. They

@@ -11,6 +11,7 @@ import (
 type call struct {
 	name, result string
 	after        time.Duration
+	failed       uint64
 }
 
 func times(n int, calls ...call) (all []call) {
@@ -33,7 +34,7 @@ func finds(k int, calls []call) (Found, int) {
 	now := time.Now()
 	for i, c := range calls {
 		now = now.Add(c.after)
-		if f, ok := w.Call(hash(c.name+"\x00"+c.result), c.name, now); ok {
+		if f, ok := w.Call(Call{Key: hash(c.name + "\x00" + c.result), Shown: c.name, Failed: c.failed}, now); ok {
 			return f, i + 1
 		}
 	}
@@ -78,9 +79,9 @@ func TestCalls(t *testing.T) {
 		"two in turn":                             {8, times(8, a, b), 16, 16},
 		"three in turn":                           {8, times(8, a, b, c), 24, 24},
 		"begins late":                             {8, append(distinct(30), times(8, a)...), 38, 38},
-		"polls":                                   {8, times(20, call{"status", "running", Apart}), 0, 0},
-		"polls a little too fast":                 {8, times(20, call{"status", "running", Apart - 1}), 8, 8},
-		"a poll among them":                       {8, append(append(times(7, a), call{a.name, a.result, Apart}), times(6, a)...), 0, 0},
+		"polls":                                   {8, times(20, call{"status", "running", Apart, 0}), 0, 0},
+		"polls a little too fast":                 {8, times(20, call{"status", "running", Apart - 1, 0}), 8, 8},
+		"a poll among them":                       {8, append(append(times(7, a), call{a.name, a.result, Apart, 0}), times(6, a)...), 0, 0},
 		"off":                                     {0, times(50, a), 0, 8},
 		"1 is off":                                {1, times(50, a), 0, 8},
 	} {
@@ -89,6 +90,39 @@ func TestCalls(t *testing.T) {
 		}
 		if _, at := finds(8, test.calls); at != test.by8 {
 			t.Errorf("%s: with 8 found after %d, want %d", name, at, test.by8)
+		}
+	}
+}
+
+// Calls that fail with the same error are a repetition, whatever their arguments.
+func TestSameError(t *testing.T) {
+	for name, test := range map[string]struct {
+		failed func(i int) uint64
+		at     int
+	}{
+		"all":                {func(int) uint64 { return 7 }, 8},
+		"none":               {func(int) uint64 { return 0 }, 0},
+		"two errors in turn": {func(i int) uint64 { return uint64(1 + i%2) }, 0},
+		"one passed":         {func(i int) uint64 { return uint64(min(1, (i-3)*(i-3))) }, 12},
+		"each another":       {func(i int) uint64 { return uint64(1 + i) }, 0},
+	} {
+		w, at := Watch{Times: 8}, 0
+		for i := range 20 {
+			c := Call{Key: uint64(100 + i), Shown: fmt.Sprint("fetch ", i), Failed: test.failed(i), Error: "401 Unauthorized"}
+			if f, ok := w.Call(c, time.Time{}); ok && at == 0 {
+				if at = i + 1; !f.Calls || f.Error != c.Error || len(f.What) != 1 || f.What[0] != c.Shown {
+					t.Errorf("%s: %+v", name, f)
+				}
+			}
+		}
+		if at != test.at {
+			t.Errorf("%s: found after %d, want %d", name, at, test.at)
+		}
+	}
+	w := Watch{}
+	for range 20 {
+		if _, ok := w.Call(Call{Failed: 1}, time.Time{}); ok {
+			t.Fatal("found, though it is off")
 		}
 	}
 }
@@ -103,7 +137,7 @@ func TestFound(t *testing.T) {
 	w := Watch{Times: 3}
 	n := 0
 	for range 9 {
-		if _, ok := w.Call(1, "a", time.Time{}.Add(time.Hour)); ok {
+		if _, ok := w.Call(Call{Key: 1, Shown: "a"}, time.Time{}.Add(time.Hour)); ok {
 			n++
 		}
 	}
@@ -164,16 +198,16 @@ func TestTextAroundCalls(t *testing.T) {
 		if _, ok := w.Say([]byte("Let me run the tests and look at what they say.\n")); ok {
 			t.Fatalf("found before call %d", i)
 		}
-		w.Call(uint64(i), "x", time.Time{})
+		w.Call(Call{Key: uint64(i), Shown: "x"}, time.Time{})
 	}
 }
 
 func TestReset(t *testing.T) {
 	w := Watch{Times: 2}
-	w.Call(1, "a", time.Now())
+	w.Call(Call{Key: 1, Shown: "a"}, time.Now())
 	w.Say([]byte("A sentence that is long enough to be one of a passage.\nA sen"))
 	w.Reset()
-	if _, ok := w.Call(1, "a", time.Now()); ok {
+	if _, ok := w.Call(Call{Key: 1, Shown: "a"}, time.Now()); ok {
 		t.Error("a call of the turn before counts")
 	}
 	w.Reset()

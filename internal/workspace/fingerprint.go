@@ -25,6 +25,7 @@ type Fingerprint struct {
 	// Commit is the full id of the commit that is checked out, on a branch or not.
 	// It is empty before the first commit and where there is no git.
 	Commit string
+	Git    bool // it is of a git work tree
 }
 
 // MaxFiles is how many files are looked at: of a git work tree those that differ

@@ -112,7 +112,7 @@ func (t *Tree) look(ctx context.Context) (Fingerprint, error) {
 		t.repo = nil // it may be gone
 		return Fingerprint{}, err
 	}
-	return Fingerprint{Content: s.digest(), Commit: commit}, nil
+	return Fingerprint{Content: s.digest(), Commit: commit, Git: true}, nil
 }
 
 func (t *Tree) walk(ctx context.Context, left *int) (Fingerprint, error) {
