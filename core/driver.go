@@ -27,6 +27,7 @@ import (
 //	NextAsk, NextAsked         ask State.Question or State.Unanswered: Answer, Unanswered or Defer
 //	NextAct                    run the debug command of State.Question's option: Debugged
 //	NextExpert                 run State.NextExpert: Advised
+//	NextConfirm                run the check once more: Confirmed
 //	NextWait                   wait until State.Until, and record WaitFinished
 //	NextGoOn, NextFinish       an iteration runs: let it go on, or end it
 type Driver struct {
@@ -148,7 +149,7 @@ func (d *Driver) Begin(n int, first bool) (Iteration, error) {
 	it := Iteration{
 		Number: n, Limit: s.Limits.Iterations, First: first, Guidance: s.Told(), Last: s.Ran,
 		Answers: slices.Clone(s.Asked), Task: s.Task, Subtasks: s.Decomposed(),
-		Tasks: slices.Clone(s.Tasks), TurnLoop: s.Limits.TurnLoop,
+		Tasks: slices.Clone(s.Tasks), TurnLoop: s.Limits.TurnLoop, MayTrip: s.mayTrip(),
 	}
 	return it, d.Record(IterationStarted{n})
 }

@@ -92,6 +92,12 @@ func (e *workflow) drive() {
 			err = e.driver.Debugged(core.DebugFinished{ExitCode: e.r.IntN(2), Findings: "found"})
 		case core.NextExpert:
 			err = e.driver.Advised(core.ExpertFinished{ExitCode: e.r.IntN(2), Guidance: "advice"})
+		case core.NextConfirm:
+			end := e.result()
+			if end.Outcome = core.OutcomeNotDone; e.r.IntN(3) == 0 {
+				end.Outcome = core.OutcomeDone
+			}
+			err = e.driver.Confirmed(end, e.r.IntN(3))
 		case core.NextWait:
 			e.now = *s.Until
 			err = e.record(core.WaitFinished{})
@@ -172,6 +178,7 @@ func (e *workflow) result() core.IterationResult {
 	d.Outcome, d.Tree, d.Content = outcomes[r.IntN(len(outcomes)-r.IntN(2))], signature.Hash(1+r.IntN(3)), signature.Hash(1+r.IntN(3))
 	failing := r.IntN(4)
 	h := signature.Hash(1 + failing)
+	d.Check = &core.CheckRun{DurationMS: 1, Hash: h, Loose: h}
 	d.Signature = signature.Signature{Kind: signature.KindTestFail, Hash: h, Loose: h, Label: fmt.Sprint("f", failing), Failing: failing, Passed: 1, Total: failing + 1}
 	task := rejection.Task{Title: fmt.Sprint("part ", r.IntN(9))}
 	for _, data := range []core.Data{
@@ -230,7 +237,7 @@ func lifeOf(t *testing.T, seed uint64, questions core.Questions) []core.Event {
 		Iterations: 2 + r.IntN(6), Runtime: time.Duration(2+r.IntN(9)) * time.Minute, Loop: 2 + r.IntN(3), Errors: 1 + r.IntN(3),
 		Cost: 0.3, Tokens: 20, IdleIterations: 2, WorkspaceCycles: 2,
 	}
-	start := core.RunStarted{RunID: "r", Name: "task", Limits: limits, Caps: core.DefaultCaps(limits), Precheck: r.IntN(3) == 0}
+	start := core.RunStarted{Confirm: true, RunID: "r", Name: "task", Limits: limits, Caps: core.DefaultCaps(limits), Precheck: r.IntN(3) == 0}
 	if r.IntN(2) == 0 {
 		start.Ladder = ladder.Config{{Rung: ladder.SelfSolve, Attempts: 2}, {Rung: ladder.Experts, Experts: []ladder.Expert{{Name: "one", Command: "true"}}}, {Rung: ladder.Human}}
 	}
@@ -268,7 +275,7 @@ func TestDriverFromItsText(t *testing.T) {
 	}
 	for _, want := range []core.EventType{
 		core.TypeIterationWithdrawn, core.TypeInterruptReceived, core.TypeQuestionAnswered, core.TypeActionApplied, core.TypeDebugFinished,
-		core.TypeExpertFinished, core.TypeWaitStarted, core.TypeSubtaskFinished, core.TypeRejectionDecided, core.TypeAdviceGiven, core.TypeMessageRefused, core.TypeRunResumed,
+		core.TypeExpertFinished, core.TypeWaitStarted, core.TypeSubtaskFinished, core.TypeRejectionDecided, core.TypeAdviceGiven, core.TypeMessageRefused, core.TypeRunResumed, core.TypeCheckRerun,
 	} {
 		if !seen[want] && !testing.Short() { // which tries too few to have them all
 			t.Errorf("no run has a %s", want)

@@ -59,6 +59,7 @@ const (
 	TypeWaitFinished       EventType = "wait.finished"
 	TypeSubtaskFinished    EventType = "subtask.finished"
 	TypeTurnRepeated       EventType = "turn.repeated"
+	TypeCheckRerun         EventType = "check.rerun"
 )
 
 // Event is one thing that happened to a run. In JSON it is one flat object:
@@ -111,6 +112,8 @@ type RunStarted struct {
 	Loose bool `json:"loose,omitempty"`
 	// AnyValue says that it is no loop when the same checks fail and only values change.
 	AnyValue bool `json:"any_value,omitempty"`
+	// Confirm says that a cheap check runs once more before [LoopDetected] asks.
+	Confirm bool `json:"confirm,omitempty"`
 	// Often is how often the same failure may come, in a row or not.
 	Often Often `json:"often,omitzero"`
 	// CallsPerHour is how many iterations may start within an hour; zero: any number.
@@ -177,6 +180,8 @@ type IterationFinished struct {
 	Excerpt     string `json:"excerpt,omitempty"`
 	Words       string `json:"words,omitempty"`
 	OutputBytes int64  `json:"output_bytes,omitempty"`
+	// Check is the check where it can be run once more; nil: it cannot, or nobody looked.
+	Check *CheckRun `json:"check,omitempty"`
 	// Tally is what the judge's output states of how many checks ran; nil: nothing.
 	Tally *signature.Tally `json:"tally,omitempty"`
 	// Tasks says how the list of open tasks changed; nil: it did not, or there is none.
@@ -674,6 +679,7 @@ var decoders = map[EventType]func([]byte) (Data, error){
 	TypeWaitFinished:       decodeData[WaitFinished],
 	TypeSubtaskFinished:    decodeData[SubtaskFinished],
 	TypeTurnRepeated:       decodeData[TurnRepeated],
+	TypeCheckRerun:         decodeData[CheckRerun],
 }
 
 // EventTypes are all types of events, sorted.

@@ -69,6 +69,8 @@ type Trip struct {
 	// Repeats is how often it was seen. Zero for guards that find no cycles.
 	Period  int `json:"period,omitempty"`
 	Repeats int `json:"repeats,omitempty"`
+	// Confirmed is what the check came to when it was run once more.
+	Confirmed Confirmation `json:"confirmed,omitempty"`
 	// Known says that nothing but known issues came; skip is then not offered.
 	Known bool `json:"known,omitempty"`
 	// During says that the iteration was still running.

@@ -36,6 +36,8 @@ type Iteration struct {
 	// TurnLoop is how often a coding agent may do the same within one turn; 0 or less:
 	// as often as it likes.
 	TurnLoop int
+	// MayTrip says that a guard may trip by it which has the check run once more.
+	MayTrip bool
 	// Judging says that it is the check that runs.
 	Judging bool
 }

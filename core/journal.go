@@ -169,7 +169,7 @@ func (m masker) ownWord(v reflect.Value) bool {
 		return false
 	}
 	switch word := v.Interface().(type) {
-	case GuardID, Action, Outcome, Cause, Status, Kind, How, Weakening, Order, ladder.RungName, ladder.AttemptType, rejection.Decision, json.Number:
+	case GuardID, Action, Outcome, Cause, Status, Kind, How, Weakening, Confirmation, Order, ladder.RungName, ladder.AttemptType, rejection.Decision, json.Number:
 		return true
 	case signal.Name:
 		return word == NameChoices || word == NameRejection || slices.Contains(signal.Names(), word)

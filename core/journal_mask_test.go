@@ -231,7 +231,7 @@ func TestWhatIsMaskedIsTheSameEverywhere(t *testing.T) {
 		}
 	}
 	want := []string{
-		"core.Action", "core.Cause", "core.GuardID", "core.How", "core.Kind", "core.Order", "core.Outcome", "core.Status", "core.Weakening",
+		"core.Action", "core.Cause", "core.Confirmation", "core.GuardID", "core.How", "core.Kind", "core.Order", "core.Outcome", "core.Status", "core.Weakening",
 		"ladder.AttemptType", "ladder.RungName", "rejection.Decision", "rejection.Reason", "signal.Name",
 	}
 	if got := slices.Sorted(maps.Keys(types)); !slices.Equal(got, want) {

@@ -117,6 +117,11 @@ type State struct {
 	// Failures are those of the last 50 iterations that count, oldest first; they are
 	// evidence of [LoopDetected] where a failure comes often, and not in a row.
 	Failures []Failure `json:"failures,omitempty"`
+	// Confirm says that a cheap check runs once more before [LoopDetected] asks; Confirmed is
+	// what came of it last, after iteration ConfirmedAt.
+	Confirm     bool         `json:"confirm,omitempty"`
+	Confirmed   Confirmation `json:"confirmed,omitempty"`
+	ConfirmedAt int          `json:"confirmed_at,omitempty"`
 	// ErrorRun counts errors in a row, ErrorHashes are their signatures.
 	ErrorRun    int          `json:"error_run,omitempty"`
 	ErrorHashes []KnownIssue `json:"error_hashes,omitempty"`
@@ -387,6 +392,7 @@ const (
 	NextWeigh    Next = "weigh"    // weigh the last iteration on the ladder
 	NextExpert   Next = "expert"   // run the next expert
 	NextWait     Next = "wait"     // wait until a rate limit is over
+	NextConfirm  Next = "confirm"  // run the check once more before the trip
 	NextTrip     Next = "trip"     // put the trip on record
 	NextAsk      Next = "ask"      // put the question to the responders
 	NextAct      Next = "act"      // carry out the answer
@@ -418,6 +424,13 @@ func (s *State) Next(guards []Guard) (Next, *Trip) {
 	}
 	if trip := Evaluate(guards, s); trip != nil {
 		trip.Iteration = s.Iterations
+		if s.confirms(trip) {
+			return NextConfirm, nil
+		}
+		if trip.Guard == LoopDetected && s.ConfirmedAt == s.Iterations {
+			trip.Confirmed = s.Confirmed
+			trip.Reason += s.Confirmed.says()
+		}
 		return NextTrip, trip
 	}
 	if _, ok := s.NextExpert(); ok {

@@ -47,7 +47,7 @@ func (s *State) fold(e Event) {
 		s.Promise, s.Dir, s.Parent = d.Promise, d.Dir, d.Parent
 		s.Repository = d.Repository
 		s.Started, s.Precheck, s.Loose = e.Time, d.Precheck, d.Loose
-		s.AnyValue, s.Often = d.AnyValue, d.Often
+		s.AnyValue, s.Often, s.Confirm = d.AnyValue, d.Often, d.Confirm
 		if d.Tree != 0 {
 			s.Previous = &Seen{Tree: d.Tree}
 		}
@@ -146,11 +146,7 @@ func (s *State) foldOutage(d IterationFinished, at time.Time) {
 // judged by looks at it.
 func (s *State) foldIteration(d IterationFinished) {
 	s.Running, s.Open, s.Crashes = false, 0, 0
-	for _, w := range d.Warnings {
-		if len(s.Warnings) < warningsKept && !slices.Contains(s.Warnings, w) {
-			s.Warnings = append(s.Warnings, w)
-		}
-	}
+	s.warn(d.Warnings)
 	s.Ran = &d
 	if d.RunsAgain() {
 		s.again()
@@ -168,10 +164,10 @@ func (s *State) foldIteration(d IterationFinished) {
 	if s.Unanswered() == nil {
 		s.SameQuestion, s.SameQuestions = 0, 0
 	}
-	s.Checked.take(d.Tally)
-	s.Tasks = d.Tasks.after(s.Tasks)
 	s.Transcript = s.Transcript || d.Transcript
 	if d.Iteration == 0 {
+		s.Checked.take(d.Tally)
+		s.Tasks = d.Tasks.after(s.Tasks)
 		s.Precheck = false
 		s.Passed = d.Outcome == OutcomeDone
 		s.again() // nothing has had the guidance
@@ -180,8 +176,7 @@ func (s *State) foldIteration(d IterationFinished) {
 	}
 	s.Iterations = d.Iteration
 	s.SinceAnswer++
-	s.Advance = s.endsSubtask(d)
-	s.Passed = d.Outcome == OutcomeDone && !s.Advance
+	s.judged(d)
 	moved := s.foldTree(d)
 	s.foldActing()
 	if s.Malformed >= malformedOver { // it has made an error of this one
@@ -202,6 +197,23 @@ func (s *State) foldIteration(d IterationFinished) {
 	s.Weigh = len(s.Rungs) > 0 && !s.Advance
 	s.Errors = last(append(s.Errors, d), errorsKept)
 	s.weigh(d, moved)
+}
+
+// warn adds warnings of an iteration, each once.
+func (s *State) warn(warnings []string) {
+	for _, w := range warnings {
+		if len(s.Warnings) < warningsKept && !slices.Contains(s.Warnings, w) {
+			s.Warnings = append(s.Warnings, w)
+		}
+	}
+}
+
+// judged takes what the judge found.
+func (s *State) judged(d IterationFinished) {
+	s.Checked.take(d.Tally)
+	s.Tasks = d.Tasks.after(s.Tasks)
+	s.Advance = s.endsSubtask(d)
+	s.Passed = d.Outcome == OutcomeDone && !s.Advance
 }
 
 // again makes ready for an iteration that has not had its chance: it says again what
@@ -305,7 +317,7 @@ func (s *State) OnlyWords() bool { return s.Core == wordsCore }
 // alone: a time limit ended the work, or an agent's turn ended that no check judges.
 func (s *State) moving(d IterationFinished, moved bool) int {
 	judged := d.WorkExitCode != nil
-	timedOut := d.WorkCause != CauseExited || !judged && (d.Cause == CauseIterationTimeout || d.Cause == CauseIdleTimeout)
+	timedOut := d.WorkCause != CauseExited || !judged && d.Transcript && (d.Cause == CauseIterationTimeout || d.Cause == CauseIdleTimeout)
 	turned := d.Transcript && d.Git && !judged && d.Outcome == OutcomeNotDone
 	if !moved || !timedOut && !turned {
 		return 0
@@ -581,6 +593,8 @@ func (s *State) foldProtocol(d Data) {
 		s.Until = nil
 	case TurnRepeated:
 		s.foldRepeated(d)
+	case CheckRerun:
+		s.foldRerun(d)
 	}
 }
 

@@ -34,6 +34,10 @@ func (s *State) refuse(d Data) string {
 		if !s.Running || d.Iteration != s.Open {
 			return fmt.Sprintf("iteration %d is not running", d.Iteration)
 		}
+	case CheckRerun:
+		if s.Running || s.Trip != nil || s.Ending != nil || s.Last == nil || d.Iteration != s.Iterations || s.ConfirmedAt == s.Iterations {
+			return "there is no check to run once more"
+		}
 	case IterationWithdrawn:
 		if !s.Running || d.Iteration != s.Open {
 			return fmt.Sprintf("iteration %d is not running", d.Iteration)

@@ -50,6 +50,10 @@ type Executor struct {
 	PTY         bool                          // stdout and stderr through a pseudo terminal
 	Interactive bool                          // the work talks to the person at the terminal
 
+	// Tree is the state of the work tree, asked before and after a check that may have to run
+	// once more; zero is not known. Nil: no check is run once more.
+	Tree func() signature.Hash
+
 	// Ending is called when a step is asked to end: a Stdout or Stderr that waits
 	// for its reader holds the end up from then on. Nil: nobody is told.
 	Ending func()
@@ -139,16 +143,24 @@ func (x *Executor) Run(ctx context.Context, it core.Iteration) (core.IterationRe
 		if timedOut(exits.Work) {
 			began = x.restart()
 		}
+		var before signature.Hash
+		looks := it.MayTrip && x.Tree != nil
+		if looks {
+			before = x.Tree()
+		}
 		for n := 0; n < max(1, x.Passes); n++ {
 			if n > 0 {
 				x.check.reset()
 			}
+			from := time.Now()
 			e := x.step(ctx, x.Check, x.check, it, lost.judge, began)
 			exits.Check = &e
 			if !x.Judge.passes(&e) {
+				exits.took = time.Since(from)
 				break
 			}
 		}
+		exits.again = looks && before != 0 && x.Tree() == before && !cut(exits.Check) && !x.check.agents
 	}
 	if err := lost.close(); err != nil {
 		return core.IterationResult{}, fmt.Errorf("the output of iteration %d cannot be kept: %w", it.Number, err)
@@ -167,6 +179,28 @@ func (x *Executor) Run(ctx context.Context, it core.Iteration) (core.IterationRe
 		x.Heard(it, &d)
 	}
 	return d, nil
+}
+
+// Confirm implements [Confirmer]. What the check prints is not shown again.
+func (x *Executor) Confirm(ctx context.Context, it core.Iteration) (core.IterationResult, int, error) {
+	x.prepare(it)
+	stdout, stderr := x.Stdout, x.Stderr
+	x.Stdout, x.Stderr = nil, nil
+	defer func() { x.Stdout, x.Stderr = stdout, stderr }()
+	began, passes := time.Now(), 0
+	exits := Exits{Promised: it.Last.Promised}
+	for passes < max(2, x.Passes) {
+		x.check.reset()
+		e := x.step(ctx, x.Check, x.check, it, func([]byte) {}, began)
+		if exits.Check = &e; !x.Judge.passes(&e) {
+			break
+		}
+		passes++
+	}
+	if x.Reports != nil {
+		x.Reports(x.check.signer, began)
+	}
+	return x.finished(exits, it, time.Since(began)), passes, nil
 }
 
 // checks reports whether there is something for the check to judge.
@@ -329,6 +363,11 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 	}
 	if !cut(judge) && !seen.agents { // what the tools of an agent count is no count of the judge
 		d.Tally = seen.signer.Tally()
+	}
+	if e.again && e.Check != nil {
+		again := x.check.sign(e.Check.Code, false)
+		again = named(again, e.Check.troubled())
+		d.Check = &core.CheckRun{DurationMS: e.took.Milliseconds(), Hash: again.Hash, Loose: again.Loose}
 	}
 	d.Tasks = judge.Tasks
 	d.Transcript = e.Work != nil && x.work.agents

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -71,6 +72,9 @@ type Exits struct {
 	Work, Check *Exit
 	Promised    bool
 	Unpromised  string // why a text that looks like the promise is none; empty: nothing does
+
+	took  time.Duration // of the check that failed
+	again bool          // it can be run once more
 }
 
 // err is why the judge failed, or else the work.

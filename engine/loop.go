@@ -203,6 +203,8 @@ func (l *Loop) run(ctx context.Context) (core.Result, error) {
 			err = l.debug(ctx)
 		case core.NextExpert:
 			err = l.expert(ctx)
+		case core.NextConfirm:
+			err = l.confirm(ctx)
 		case core.NextWait:
 			err = l.waitOut(ctx)
 		case core.NextEnd:

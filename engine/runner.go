@@ -28,6 +28,13 @@ type Runner interface {
 	Run(context.Context, core.Iteration) (core.IterationResult, error)
 }
 
+// Confirmer is a [Runner] that can run the check of the last iteration once more.
+type Confirmer interface {
+	// Confirm runs it, and after a pass until it has passed as often as done needs, at least
+	// twice. It returns how often it passed in a row.
+	Confirm(context.Context, core.Iteration) (end core.IterationResult, passes int, err error)
+}
+
 // Suspender is a [Runner] that can stand still in the middle of an iteration,
 // while a question is asked.
 type Suspender interface {

@@ -113,6 +113,10 @@ var questionVariables = []variable{
 		func(s *source) any { return s.trip.Period },
 	},
 	{
+		Variable{"Confirmed", TypeText, "what the check came to when it was run once more before loop_detected asked: same, other, flaky, passed; empty when it was not"},
+		func(s *source) any { return string(s.trip.Confirmed) },
+	},
+	{
 		Variable{"Cycle", TypeList, "labels of the signatures in the cycle, oldest first"},
 		(*source).cycle,
 	},

@@ -30,6 +30,7 @@ type Facts struct {
 	Changed       bool          `yaml:"protected_changed" json:"protected_changed"`
 	Repeats       int           `yaml:"repeats" json:"repeats"`
 	Period        int           `yaml:"period" json:"period"`
+	Confirmed     string        `yaml:"confirmed" json:"confirmed"`
 	Label         string        `yaml:"label" json:"label"`
 	Outcome       string        `yaml:"outcome" json:"outcome"`
 	LastExitCode  int           `yaml:"last_exit_code" json:"last_exit_code"`
@@ -83,6 +84,7 @@ func FactList() []Fact {
 		{"protected_changed", "true or false", "a protected file is not as it was, where the check passed", nil},
 		{"repeats", "number", "how often the last signature, or the cycle, came in a row", nil},
 		{"period", "number", "length of the cycle that repeats, 1 for plain repetition; 0: not a loop", nil},
+		{"confirmed", "text", `what the check came to when it was run once more before loop_detected asked: same, other, flaky (it passed and then failed), passed; "": it was not`, ""},
 		{"label", "text", `label of the last signature, such as test-fail:2-auth,logout; "": there is none`, ""},
 		{"outcome", "text", `how the last iteration ended that was neither cut off nor waiting: done, not_done, error; "": there is none`, ""},
 		{"last_exit_code", "number", "exit code of its check, or of the command without one; -1: there is none", -1},
@@ -129,7 +131,7 @@ func FactsOf(guard core.GuardID, s *core.State, ci core.CI) Facts {
 	}
 	if t != nil {
 		f.Iteration = t.Iteration
-		f.Period = t.Period
+		f.Period, f.Confirmed = t.Period, string(t.Confirmed)
 		if t.Repeats > 0 {
 			f.Repeats = t.Repeats
 		}

@@ -66,11 +66,12 @@ type Options struct {
 	Backoff          string    `kong:"-" enum:"fixed,exponential" default:"fixed" help:"How the delay grows. Exponential doubles it up to --max-delay, with jitter." json:"backoff,omitempty" group:"time" trust:"ask"`
 	MaxDelay         *Span     `kong:"-" placeholder:"D" help:"What --backoff exponential grows to at most." json:"max_delay,omitempty" group:"time" trust:"ask" normal:"15m"`
 
-	Rules      string     `kong:"-" placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" value:"path" blank:"no" example:"rules.yaml"`
-	LoopMatch  string     `kong:"-" enum:"strict,loose" default:"strict" help:"How signatures are compared; loose leaves out all numbers." json:"loop_match,omitempty" group:"guard" trust:"ask"`
-	LoopValues string     `kong:"-" enum:"on,off" default:"on" help:"Trip when the same checks fail twice --loop-threshold times in a row and only values change." json:"loop_values,omitempty" group:"guard" trust:"ask"`
-	LoopOften  Often      `kong:"-" placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off. Without it K is twice --loop-threshold, of 10." json:"loop_often,omitempty" group:"guard" trust:"ask" normal:"6/10" example:"4/8"`
-	Signature  *Signature `kong:"-" json:"signature,omitempty"`
+	Rules       string     `kong:"-" placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" value:"path" blank:"no" example:"rules.yaml"`
+	LoopMatch   string     `kong:"-" enum:"strict,loose" default:"strict" help:"How signatures are compared; loose leaves out all numbers." json:"loop_match,omitempty" group:"guard" trust:"ask"`
+	LoopValues  string     `kong:"-" enum:"on,off" default:"on" help:"Trip when the same checks fail twice --loop-threshold times in a row and only values change." json:"loop_values,omitempty" group:"guard" trust:"ask"`
+	ConfirmTrip string     `kong:"-" enum:"on,off" default:"on" help:"Run a cheap check once more before loop_detected asks: one that passes then is flaky." json:"confirm_trip,omitempty" group:"guard" trust:"ask"`
+	LoopOften   Often      `kong:"-" placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off. Without it K is twice --loop-threshold, of 10." json:"loop_often,omitempty" group:"guard" trust:"ask" normal:"6/10" example:"4/8"`
+	Signature   *Signature `kong:"-" json:"signature,omitempty"`
 
 	CostFrom      string         `kong:"-" placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, opencode, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask" agent:"row" blank:"no" example:"auto"`
 	WaitOn        []string       `placeholder:"REGEX" help:"Wait where the output has a matching line. Then the iteration runs again: a usage limit, a network that is down. @claude, @codex, @copilot, @gemini, @opencode, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row"`

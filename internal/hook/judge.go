@@ -142,7 +142,7 @@ func (j Judge) begin(ctx context.Context, s Stop, dir string, notes notes) (stri
 		return "", err
 	}
 	state := cmp.Or(c["state_dir"].Value, scratchpad.StateDir(dir))
-	args := []string{"run", "--once", "--no-precheck", "--non-interactive", "--name", s.Agent + "'s session", "--result", result.Name()}
+	args := []string{"run", "--once", "--no-precheck", "--confirm-trip", "off", "--non-interactive", "--name", s.Agent + "'s session", "--result", result.Name()}
 	for _, o := range []struct{ key, flag, value string }{ // the question is kept
 		{"max_iterations", "--max-iterations", strconv.Itoa(Limit)}, {"detached", "--detached", "defer"},
 	} {

@@ -38,6 +38,7 @@ func EveryEvent() []core.Data {
 			Iteration: 1, Outcome: core.OutcomeError, ExitCode: 9, DurationMS: 1500, Excerpt: Leaked, Detail: Leaked, Match: Leaked, Cause: core.CauseIdleTimeout,
 			Signature: signature.Signature{Hash: 0xabc, Label: Leaked, Kind: signature.KindTestFail, Facts: []string{Leaked}, Errors: []string{Leaked}, Checks: []string{Leaked}, Failing: 2, Passed: 3, Total: 5},
 		},
+		core.CheckRerun{Confirmed: core.ConfirmedSame, IterationFinished: core.IterationFinished{Iteration: 1, Outcome: core.OutcomeNotDone, Excerpt: Leaked}},
 		core.IterationWithdrawn{Iteration: 1, Reason: Leaked},
 		core.GuardTripped{Trip: core.Trip{Guard: core.MaxCost, Iteration: 1, Reason: Leaked, Also: []core.GuardID{core.MaxTokens}}},
 		core.QuestionAsked{Question: question},

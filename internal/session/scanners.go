@@ -36,6 +36,7 @@ type hearing struct {
 	streams engine.Listeners[scanners, *scanners]
 	tree    *workspace.Tree // nil: nothing needs it
 	agent   agent.Agent     // that was set up; without a name: none was
+	beside  *workspace.Tree // looks at what a check changes
 	before  looked          // how the run found the work tree
 }
 
@@ -127,12 +128,13 @@ func (s *Session) hear() error {
 	if m != nil {
 		x.StopOn = m
 	}
-	timed := x.IterationTimeout > 0 || x.IdleTimeout > 0
+	timed := (x.IterationTimeout > 0 || x.IdleTimeout > 0) && (x.Check != nil || x.Promise != "")
 	if s.limits.IdleIterations > 0 || s.limits.WorkspaceCycles > 0 || len(s.opts.Ladder) > 0 || timed || s.opts.Agent != "" {
 		if err := h.openTree(); err != nil {
 			return err
 		}
 	}
+	x.Tree = h.lookBeside
 	h.before = h.look()
 	if h.agent, _ = s.opts.Agents.Find(s.opts.Agent); h.agent.HasTranscript() {
 		x.Agent = h.agent.Name
@@ -141,12 +143,36 @@ func (s *Session) hear() error {
 	return nil
 }
 
-// openTree prepares to look at the work tree.
+// openTree prepares to look at the work tree after each iteration.
 func (h *hearing) openTree() (err error) {
-	if h.tree, err = workspace.Open(h.s.dir, filepath.Dir(h.s.run.Dir)); err == nil {
-		h.tree.Ignore(h.s.app.Stdout, h.s.app.Stderr) // looprun's own output is no progress of the command
-	}
+	h.tree, err = h.opened()
 	return err
+}
+
+func (h *hearing) opened() (*workspace.Tree, error) {
+	t, err := workspace.Open(h.s.dir, filepath.Dir(h.s.run.Dir))
+	if err == nil {
+		t.Ignore(h.s.app.Stdout, h.s.app.Stderr) // looprun's own output is no progress of the command
+	}
+	return t, err
+}
+
+// lookBeside is the state of the work tree, for whether a check changes it; zero: not known.
+func (h *hearing) lookBeside() signature.Hash {
+	if h.beside == nil {
+		if h.beside = h.tree; h.beside == nil {
+			h.beside, _ = h.opened()
+		}
+	}
+	if h.beside == nil {
+		return 0
+	}
+	hurried, end := h.s.hurried(time.Second)
+	defer end()
+	ctx, cancel := context.WithTimeout(hurried, lookLimit)
+	defer cancel()
+	f, _ := h.beside.Fingerprint(ctx) // unknown with an error
+	return f.Content
 }
 
 // saidDone reports whether the command made its promise with a signal in its output.

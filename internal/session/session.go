@@ -233,6 +233,7 @@ func (s *Session) Start() (Ended, error) {
 	started := s.started(s.run.ID)
 	started.Config, started.Checkpoint, started.Repository = recorded, s.found, s.app.Repository
 	started.Protected, started.Tree = protected, s.tree
+	started.Confirm = started.Check != nil && s.opts.ConfirmTrip != "off"
 	s.keepProtected(protected)
 	for _, hint := range s.opts.Hints(started.Command) {
 		s.app.Say.Warn("%s", hint)

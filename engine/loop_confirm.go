@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/looprun/looprun/core"
+)
+
+// confirmMost is how long a check that is run once more may take altogether. It was short
+// the first time.
+const confirmMost = 5 * time.Minute
+
+// confirm runs the check of the last iteration once more. What is sent meanwhile is handled.
+func (l *Loop) confirm(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return l.record(interrupted(ctx))
+	}
+	limited, cancel := l.within(ctx)
+	defer cancel()
+	limited, stop := context.WithTimeoutCause(limited, confirmMost, core.ErrRuntime)
+	defer stop()
+	handled, over := make(chan error, 1), make(chan struct{})
+	go func() {
+		for {
+			select {
+			case m := <-l.inbox.next():
+				if err := l.handle(ctx, m); err != nil {
+					stop()
+					handled <- err
+					return
+				}
+			case <-over:
+				handled <- nil
+				return
+			}
+		}
+	}()
+	it := core.Iteration{Number: l.state.Iterations, Limit: l.state.Limits.Iterations, Last: l.state.Last, Task: l.state.Task, Subtasks: l.state.Decomposed(), Tasks: l.state.Tasks}
+	end, passes := core.IterationResult{}, 0
+	var err error
+	if c, ok := l.Runner.(Confirmer); ok {
+		end, passes, err = c.Confirm(limited, it)
+	} else {
+		end.Cause = core.CauseStartFailed
+	}
+	close(over)
+	if e := <-handled; err == nil {
+		err = e
+	}
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return l.record(interrupted(ctx))
+	}
+	return l.driver.Confirmed(end, passes)
+}
