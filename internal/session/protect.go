@@ -89,7 +89,7 @@ func glob(pattern, dir string) (root string, match *regexp.Regexp, err error) {
 	for strings.ContainsAny(root, "*?[") {
 		root = root[:strings.LastIndexByte(root, '/')]
 	}
-	if root != pattern && root == "" {
+	if root == "" {
 		root = "/"
 	}
 	text := regexp.QuoteMeta(pattern)
@@ -136,7 +136,7 @@ func scriptOf(line, dir string) string {
 		given = true
 		rest := words[1:]
 		for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
-			if rest[0] == "-c" || strings.Contains(rest[0], "c") && !strings.HasPrefix(rest[0], "--") {
+			if strings.Contains(rest[0], "c") && !strings.HasPrefix(rest[0], "--") {
 				return ""
 			}
 			if rest = rest[1:]; len(rest) > 1 && words[len(words)-len(rest)-1] == "-o" {
@@ -149,7 +149,7 @@ func scriptOf(line, dir string) string {
 		name = rest[0]
 	}
 	name = strings.Trim(name, `"'`)
-	if !given && !strings.ContainsRune(name, '/') || strings.ContainsAny(name, "$`*?(){}\"'\\") {
+	if !given && !strings.ContainsRune(name, '/') {
 		return ""
 	}
 	if !filepath.IsAbs(name) {
