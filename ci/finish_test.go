@@ -165,7 +165,7 @@ func TestOutputs(t *testing.T) {
 	got, err := parseOutputs(read(t, outputs))
 	want := map[string]string{
 		"status": "tripped", "exit_code": "111", "total_attempts": "2", "guard": "loop_detected", "decision": "cancel", "run_dir": dir,
-		"summary": "looprun: tripped (loop_detected) after 2 iterations, 1.5s: test-fail:1-auth; exit 111; cancel by", "failing": `[{"check":"A","line":3}]`, "result": "{}",
+		"summary": "looprun: tripped (loop_detected) after 2 iterations, 1.5s: 1 test failing: auth; exit 111; cancel by", "failing": `[{"check":"A","line":3}]`, "result": "{}",
 	}
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v: %q, want %q", err, got, want)

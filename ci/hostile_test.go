@@ -52,7 +52,7 @@ func run(t *testing.T, l *Log, b *bytes.Buffer, iterations [][]string, cut func(
 type pipe struct{ io.Writer }
 
 var tripped = core.Result{
-	RunID: "r", Iterations: 2, Runtime: 1500 * time.Millisecond, Signature: "test-fail:1-auth",
+	RunID: "r", Iterations: 2, Runtime: 1500 * time.Millisecond, Signature: "test-fail:1-auth", Says: "1 test failing: auth",
 	Ending: core.Ending{Status: core.StatusTripped, ExitCode: 111, Guard: core.LoopDetected},
 }
 

@@ -74,13 +74,13 @@ func TestLog(t *testing.T) {
 	}{
 		{GitHub, "\n::group::looprun: iteration 1 of 10\n::stop-commands::looprun-100\nout\nerr\n::looprun-100::\n::endgroup::\n" +
 			"::group::looprun: iteration 2 of 10\n::endgroup::\n" +
-			"::error title=looprun%3A tripped (loop_detected)::after 2 of 10 iterations, 1.5s: test-fail:1-auth; exit 111\n"},
+			"::error title=looprun%3A tripped (loop_detected)::after 2 of 10 iterations, 1.5s: 1 test failing: auth; exit 111\n"},
 		{GitLab, "\x1b[0Ksection_start:1700000000:looprun_r_1[collapsed=true]\r\x1b[0Klooprun: iteration 1 of 10\nout\nerr\n\x1b[0Ksection_end:1700000000:looprun_r_1\r\x1b[0K\n" +
 			"\x1b[0Ksection_start:1700000000:looprun_r_2[collapsed=true]\r\x1b[0Klooprun: iteration 2 of 10\n\x1b[0Ksection_end:1700000000:looprun_r_2\r\x1b[0K\n"},
 		{Azure, "##[group]looprun: iteration 1 of 10\nout\nerr\n##[endgroup]\n##[group]looprun: iteration 2 of 10\n##[endgroup]\n" +
-			"##vso[task.logissue type=error]looprun: tripped (loop_detected) after 2 of 10 iterations, 1.5s: test-fail:1-auth; exit 111\n"},
+			"##vso[task.logissue type=error]looprun: tripped (loop_detected) after 2 of 10 iterations, 1.5s: 1 test failing: auth; exit 111\n"},
 		{Buildkite, "--- looprun: iteration 1 of 10\nout\nerr\n--- looprun: iteration 2 of 10\n" +
-			"+++ looprun: tripped (loop_detected)\nlooprun: after 2 of 10 iterations, 1.5s: test-fail:1-auth; exit 111\n"},
+			"+++ looprun: tripped (loop_detected)\nlooprun: after 2 of 10 iterations, 1.5s: 1 test failing: auth; exit 111\n"},
 		{Generic, "out\nerr"},
 		{Off, "out\nerr"},
 	} {

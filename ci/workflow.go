@@ -60,19 +60,16 @@ func verdict(r core.Result, limit int) string {
 		return annotationText(fmt.Sprintf("%s; exit %d", r.Reason, r.ExitCode))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "after %d", r.Iterations)
-	if limit > 0 {
-		fmt.Fprintf(&b, " of %d", limit)
-	}
+	fmt.Fprintf(&b, "after %s", plural.Of(r.Iterations, limit, "iteration"))
 	precision := 100 * time.Millisecond // as in the last line of the log
 	if r.Runtime < time.Second {
 		precision = time.Millisecond
 	} else if r.Runtime >= 10*time.Second {
 		precision = time.Second
 	}
-	fmt.Fprintf(&b, " iterations, %s", plural.Duration(r.Runtime.Round(precision)))
-	if r.Signature != "" {
-		b.WriteString(": " + r.Signature)
+	fmt.Fprintf(&b, ", %s", plural.Duration(r.Runtime.Round(precision)))
+	if r.Says != "" {
+		b.WriteString(": " + r.Says)
 	}
 	fmt.Fprintf(&b, "; exit %d", r.ExitCode)
 	if r.Decision != "" {

@@ -644,7 +644,7 @@ func (s *State) contradiction(d IterationResult) string {
 	}
 	printed := IterationFinished{Signature: d.Printed}
 	return fmt.Sprintf("%s ended with exit code 0, and its output says %s. "+
-		"A pipe has the exit code of its last command alone: leave it out, or write bash -c 'set -o pipefail; …'", judge, cmp.Or(termsafe.Line(printed.Progress().String()), "that tests fail"))
+		"Something after the tests hides their exit code: leave out “|| true” and the like, and with a pipe write bash -c 'set -o pipefail; …'", judge, cmp.Or(termsafe.Line(printed.Progress().String()), "that tests fail"))
 }
 
 // showsFailing reports whether an output shows tests that fail: by their names, or

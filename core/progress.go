@@ -112,6 +112,9 @@ func (d *IterationFinished) Says() string {
 	if d.Outcome == OutcomeWaiting && d.Match != "" {
 		return d.Match
 	}
+	if d.Cause == CauseStartFailed && d.Detail != "" {
+		return termsafe.Line(d.Detail)
+	}
 	said, by := d.Telling(), ": "
 	if p := d.Progress(); p != nil && p.Failing > 0 && d.Outcome != OutcomeError {
 		if len(p.Checks) > 0 || said == "" {
@@ -142,6 +145,17 @@ func (d *IterationFinished) Says() string {
 		return ended + said
 	}
 	return ended + by + said
+}
+
+// Named says which failure a known issue is, as its last iteration did; where that is forgotten, its
+// label.
+func (s *State) Named(k KnownIssue) string {
+	for i := len(s.History) - 1; i >= 0; i-- {
+		if d := &s.History[i]; s.Match(d.Signature) == k.Hash && d.Says() != "" {
+			return d.Says()
+		}
+	}
+	return k.Label
 }
 
 // OnlyCountsChanged reports whether the last two outputs differ in numbers alone, which

@@ -54,6 +54,9 @@ type Executor struct {
 	// once more; zero is not known. Nil: no check is run once more.
 	Tree func() signature.Hash
 
+	// ShowRepeats shows what the check prints also where it is the failure of the iteration
+	// before. Otherwise it waits for the end of the check, and is then shown or left out.
+	ShowRepeats bool
 	// Ending is called when a step is asked to end: a Stdout or Stderr that waits
 	// for its reader holds the end up from then on. Nil: nobody is told.
 	Ending func()
@@ -104,6 +107,7 @@ type Executor struct {
 	work, check *analyzer
 	warnings    []string // of the iteration's steps
 	recent      recent
+	withheld    withheld
 }
 
 // Output keeps what an iteration prints: everything, and what the check prints
@@ -143,6 +147,9 @@ func (x *Executor) Run(ctx context.Context, it core.Iteration) (core.IterationRe
 		if timedOut(exits.Work) {
 			began = x.restart()
 		}
+		if !x.ShowRepeats {
+			x.withheld.begin()
+		}
 		var before signature.Hash
 		looks := it.MayTrip && x.Tree != nil
 		if looks {
@@ -163,6 +170,7 @@ func (x *Executor) Run(ctx context.Context, it core.Iteration) (core.IterationRe
 		exits.again = looks && before != 0 && x.Tree() == before && !cut(exits.Check) && !x.check.agents
 	}
 	if err := lost.close(); err != nil {
+		x.reveal(x.withheld.rest())
 		return core.IterationResult{}, fmt.Errorf("the output of iteration %d cannot be kept: %w", it.Number, err)
 	}
 	if x.Reports != nil {
@@ -173,6 +181,9 @@ func (x *Executor) Run(ctx context.Context, it core.Iteration) (core.IterationRe
 		x.Reports(judge.signer, began)
 	}
 	d := x.finished(exits, it, time.Since(began))
+	if exits.Check != nil {
+		x.reveal(x.withheld.end(&d, !cut(exits.Check)))
+	}
 	d.Said = append(d.Said, x.turn.said...)
 	x.matched(&d.IterationFinished, exits.Work)
 	if x.Heard != nil && it.Number > 0 {
@@ -270,14 +281,14 @@ func (x *Executor) step(ctx context.Context, s Step, t *analyzer, it core.Iterat
 	}
 	stdout, flushOut := x.mask(func(b []byte) { keep(b); t.take(stdoutStream, b); x.recent.take(b) })
 	stderr, flushErr := x.mask(func(b []byte) { keep(b); t.take(stderrStream, b); x.recent.take(b) })
-	in.Stdout = func(b []byte) { x.show(x.Stdout, b); stdout(b) }
-	in.Stderr = func(b []byte) { x.show(x.Stderr, b); stderr(b) }
-	e := s.Run(ctx, in)
-	for _, w := range []io.Writer{x.Stdout, x.Stderr} {
-		if f, ok := w.(interface{ Flush() }); ok {
-			f.Flush()
-		}
+	show := x.show
+	if t == x.check {
+		show = func(w io.Writer, b []byte) { x.withheld.take(w, b, x.show) }
 	}
+	in.Stdout = func(b []byte) { show(x.Stdout, b); stdout(b) }
+	in.Stderr = func(b []byte) { show(x.Stderr, b); stderr(b) }
+	e := s.Run(ctx, in)
+	x.flush()
 	flushOut()
 	flushErr()
 	t.settle(e.Code != 0)
@@ -328,6 +339,14 @@ func (x *Executor) show(w io.Writer, b []byte) {
 	}
 	if w != nil {
 		_, _ = w.Write(b)
+	}
+}
+
+func (x *Executor) flush() {
+	for _, w := range []io.Writer{x.Stdout, x.Stderr} {
+		if f, ok := w.(interface{ Flush() }); ok {
+			f.Flush()
+		}
 	}
 }
 

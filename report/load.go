@@ -106,7 +106,7 @@ func (f *folder) finish(alive bool) *Report {
 	r.Iterations, r.Runtime, r.Limits = s.Iterations, s.Result().RuntimeSeconds, s.Limits
 	r.Progress = line(s.Summary(), maxProse)
 	for _, k := range s.Known {
-		r.Known = append(r.Known, KnownIssue{k.Hash, line(k.Label, maxLabel)})
+		r.Known = append(r.Known, KnownIssue{k.Hash, line(s.Named(k), maxLabel)})
 	}
 	r.TripCount = s.Trips
 	// Lists are never null in JSON.

@@ -56,9 +56,9 @@ func Context(s *core.State, o ContextOptions) []byte {
 	}
 	contextTried(p, s)
 	if len(s.Known) > 0 {
-		p("## Known issues\n\nThese are known and need not be mended:\n\n")
+		p("## Known issues\n\nThese are known; leave them alone:\n\n")
 		for _, k := range s.Known[max(0, len(s.Known)-20):] {
-			p("- %s\n", code(k.Label))
+			p("- %s\n", code(s.Named(k)))
 		}
 		p("\n")
 	}

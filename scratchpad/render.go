@@ -36,7 +36,7 @@ func Render(s *core.State) []byte {
 	if len(s.Known) > 0 {
 		p("## Known issues\n\nSkipped: they count neither for nor against a streak, and never as done.\n\n")
 		for _, k := range s.Known[max(0, len(s.Known)-50):] {
-			p("- %s (%s)\n", inline(k.Label), k.Hash)
+			p("- %s (%s)\n", inline(s.Named(k)), k.Hash)
 		}
 		p("\n")
 	}
@@ -149,10 +149,16 @@ func encountered(d core.IterationFinished) string {
 		return "none"
 	case d.Detail != "":
 		return d.Detail
-	case len(d.Signature.Errors) > 0:
-		return d.Signature.Label + ": " + strings.Join(d.Signature.Errors, "; ")
 	}
-	return cmp.Or(d.Signature.Label, "none that was recognised")
+	errs := strings.Join(d.Signature.Errors, "; ")
+	switch said := d.Says(); {
+	case said == "" || strings.Contains(errs, said):
+		return cmp.Or(errs, "none that was recognised")
+	case errs == "" || strings.Contains(said, errs):
+		return said
+	default:
+		return said + ": " + errs
+	}
 }
 
 func nextSteps(d core.IterationFinished) string {

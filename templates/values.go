@@ -88,7 +88,7 @@ func (s *source) repeats() any {
 func (s *source) cycle() any {
 	var labels []string
 	for _, k := range s.state.Labels[max(0, len(s.state.Labels)-s.trip.Period):] {
-		labels = append(labels, k.Label)
+		labels = append(labels, line(s.state.Named(k), lineLength))
 	}
 	return labels
 }
@@ -141,9 +141,12 @@ func (s *source) errors() []string {
 		if why == "" {
 			why = s.texts.say("error_exit", facts{"Code": d.ExitCode})
 		}
-		a := attempt{
-			number: d.Iteration, label: line(d.Signature.Label, lineLength),
-			why: line(why, lineLength), output: d.Telling(),
+		a := attempt{number: d.Iteration, label: line(d.Says(), lineLength), why: line(why, lineLength), output: d.Telling()}
+		if a.why == a.label {
+			a.why = ""
+		}
+		if strings.Contains(a.label, a.output) {
+			a.output = ""
 		}
 		if n := len(attempts); n > 0 && a.like(attempts[n-1]) {
 			a.first = cmp.Or(attempts[n-1].first, attempts[n-1].number)

@@ -12,6 +12,7 @@ import (
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/session"
+	"github.com/looprun/looprun/internal/tty"
 )
 
 // cli is the command line. The tag in says where a command stands in the help; one
@@ -108,6 +109,9 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, sessi
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	a.files.stdout, a.files.stderr = stdout, stderr
 	a.say = &console.Observer{Messages: console.Messages{W: stderr}}
+	if console.IsTerminal(stderr) {
+		a.say.Columns = func() int { columns, _ := tty.Size(stderr.Fd()); return columns }
+	}
 	a.say.Configure(console.Flags{LogFormat: os.Getenv("LOOPRUN_LOG_FORMAT"), Color: "auto"}, console.IsTerminal(stderr), os.Getenv)
 	own := args
 	if i := slices.Index(args, "--"); i >= 0 {

@@ -1,6 +1,7 @@
 package user
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,7 +63,7 @@ func label(d *core.IterationFinished) string {
 	if d.Signature.Hash == 0 {
 		return "no signature"
 	}
-	return termsafe.Line(d.Signature.Label)
+	return cmp.Or(d.Says(), "passed")
 }
 
 func errorLines(s *core.State) []string {
@@ -104,7 +105,7 @@ func signatureLines(s *core.State) []string {
 	}
 	var lines []string
 	for _, c := range counts {
-		lines = append(lines, fmt.Sprintf("%4d×  %s  %s, last in iteration %d", c.n, c.Hash, termsafe.Line(c.Label), c.last))
+		lines = append(lines, fmt.Sprintf("%4d×  %s  %s, last in iteration %d", c.n, c.Hash, termsafe.Line(s.Named(c.KnownIssue)), c.last))
 	}
 	return lines
 }
@@ -112,7 +113,7 @@ func signatureLines(s *core.State) []string {
 func knownLines(s *core.State) []string {
 	var lines []string
 	for _, k := range s.Known {
-		lines = append(lines, fmt.Sprintf("      %s  %s", k.Hash, termsafe.Line(k.Label)))
+		lines = append(lines, fmt.Sprintf("      %s  %s", k.Hash, termsafe.Line(s.Named(k))))
 	}
 	return lines
 }

@@ -58,7 +58,7 @@ func TestReviewIsPrintedAndAsksAgain(t *testing.T) {
 	s := start(t, su)
 	unmarked(s)
 	s.opens("r", "Review …")
-	s.shows("3×  0000000000000abc  test-fail:2-auth,logout, last in iteration 3")
+	s.shows("3×  0000000000000abc  “--- FAIL: auth”, last in iteration 3")
 	s.sees("the question again", func(screen string) bool {
 		_, after, _ := strings.Cut(screen, "Signatures")
 		return marked(after) == "Review …" && strings.Contains(after, ready)

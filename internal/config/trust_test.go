@@ -12,7 +12,7 @@ import (
 // anybody's consent, and how far. A key belongs here when it can only lower a limit
 // or change how things look.
 var unasked = map[string]string{
-	"quiet": "safe", "verbose": "safe", "color": "safe", "log_format": "safe", "progress": "safe", "show": "safe", "name": "safe", "prompt": "safe",
+	"quiet": "safe", "verbose": "safe", "color": "safe", "log_format": "safe", "progress": "safe", "show": "safe", "check_output": "safe", "name": "safe", "prompt": "safe",
 
 	"max_iterations": "upto=50", "cap_iterations": "upto=50", "max_runtime": "upto=60m", "cap_runtime": "upto=60m",
 	"loop_threshold": "upto=3", "max_errors": "upto=3",

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -36,6 +37,9 @@ type Messages struct {
 	// Person says that the messages are for somebody at a terminal, and no program that
 	// reads them.
 	Person bool
+	// Columns is how wide the terminal is that W writes to; nil: W is no terminal, and no line
+	// is broken.
+	Columns func() int
 
 	mu    sync.Mutex
 	about string // the type of the event that is being reported; empty: none
@@ -80,7 +84,7 @@ func (m *Messages) Tell(t Tone, fields map[string]any, format string, args ...an
 	}
 	text = t.Prefix + text
 	lead := cmp.Or(m.Lead, "looprun:")
-	for line := range strings.SplitSeq(text, "\n") {
+	for _, line := range m.fit(lead, strings.Split(text, "\n")) {
 		if m.Colour {
 			line = Dim + lead + Plain + " " + Paint(t.Colour, line)
 		} else {
@@ -88,6 +92,22 @@ func (m *Messages) Tell(t Tone, fields map[string]any, format string, args ...an
 		}
 		_, _ = io.WriteString(m.W, line+"\n") // stderr gone: there is nobody to tell
 	}
+}
+
+// fit breaks the lines that are wider than the terminal.
+func (m *Messages) fit(lead string, lines []string) []string {
+	if m.Columns == nil {
+		return lines
+	}
+	room := m.Columns() - cells.Width(lead) - 1
+	if room < 10 { // nothing would be readable
+		return lines
+	}
+	var fitted []string
+	for _, line := range lines {
+		fitted = append(fitted, cells.Wrap(line, room, "  ")...)
+	}
+	return fitted
 }
 
 // object prints a message as JSON.

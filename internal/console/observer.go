@@ -25,6 +25,10 @@ type Observer struct {
 	Grace  time.Duration
 	last   string // what was said of the last iteration
 	hinted string // the last of the hints
+	// Sections says that each iteration has a heading in the log of a CI system.
+	Sections bool
+	// Withheld reports whether the output of the last check was not shown; nil: it was.
+	Withheld func() bool
 	// Asks says that nobody but the person at this terminal is asked.
 	Asks bool
 	// Remedy is what can be done about a question that nobody answers, said with it.
@@ -52,7 +56,7 @@ func (m *Observer) Observe(e core.Event, s *core.State) {
 		if s.Limits.Iterations > 0 {
 			of = fmt.Sprintf(" of %d", s.Limits.Iterations)
 		}
-		if !m.Polls || d.Iteration == 1 || m.Flags.Verbose {
+		if !m.Sections && (!m.Polls || d.Iteration == 1 || m.Flags.Verbose) {
 			m.Header("iteration %d%s", d.Iteration, of)
 		}
 	case core.IterationFinished:
@@ -254,10 +258,13 @@ func (m *Observer) finished(d core.IterationFinished, s *core.State) {
 	if said != "" {
 		text += ": " + said
 	}
+	if m.Withheld != nil && m.Withheld() {
+		text += "; the check shows the same failure"
+	}
 	if s.OnlyCountsChanged() {
 		text += " (only counts changed)"
 	}
-	if d.Detail != "" && d.Outcome != core.OutcomeInterrupted { // it has just been said by what
+	if d.Detail != "" && d.Detail != said && d.Outcome != core.OutcomeInterrupted { // it has just been said by what
 		text += " (" + d.Detail + ")"
 	}
 	m.News("%s", text)
@@ -280,6 +287,8 @@ func Hint(s *core.State, d *core.IterationFinished) string {
 		return "the promise is inside JSON that was not understood: name the agent with --agent, or describe its output under agents in looprun.yaml"
 	case s.Promise != "" && !d.Promised && d.Detail == "" && strings.Contains(last, s.Promise):
 		return "the promise stands inside the last line, where it does not count: --promise-match anywhere counts it"
+	case strings.Contains(last, "EOFError") || strings.Contains(last, "EOF when reading"):
+		return "the command reads standard input, and there is none: --stdin FILE gives it some, -i lets it talk to you"
 	case strings.Contains(said, "/dev/tty"):
 		return "the command looks for a terminal: -i gives it the one that looprun has"
 	}

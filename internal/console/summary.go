@@ -17,7 +17,7 @@ func (m *Observer) Summarize(s *core.State, r core.Result, code int, page string
 	if r.Subtasks.Left() > 0 {
 		m.Printf("sub-tasks: %s", r.Subtasks)
 	}
-	if r.Status == core.StatusFailed && r.Reason != "" {
+	if r.Status == core.StatusFailed && r.Reason != "" && !strings.Contains(r.Says, r.Reason) {
 		m.Say(Problem, "%s", r.Reason)
 	}
 	if m.Person {
@@ -27,10 +27,6 @@ func (m *Observer) Summarize(s *core.State, r core.Result, code int, page string
 	}
 	if s.Iterations == 0 && r.Status == core.StatusDone {
 		m.Printf("already passing; %s was not run", CommandLine(s.Command))
-	}
-	if n := len(s.Decisions); n > 0 && r.Decision != "" {
-		d := s.Decisions[n-1]
-		m.News("decision: %s by %s", d.Option, d.Who())
 	}
 	pending := s.Pending()
 	for _, q := range pending {
@@ -42,7 +38,7 @@ func (m *Observer) Summarize(s *core.State, r core.Result, code int, page string
 	}
 	m.recall(s)
 	if page != "" {
-		m.News("scratchpad: %s", page)
+		m.Detail("scratchpad: %s", page)
 	}
 	fields := map[string]any{
 		"status": r.Status, "exit_code": code, "guard": r.Guard, "iterations": r.Iterations, "runtime_seconds": r.RuntimeSeconds, "signature": r.Signature,
@@ -146,7 +142,7 @@ func further(s *core.State, guard core.GuardID) string {
 	return ""
 }
 
-// Verdict is: STATUS (GUARD) after N of MAX iterations, RUNTIME: LABEL; exit
+// Verdict is: STATUS (GUARD) after N of MAX iterations, RUNTIME: WHAT; exit
 // CODE; next: looprun answer, resume or explain RUN. After success there is no next
 // command, only the warnings of the last iteration: warning: TEXT.
 func Verdict(s *core.State, r core.Result, code int) string {
@@ -155,13 +151,9 @@ func Verdict(s *core.State, r core.Result, code int) string {
 	if r.Guard != "" {
 		fmt.Fprintf(&b, " (%s)", r.Guard)
 	}
-	fmt.Fprintf(&b, " after %d", r.Iterations)
-	if s.Limits.Iterations > 0 {
-		fmt.Fprintf(&b, " of %d", s.Limits.Iterations)
-	}
-	fmt.Fprintf(&b, " iterations, %s", Round(r.Runtime))
-	if r.Signature != "" {
-		b.WriteString(": " + r.Signature)
+	fmt.Fprintf(&b, " after %s, %s", plural.Of(r.Iterations, s.Limits.Iterations, "iteration"), Round(r.Runtime))
+	if r.Says != "" {
+		b.WriteString(": " + Short(r.Says, 80))
 	}
 	fmt.Fprintf(&b, "; exit %d", code)
 	if next := nextOf(s, r); next != "" {

@@ -17,6 +17,14 @@ func Count(n int, word string) string {
 	return strconv.Itoa(n) + " " + word + "s"
 }
 
+// Of is a number and its limit: 1 of 10 iterations. A limit of 0 is none.
+func Of(n, limit int, word string) string {
+	if limit <= 0 {
+		return Count(n, word)
+	}
+	return fmt.Sprintf("%d of %d %ss", n, limit, word)
+}
+
 // Duration is a duration without the parts that are zero: 15m and 2h, not 15m0s and 2h0m0s.
 func Duration(d time.Duration) string {
 	text := d.String()

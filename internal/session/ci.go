@@ -73,6 +73,8 @@ func (s *Session) speakToCI() {
 		AllowCommands: s.opts.CICommands == "allow",
 	})
 	s.app.Say.W = s.ci.Messages(s.app.Say.W)
+	by := s.ci.Provider()
+	s.app.Say.Sections = by != ci.Off && by != ci.Generic
 }
 
 // failing are the checks of the last iteration that fail, with files by their paths in

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/looprun/looprun/ci"
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
@@ -78,9 +77,8 @@ func (s *Session) sweep(r *many.Removal) {
 // which nobody asked to keep anything, and without a warning to look into.
 func (s *Session) needless(r core.Result) bool {
 	o := s.opts
-	by := s.ci.Provider() // a CI system has been told of the folder
 	return r.Status == core.StatusDone && (o.Wait || o.Retry != nil) && len(r.Warnings) == 0 && s.app.As == "" &&
-		o.KeepRuns == (config.Keep{}) && o.Result == "" && !o.Checkpoint && (by == ci.Off || by == ci.Generic)
+		o.KeepRuns == (config.Keep{}) && o.Result == "" && !o.Checkpoint && !s.app.Say.Sections // a CI system has been told of the folder
 }
 
 // leaveNothing removes the run that has just ended, and the state directory where it was alone. It

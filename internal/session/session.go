@@ -447,11 +447,12 @@ func (s *Session) equip(environ []string) error {
 		Work: s.opts.Work(s.command), Check: s.opts.CheckStep(), Passes: s.opts.Passes,
 		Judge: new(s.opts.Judge(terminal)), PromiseAnywhere: s.opts.PromiseMatch == "anywhere",
 		IterationTimeout: time.Duration(s.opts.IterationTimeout), IdleTimeout: time.Duration(s.opts.IdleTimeout),
-		KillAfter: s.killAfter(), KeepBackground: s.opts.KeepBackground,
+		KillAfter: s.killAfter(), KeepBackground: s.opts.KeepBackground, ShowRepeats: s.opts.CheckOutput == "all",
 		Dir: s.dir, Env: s.environ, Stdout: out, Stderr: errs,
 		Output: func(n int) (engine.Output, error) { return s.run.Output(s.outputNumber(n)) }, PTY: proc.Terminals && terminal && !s.opts.NoPty, Interactive: s.opts.Interactive,
 		Ending: s.outlets.hurry, Changed: s.changed,
 	}
+	s.app.Say.Withheld = s.executor.Withheld
 	if s.executor.Signature, err = s.opts.Signature.Options(s.dir); err != nil {
 		return err
 	}
