@@ -29,7 +29,7 @@ var synonyms = map[string]synonym{
 
 // otherNames are commands by other tools' names for them.
 var otherNames = map[string]string{
-	"status": "list", "ls": "list", "ps": "list", "logs": "show", "log": "show", "rm": "prune", "stop": "Ctrl-C", "kill": "Ctrl-C",
+	"status": "list", "ls": "list", "ps": "list", "logs": "show", "log": "show", "rm": "prune", "kill": "stop",
 }
 
 // instead is the command line with another flag for the one with the number i. A time without a
@@ -89,8 +89,6 @@ func (l *line) misplaced(i int, value string) error {
 	}
 	known := visibleNames(root(l.node))
 	switch near := nearest.Word(words[0], known); {
-	case otherNames[words[0]] == "Ctrl-C":
-		return config.Usage(text, fmt.Sprintf("Ctrl-C ends a run; to run it as a command %s", run))
 	case otherNames[words[0]] != "":
 		return config.Usage(text, fmt.Sprintf("did you mean looprun %s? To run it as a command %s", otherNames[words[0]], run))
 	case near != "" && !strings.ContainsAny(words[0], " ./"):

@@ -289,7 +289,7 @@ func TestOnesOwnFileOfAnotherUser(t *testing.T) {
 				code = 0
 			}
 			got, said := s.ended(t), s.stderr.String()
-			if got != code || asked != strings.Contains(said, "others can write to its directory") || asked != strings.Contains(said, "agree") {
+			if got != code || asked != strings.Contains(said, "others can write to its directory") || asked != strings.Contains(said, "--trust") {
 				t.Errorf("mode %s: %v ended with %d, want %d", mode, args, got, code)
 			}
 		}

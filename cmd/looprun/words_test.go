@@ -187,7 +187,7 @@ func TestAdviceIsALine(t *testing.T) {
 			t.Errorf("the advice %q is refused: %v", tt.line, err)
 		}
 	}
-	for typed, command := range map[string]string{"status": "list", "ls": "list", "logs": "show", "rm": "prune", "stop": "Ctrl-C"} {
+	for typed, command := range map[string]string{"status": "list", "ls": "list", "logs": "show", "rm": "prune", "kill": "stop"} {
 		if _, err := read(t, typed); err == nil || !strings.Contains(err.Error(), command) {
 			t.Errorf("%s: %v, want %s", typed, err, command)
 		}
