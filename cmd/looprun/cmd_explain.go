@@ -6,6 +6,7 @@ import "github.com/looprun/looprun/internal/review"
 type explainCmd struct {
 	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
 	Format   string `enum:"text,json" default:"text" help:"${enum}."`
+	Suggest  bool   `help:"Look for a rule that tells the counted iterations apart, and try it on the outputs of the run."`
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
@@ -25,6 +26,11 @@ func (c *explainCmd) Run(a *app) error {
 	e, err := review.Explain(dir)
 	if err != nil {
 		return err
+	}
+	if c.Suggest {
+		if err := e.Suggest(); err != nil {
+			return err
+		}
 	}
 	if c.Format == "json" {
 		return a.printJSON("explanation", e)

@@ -38,6 +38,9 @@ type Explanation struct {
 	// OnlyCounts says that the last two iterations differ in numbers alone.
 	OnlyCounts bool `json:"only_counts_changed,omitempty"`
 
+	// Suggestion is set by [Explanation.Suggest].
+	Suggestion *Suggestion `json:"suggestion,omitempty"`
+
 	state       *core.State
 	dir         string
 	first, last *core.IterationFinished
@@ -193,6 +196,7 @@ func (e *Explanation) Text() string {
 		b.WriteString("\nBetween the last two iterations only counts changed: --loop-match loose calls them the same.\n")
 	}
 	e.sidesText(&b)
+	e.suggestionText(&b)
 	e.lastText(&b)
 	return b.String()
 }

@@ -1,0 +1,261 @@
+package review
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/session"
+	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/scratchpad"
+	"github.com/looprun/looprun/signature"
+)
+
+// Suggestion is a rule that tells iterations apart which a guard took for the same failure.
+type Suggestion struct {
+	Rule   string   `json:"rule,omitempty"`   // for looprun.yaml; empty: there is none
+	Values []string `json:"values,omitempty"` // what it finds in each of those iterations
+	Apart  int      `json:"apart"`            // pairs of other iterations that differ as before
+	Why    string   `json:"why,omitempty"`    // why there is none
+}
+
+// seen is an output of the run, as it was signed.
+type seen struct {
+	text    []byte
+	code    int
+	hash    signature.Hash
+	counted bool
+	masked  []string
+}
+
+// outputLimit is how much of an output a suggestion looks at, in bytes.
+const outputLimit = 4 << 20
+
+// Suggest looks for such a rule and tries it on the outputs of the run.
+func (e *Explanation) Suggest() error {
+	e.Suggestion = &Suggestion{Why: "no guard counted two iterations as the same failure, so there is nothing to tell apart"}
+	if len(e.Counted) < 2 || max(1, e.Trip.Period) > 1 {
+		return nil
+	}
+	r, err := session.RecordedOf(e.dir)
+	if err != nil {
+		return err
+	}
+	o, err := r.Options.Signature.Options(e.state.Dir)
+	if err != nil {
+		return err
+	}
+	o.Carriers = r.Options.Agents.Carriers()
+	all, err := e.outputs(o)
+	if err != nil {
+		return err
+	}
+	var same []seen
+	for _, s := range all {
+		if s.counted {
+			same = append(same, s)
+		}
+	}
+	if len(same) < len(e.Counted) {
+		e.Suggestion.Why = "the outputs of the iterations are not kept"
+		return nil
+	}
+	for _, c := range slices.Concat(differences(same, false), differences(same, true)) {
+		for _, fact := range []string{"error", "check"} {
+			if apart, ok := try(o, all, fact, c.pattern); ok {
+				rule := fmt.Sprintf("{id: suggested, fact: %s, regexp: '%s'}", fact, strings.ReplaceAll(c.pattern, "'", "''"))
+				e.Suggestion = &Suggestion{Rule: rule, Values: c.values, Apart: apart}
+				return nil
+			}
+		}
+	}
+	e.Suggestion.Why = "no line of the outputs has one value in each iteration and another in the next, so no rule can tell them apart"
+	return nil
+}
+
+// outputs are those of the iterations that are kept.
+func (e *Explanation) outputs(o signature.Options) ([]seen, error) {
+	var all []seen
+	o.Explain = true
+	for i := range e.state.History {
+		d := &e.state.History[i]
+		f, err := scratchpad.OpenWithin(e.dir, session.Judged(e.dir, d.Iteration, d))
+		if err != nil {
+			continue // it printed nothing, or its output is gone
+		}
+		text, err := io.ReadAll(io.LimitReader(f, outputLimit))
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+		s := seen{text: text, code: d.ExitCode}
+		s.counted = slices.ContainsFunc(e.Counted, func(c counted) bool { return c.Iteration == d.Iteration })
+		signer := signature.New(o)
+		_, _ = signer.Stdout().Write(text)
+		sig := signer.Sum(d.ExitCode)
+		s.hash = sig.Hash
+		for _, l := range signer.Explain(sig).Lines {
+			s.masked = append(s.masked, l.Text)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// masked and raw are the lines in which a difference is looked for: as the signature sees
+// them, and then as they were printed.
+func masked(s seen) []string { return s.masked }
+
+func raw(s seen) []string { return strings.Split(termsafe.Text(string(s.text)), "\n") }
+
+// difference is a place in a line that has another value in each output.
+type difference struct {
+	pattern string
+	values  []string
+	rank    int
+}
+
+// differences finds them, those first in which a number falls. Hidden looks for numbers that
+// fall though a mask hides them: all else that masks hide is noise.
+func differences(outputs []seen, hidden bool) []difference {
+	lines := masked
+	if hidden {
+		lines = raw
+	}
+	var found map[string][]string
+	for i, o := range outputs {
+		now := map[string]string{}
+		twice := map[string]bool{}
+		for _, l := range lines(o) {
+			fields := strings.Fields(l)
+			for k := range fields {
+				key := pattern(fields, k)
+				_, known := now[key]
+				twice[key] = twice[key] || known
+				now[key] = fields[k]
+			}
+		}
+		next := map[string][]string{}
+		for key, value := range now {
+			before := found[key]
+			if !twice[key] && len(before) == i && (i == 0 || before[i-1] != value) {
+				next[key] = append(slices.Clone(before), value)
+			}
+		}
+		found = next
+	}
+	var all []difference
+	for key, values := range found {
+		d := difference{pattern: key, values: values, rank: rank(values)}
+		if strings.Contains(key, `\s+`) && (!hidden || d.rank == 0) {
+			all = append(all, d)
+		}
+	}
+	slices.SortFunc(all, func(a, b difference) int {
+		if a.rank != b.rank {
+			return a.rank - b.rank
+		}
+		return strings.Compare(a.pattern, b.pattern)
+	})
+	return all[:min(len(all), 50)]
+}
+
+var (
+	placeholder = regexp.MustCompile(`<[a-z]+>`)
+	digits      = regexp.MustCompile(`[0-9]+`)
+)
+
+// pattern matches lines that have any value in field k, and in the others at most other numbers.
+func pattern(fields []string, k int) string {
+	var parts []string
+	for i, f := range fields {
+		if i == k {
+			parts = append(parts, `(?P<name>\S+)`)
+			continue
+		}
+		f = digits.ReplaceAllString(regexp.QuoteMeta(f), `\d+`)
+		parts = append(parts, placeholder.ReplaceAllString(f, `.+?`))
+	}
+	return strings.Join(parts, `\s+`)
+}
+
+// rank is 0 where the values are numbers that fall, 1 where they rise, and else 2.
+func rank(values []string) int {
+	falls, rises := true, true
+	for i, v := range values {
+		n, err := strconv.ParseFloat(strings.Trim(v, "(),:;%"), 64)
+		if err != nil {
+			return 2
+		}
+		if i == 0 {
+			continue
+		}
+		before, _ := strconv.ParseFloat(strings.Trim(values[i-1], "(),:;%"), 64)
+		falls, rises = falls && n < before, rises && n > before
+	}
+	switch {
+	case falls:
+		return 0
+	case rises:
+		return 1
+	}
+	return 2
+}
+
+// try signs all outputs with the rule: those that were counted have to differ, each from the
+// one before it, and all that differ without the rule still have to. Apart is how many do.
+func try(o signature.Options, all []seen, fact, pattern string) (apart int, ok bool) {
+	rule, err := signature.NewRule(signature.RuleText{ID: "suggested", Fact: fact, Regexp: pattern})
+	if err != nil {
+		return 0, false
+	}
+	o.Extract = append(slices.Clone(o.Extract), rule)
+	hashes := make([]signature.Hash, len(all))
+	last := -1
+	for i, s := range all {
+		signer := signature.New(o)
+		_, _ = signer.Stdout().Write(s.text)
+		hashes[i] = signer.Sum(s.code).Hash
+		if s.counted {
+			if last >= 0 && hashes[i] == hashes[last] {
+				return 0, false
+			}
+			last = i
+		}
+		for j := range i {
+			switch {
+			case all[j].hash == s.hash:
+			case hashes[j] == hashes[i]:
+				return 0, false
+			default:
+				apart++
+			}
+		}
+	}
+	return apart, true
+}
+
+// suggestionText shows it to a person.
+func (e *Explanation) suggestionText(b *strings.Builder) {
+	s := e.Suggestion
+	switch {
+	case s == nil:
+		return
+	case s.Rule == "":
+		fmt.Fprintf(b, "\nNo rule is suggested: %s.\n", s.Why)
+		return
+	}
+	fmt.Fprintf(b, "\nIf these iterations were not the same failure, this rule in looprun.yaml tells them apart:\n\n")
+	for _, l := range []string{"signature:", "  extract:", "    - " + s.Rule} {
+		b.WriteString(indent + l + "\n")
+	}
+	fmt.Fprintf(b, "\nTried on the outputs of this run, it finds %s", termsafe.Line(strings.Join(s.Values, ", ")))
+	if s.Apart > 0 {
+		fmt.Fprintf(b, "; %s of other iterations still differ", plural.Count(s.Apart, "pair"))
+	}
+	b.WriteString(".\n")
+}
