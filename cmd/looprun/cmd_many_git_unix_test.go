@@ -87,11 +87,11 @@ func held(t *testing.T, dir string) (places []string) {
 	return append(places, trees...)
 }
 
-// batch runs a loop that makes a result.
-func batch(t *testing.T, dir string) *started {
+// batch has a loop for each value, which makes a result. That of a is done.
+func batch(t *testing.T, dir, values string) *started {
 	t.Helper()
 	repositoryIn(t, filepath.Join(dir, "project"))
-	return readyMany(t, dir, "--for", "echo a", "--max-iterations", "1", "--detached", "deny", "--", "sh", "-c", "echo RESULT >result.txt; echo >>'"+filepath.Join(dir, "worked")+"'")
+	return readyMany(t, dir, "--for", values, "--max-iterations", "1", "--detached", "deny", "--", "sh", "-c", "echo RESULT >result.txt; echo >>'"+filepath.Join(dir, "worked")+"'; test $1 = a", "x", "{}")
 }
 
 // Whichever git fails: a loop is done only when its result is on its ref in the user's
@@ -101,7 +101,7 @@ func TestManyWhereGitFails(t *testing.T) {
 	g := newRefusingGit(t)
 	g.each(t, func(_ int, run func(*started) int) {
 		dir := t.TempDir()
-		s := batch(t, dir)
+		s := batch(t, dir, "echo a")
 		code := run(s)
 		places := held(t, dir)
 		if code == 0 && (len(places) == 0 || !strings.HasPrefix(places[0], filepath.Join(dir, "project")+" ")) {
@@ -125,7 +125,7 @@ func TestPruneWhereGitFails(t *testing.T) {
 	t.Parallel()
 	g := newRefusingGit(t)
 	dir := t.TempDir()
-	if s := batch(t, dir); s.Run() != nil {
+	if s := batch(t, dir, `printf 'a\nb\n'`); s.Run() == nil { // the tree of b stays
 		t.Fatal(s.stderr.String())
 	}
 	for _, what := range [][]string{{"prune", "--keep", "0", "--yes"}, {"run", "--keep-runs", "runs=1", "--", "true"}} {
@@ -133,8 +133,8 @@ func TestPruneWhereGitFails(t *testing.T) {
 			s := ready(t, dir, what...)
 			s.Dir = filepath.Join(dir, "project")
 			run(s)
-			if places := held(t, dir); len(places) < 2 || !strings.HasPrefix(places[0], s.Dir+" ") {
-				t.Errorf("the result is only in %q", places)
+			if places := held(t, dir); len(places) < 2 || !strings.HasPrefix(places[1], s.Dir+" ") {
+				t.Errorf("the results are only in %q", places)
 			}
 		})
 	}
@@ -147,7 +147,7 @@ func TestTakeWhereGitFails(t *testing.T) {
 	g := newRefusingGit(t)
 	dir := t.TempDir()
 	project := filepath.Join(dir, "project")
-	if s := batch(t, dir); s.Run() != nil {
+	if s := batch(t, dir, "echo a"); s.Run() != nil {
 		t.Fatal(s.stderr.String())
 	}
 	in := func(args ...string) string {

@@ -232,6 +232,34 @@ func TestTheDiskOfManyFills(t *testing.T) {
 }
 
 // A file that cannot be read, as a container leaves them that writes as root, is in no commit.
+// A setup that was interrupted has not been done, whatever it exits with.
+func TestAnInterruptedSetupRunsAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	repositoryIn(t, filepath.Join(dir, "project"))
+	setup := `echo begun >>"$NOTES"; test -e "$NOTES.go" && exit; trap "exit 0" TERM; echo >"$NOTES.begun"; while :; do sleep 0.05; done`
+	s := readyMany(t, dir, "--setup", setup, "--for", "echo a", "--", "true")
+	s.Env = append(s.Env, "NOTES="+s.file("notes"))
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the setup runs", s.has("notes.begun"))
+	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := s.ended(t); code == 0 {
+		t.Error("a batch that was interrupted is done")
+	}
+	if err := os.WriteFile(s.file("notes.go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := ready(t, dir, "many", "--resume")
+	again.Dir, again.Env = s.Dir, append(again.Env, "NOTES="+s.file("notes"))
+	if err := again.Run(); err != nil || len(lines(t, s.file("notes"))) != 2 {
+		t.Errorf("%v, and the setup was begun %d times", err, len(lines(t, s.file("notes"))))
+	}
+}
+
 func TestManyKeepsWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
