@@ -111,6 +111,8 @@ type Question struct {
 	Options  []Option  `json:"options"`
 	// Default is the option that detached mode defaults takes; empty: none.
 	Default string `json:"default,omitempty" mask:"option"`
+	// Never are the actions that nobody but a person may take; see [Question.Forbids].
+	Never []Action `json:"never,omitempty"`
 	// Exclusive questions are a person's alone.
 	Exclusive bool `json:"exclusive,omitempty"`
 	// Mandatory questions are a person's too, except that a policy rule may name
@@ -351,12 +353,29 @@ func (q *Question) Resolve(a Answer) (Option, error) {
 		return Option{}, fmt.Errorf("%s answered %q, which only shows the history", a.Responder, a.Option)
 	case o.Action == ActionDone && !a.Person && a.Responder != RespondedByPolicy:
 		return Option{}, fmt.Errorf("%s answered %q, which only a person or a rule may", a.Responder, a.Option)
+	case !a.Person && q.Forbids(o.Action):
+		return Option{}, fmt.Errorf("%s answered %q, which is never allowed here but to a person", a.Responder, a.Option)
 	case q.personal(a):
 		return Option{}, fmt.Errorf("%s answered a question that only a person may answer", a.Responder)
 	case !a.Person && slices.Contains(q.Given, Given{a.Option, a.Responder, a.Rule}):
 		return Option{}, fmt.Errorf("%s answered %q a second time within one trip", a.Responder, a.Option)
 	}
 	return o, q.againstAdvice(a)
+}
+
+// CanForbid are the actions that never: of a policy or a template can have.
+var CanForbid = []Action{ActionAccept, ActionContinue}
+
+// Forbids reports whether the action is one of Never: continue stands for all that go on,
+// accept for all that take what is there.
+func (q *Question) Forbids(a Action) bool {
+	switch {
+	case a.Continues():
+		a = ActionContinue
+	case a == ActionDone:
+		a = ActionAccept
+	}
+	return slices.Contains(q.Never, a)
 }
 
 // personal reports whether the question needs a person and the answer is not

@@ -66,6 +66,11 @@ func (t *Template) check(r *report) {
 	}
 	t.checkCancel(r)
 	t.checkDefault(r)
+	for i, action := range t.Never {
+		if !slices.Contains(core.CanForbid, action) {
+			r.value("unknown action "+shown(string(action)), "write accept or continue", "never", i)
+		}
+	}
 }
 
 func (t *Template) checkWording(r *report) {
@@ -282,6 +287,8 @@ func (t *Template) checkDefault(r *report) {
 	}
 	if a := t.Options[i].Action; a == core.ActionReview || a == core.ActionRun {
 		r.value(fmt.Sprintf("the default has the action %s, which decides nothing", a), "name an option that does", "default")
+	} else if q := (core.Question{Never: t.Never}); q.Forbids(a) {
+		r.value(fmt.Sprintf("the default has the action %s, and the question says never: %q", a, t.Never), "name another option", "default")
 	}
 }
 

@@ -18,7 +18,7 @@ func (s *Set) Question(state *core.State, trip core.Trip) (core.Question, error)
 	q := core.Question{
 		Guard: trip.Guard, Kind: core.KindSelect,
 		Header: t.Header, Short: termsafe.Cut(t.Short, maxShort),
-		Default: t.Default, Exclusive: t.Exclusive,
+		Default: t.Default, Exclusive: t.Exclusive, Never: t.Never,
 		Evidence: &src.has,
 	}
 	var err error

@@ -88,22 +88,24 @@ func (s *Set) Templates() []*Template {
 	return list
 }
 
-// Options are those of each question, which rules of policies name: of looprun's own
-// guards, and of others, whose questions have those of [AnyGuard] where no template is for
+// Known are the questions with all options that rules of policies can name: of looprun's
+// own guards, and of others, whose questions are that of [AnyGuard] where no template is for
 // them.
-func (s *Set) Options(others ...core.GuardID) map[core.GuardID][]core.Option {
-	options := map[core.GuardID][]core.Option{}
+func (s *Set) Known(others ...core.GuardID) map[core.GuardID]core.Question {
+	known := map[core.GuardID]core.Question{}
 	for _, t := range s.Templates() {
+		q := core.Question{Guard: t.Guard, Exclusive: t.Exclusive, Never: t.Never}
 		for _, o := range t.Options {
-			options[t.Guard] = append(options[t.Guard], o.Option)
+			q.Options = append(q.Options, o.Option)
 		}
+		known[t.Guard] = q
 	}
 	for _, id := range others {
-		if options[id] == nil {
-			options[id] = options[AnyGuard]
+		if _, ok := known[id]; !ok {
+			known[id] = known[AnyGuard]
 		}
 	}
-	return options
+	return known
 }
 
 // Review is the option that a person is offered on every question.

@@ -27,8 +27,10 @@ type Template struct {
 	Question string
 	// Default is the option for detached mode defaults; empty: none.
 	Default string
-	// Exclusive says that only a person may answer.
+	// Exclusive says that only a person may answer, and Never which actions only a
+	// person may take.
 	Exclusive bool
+	Never     []core.Action
 	Options   []Option
 	// File is where it was read from; built-in files begin with "builtin/".
 	File string
@@ -61,6 +63,7 @@ type templateFile struct {
 	Question  string       `yaml:"question,required"`
 	Default   string       `yaml:"default"`
 	Exclusive bool         `yaml:"exclusive"`
+	Never     []string     `yaml:"never"`
 	Options   []optionFile `yaml:"options,required"`
 }
 
@@ -160,6 +163,9 @@ func readTemplate(name string, data []byte) (*Template, *report) {
 	}
 	if !doc.Has() {
 		return t, r
+	}
+	for _, action := range f.Never {
+		t.Never = append(t.Never, core.Action(action))
 	}
 	t.line, t.column = doc.Pos("guard")
 	for _, o := range f.Options {

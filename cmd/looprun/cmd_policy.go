@@ -31,21 +31,13 @@ type policyCmd struct {
 	Schema policySchemaCmd `cmd:"" help:"Print the JSON Schema, or the facts that conditions can mention."`
 }
 
-func loadPolicy(file string, packs []string) (*policy.Policy, *templates.Set, error) {
+func loadPolicy(files, packs []string) (*policy.Policy, *templates.Set, error) {
 	set, err := templates.Load(packs...)
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := policy.Load(file, set.Options())
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, t := range set.Templates() {
-		if t.Exclusive {
-			p.Exclusive = append(p.Exclusive, t.Guard)
-		}
-	}
-	return p, set, nil
+	p, err := policy.Load(set.Known(), files...)
+	return p, set, err
 }
 
 type policyCheckCmd struct {
@@ -59,7 +51,7 @@ func (policyCheckCmd) Help() string {
 }
 
 func (c *policyCheckCmd) Run(a *app) error {
-	p, _, err := loadPolicy(c.File, c.Templates)
+	p, _, err := loadPolicy([]string{c.File}, c.Templates)
 	if err != nil {
 		return err
 	}
@@ -92,7 +84,7 @@ func (c *policySchemaCmd) Run(a *app) error {
 }
 
 type policyTestCmd struct {
-	File   string   `arg:"" help:"The policy file."`
+	File   []string `arg:"" help:"The policy file, or several as layers."`
 	Guard  string   `required:"" xor:"what" placeholder:"ID" help:"The guard that trips, or rejection, blocked, clarification, ladder_exhausted, in a made-up run that has improved."`
 	ID     string   `name:"run" required:"" xor:"what" placeholder:"RUN" help:"Ask about the last question of this run."`
 	State  string   `required:"" xor:"what" placeholder:"FILE" help:"Ask about the last trip of this state of a run, in JSON."`
@@ -147,7 +139,7 @@ func (c *policyTestCmd) recorded(a *app, p *policy.Policy, o policy.Options) (po
 	if err != nil {
 		return policy.Evaluation{}, err
 	}
-	trips, err := p.Replay(dir, time.Time{}, o)
+	trips, err := replayTrips(p, dir, time.Time{}, o)
 	if err == nil && len(trips) == 0 {
 		err = noTrip("in run " + filepath.Base(dir))
 	}
@@ -193,7 +185,7 @@ func noTrip(where string) error {
 
 // replayed is what policy test --all prints in JSON.
 type replayed struct {
-	Trips []policy.Trip `json:"trips"`
+	Trips []replayedTrip `json:"trips"`
 	// Same, Different and None are how many would be answered as they were, otherwise,
 	// and not at all.
 	Same      int `json:"same"`
@@ -216,9 +208,9 @@ func (c *policyTestCmd) replay(a *app, p *policy.Policy, o policy.Options) error
 		return err
 	}
 	slices.Reverse(ids)
-	all := replayed{Trips: []policy.Trip{}}
+	all := replayed{Trips: []replayedTrip{}}
 	for _, dir := range session.Within(state, ids) {
-		trips, err := p.Replay(dir, since, o)
+		trips, err := replayTrips(p, dir, since, o)
 		if err != nil {
 			a.say.Warn("run %s cannot be read and is left out: %v", filepath.Base(dir), err)
 			continue
@@ -229,7 +221,7 @@ func (c *policyTestCmd) replay(a *app, p *policy.Policy, o policy.Options) error
 		switch {
 		case t.Evaluation.Answer == nil:
 			all.None++
-		case t.Same():
+		case t.same():
 			all.Same++
 		default:
 			all.Different++
@@ -241,11 +233,72 @@ func (c *policyTestCmd) replay(a *app, p *policy.Policy, o policy.Options) error
 	out := a.printer()
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, t := range all.Trips {
-		fmt.Fprintln(w, t.Text())
+		fmt.Fprintln(w, t.text())
 	}
 	w.Flush()
 	fmt.Fprintf(out, "%s: %d answered as before, %d otherwise, %d not at all\n", plural.Count(len(all.Trips), "question"), all.Same, all.Different, all.None)
 	return out.Page()
+}
+
+// replayedTrip is a question of a recorded run: what it was answered, and what a policy would.
+type replayedTrip struct {
+	Run      string       `json:"run"`
+	Time     time.Time    `json:"time"`
+	Question string       `json:"question_id"`
+	Guard    core.GuardID `json:"guard"`
+	// Was is nil when nobody answered.
+	Was        *core.Answer      `json:"was"`
+	Evaluation policy.Evaluation `json:"would_be"`
+}
+
+// same reports whether the policy would answer what was answered.
+func (t replayedTrip) same() bool {
+	a := t.Evaluation.Answer
+	return a != nil && t.Was != nil && a.Option == t.Was.Option
+}
+
+// text is the trip on one line, in columns that tabs part.
+func (t replayedTrip) text() string {
+	was, now := "nobody answered", "no answer"
+	if t.Was != nil {
+		was = fmt.Sprintf("%s by %s", t.Was, t.Was.Responder)
+	}
+	if a := t.Evaluation.Answer; a != nil {
+		now = fmt.Sprintf("%s (%s)", a.Option, a.Rule)
+	}
+	return fmt.Sprintf("%s\t%s\twas %s\t→ %s", t.Run, t.Guard, was, now)
+}
+
+// replayTrips answers the questions that guards asked in the run in that folder since then, as
+// they were recorded, with what was known when they were asked.
+func replayTrips(p *policy.Policy, dir string, since time.Time, o policy.Options) ([]replayedTrip, error) {
+	var trips []replayedTrip
+	s := new(core.State)
+	_, err := scratchpad.Replay(dir, func(e core.Event) error {
+		if err := s.Apply(e); err != nil {
+			return err
+		}
+		switch d := e.Data.(type) {
+		case core.QuestionAsked:
+			if d.From == core.FromCommand || e.Time.Before(since) {
+				break
+			}
+			o.CI = d.CI
+			evaluation, err := p.Evaluate(context.Background(), d.Question, s, o)
+			if err != nil {
+				return err
+			}
+			trips = append(trips, replayedTrip{Run: s.RunID, Time: e.Time, Question: d.ID, Guard: d.Guard, Evaluation: evaluation})
+		case core.QuestionAnswered:
+			for i := range trips {
+				if trips[i].Question == d.QuestionID {
+					trips[i].Was = &d.Answer
+				}
+			}
+		}
+		return nil
+	})
+	return trips, err
 }
 
 // stateLimit bounds a state that is read from a file. It keeps the last 50

@@ -96,7 +96,7 @@ var readers = map[string]func(file string) error{
 		if err != nil {
 			return err
 		}
-		p, err := policy.Load(file, set.Options())
+		p, err := policy.Load(set.Known(), file)
 		if err != nil {
 			return err
 		}

@@ -61,10 +61,7 @@ func (p *Policy) RunTests() ([]TestResult, error) {
 		guard := core.GuardID(t.Facts.Guard)
 		c := decision{
 			policy: p, facts: t.Facts, used: t.Used, verify: assume(t.VerifyPasses),
-			question: core.Question{
-				Guard: guard, Kind: core.KindSelect, Options: p.known.options(guard), Mandatory: guard.Mandatory(),
-				Exclusive: slices.Contains(p.Exclusive, p.known.entry(guard)),
-			},
+			question: p.known.question(guard),
 		}
 		e, _ := c.decide(context.Background()) // nothing is run that could fail
 		r := TestResult{Test: t, Evaluation: e, Got: ExpectNone}

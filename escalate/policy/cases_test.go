@@ -78,7 +78,7 @@ func TestBadTests(t *testing.T) {
 
 // The policy that comes with the examples is correct and does what it says.
 func TestExample(t *testing.T) {
-	p, err := Load("../../examples/ci/policy.yaml", known(t))
+	p, err := Load(known(t), "../../examples/ci/policy.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ type Used struct {
 // Options.BeforeVerify or of Options.AfterVerify; there is no answer then.
 func (p *Policy) Evaluate(ctx context.Context, q core.Question, s *core.State, o Options) (Evaluation, error) {
 	c := decision{
-		policy: p, question: q, state: s, facts: FactsOf(q.Guard, s, o.CI), verify: o.verifier(p),
+		policy: p, question: q, state: s, facts: FactsOf(q.Guard, s, o.CI), verify: o.verifier(),
 		used: Used{s.PolicyContinues, s.PolicyIterations, s.PolicyRuntime},
 	}
 	o.Given.set(&c.facts)
@@ -150,8 +150,14 @@ func (c *decision) applies(r *Rule) (o core.Option, unlisted bool, why string) {
 	if q.Mandatory && !r.answersMandatory() {
 		return o, false, "the question is for a person, unless a rule names ladder_exhausted too"
 	}
-	if o, unlisted, why = r.option(q.Guard, q.Options); why != "" {
+	if o, unlisted, why = r.option(q); why != "" {
 		return o, false, why
+	}
+	if never := c.policy.forbids(o.Action); never != nil {
+		return o, false, fmt.Sprintf("%s says never: %s", never.where, never.action)
+	}
+	if q.Forbids(o.Action) {
+		return o, false, "the template says never to " + string(o.Action)
 	}
 	if q.Advice != nil && !o.Action.Stops() {
 		return o, false, "an assistant recommended rejecting it, and only a person may go on"

@@ -15,7 +15,7 @@ import (
 
 // question is the question of a guard as the built-in templates have it.
 func question(t testing.TB, guard core.GuardID) core.Question {
-	return core.Question{ID: "q", Guard: guard, Kind: core.KindSelect, Options: known(t).options(guard)}
+	return core.Question{ID: "q", Guard: guard, Kind: core.KindSelect, Options: known(t).question(guard).Options}
 }
 
 func state(guard core.GuardID) *core.State {

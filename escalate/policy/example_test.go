@@ -16,7 +16,7 @@ func ExampleParse() {
 		fmt.Println(err)
 		return
 	}
-	known := questions.Options("plateau")
+	known := questions.Known("plateau")
 	p, err := policy.Parse("ci.yaml", []byte("version: 1\nrules:\n  - {guard: plateau, answer: accept, reason: good enough}\n"), known)
 	fmt.Println(p.Rules[0].Guards, err)
 	_, err = policy.Parse("ci.yaml", []byte("version: 1\nrules:\n  - {guard: plateu, answer: accept, reason: good enough}\n"), known)

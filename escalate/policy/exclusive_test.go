@@ -22,6 +22,11 @@ func TestCasesOfExclusiveQuestions(t *testing.T) {
 		{[]core.GuardID{EveryGuard}, known(t), map[core.GuardID]bool{"loop_detected": true, "no_progress": true}},
 		{[]core.GuardID{EveryGuard}, without, map[core.GuardID]bool{"loop_detected": true, "no_progress": false}},
 	} {
+		for _, id := range c.exclusive {
+			q := c.known[id]
+			q.Exclusive = true
+			c.known[id] = q
+		}
 		p, err := Parse("p.yaml", []byte(`version: 1
 rules: [{guard: "*", answer: cancel, reason: r}]
 tests:
@@ -32,7 +37,6 @@ tests:
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Exclusive = c.exclusive
 		results, err := p.RunTests()
 		failed := 0
 		for _, r := range results {

@@ -15,6 +15,8 @@ import (
 // policyFile is the YAML form of a policy.
 type policyFile struct {
 	Version       int            `yaml:"version,required"`
+	Include       []string       `yaml:"include"`
+	Never         []string       `yaml:"never"`
 	Rules         []ruleFile     `yaml:"rules"`
 	VerifyTimeout time.Duration  `yaml:"verify_timeout"`
 	Budget        budgetFile     `yaml:"budget"`

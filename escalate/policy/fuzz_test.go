@@ -34,7 +34,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, guard := range core.GuardIDs() {
-			q := core.Question{Guard: guard, Options: k.options(guard)}
+			q := core.Question{Guard: guard, Options: k.question(guard).Options}
 			s := state(guard)
 			improving(s)
 			e, err := p.Evaluate(t.Context(), q, s, Options{Verifying: VerifyPass})

@@ -14,11 +14,11 @@ import (
 // it.
 const EveryGuard core.GuardID = "*"
 
-// Known are the options of each question, from the templates as they were
-// loaded: templates.Set.Options gives them, also for guards of a program. The entry of [EveryGuard] holds for looprun's own guards that have
+// Known are the questions, from the templates as they were loaded, with the options that
+// they can have: templates.Set.Known gives them, also for guards of a program. The entry of [EveryGuard] holds for looprun's own guards that have
 // none of their own. What is neither a guard of looprun's nor one of
 // [core.ProtocolIDs] has to be entered to be named in a rule.
-type Known map[core.GuardID][]core.Option
+type Known map[core.GuardID]core.Question
 
 // guards lists what a rule can name: looprun's own guards in the order in which
 // they ask, what the command can say, then the others.
@@ -32,22 +32,15 @@ func (k Known) guards() []core.GuardID {
 	return ids
 }
 
-func (k Known) options(id core.GuardID) []core.Option {
-	return k[k.entry(id)]
-}
-
-// entry is where it stands what a guard's question is like: under the guard, or
-// under [EveryGuard] where that has none of its own.
-func (k Known) entry(id core.GuardID) core.GuardID {
-	if _, own := k[id]; !own && slices.Contains(core.GuardIDs(), id) {
-		return EveryGuard
+// question is what a guard's question is like; that of [EveryGuard] where it has none of
+// its own.
+func (k Known) question(id core.GuardID) core.Question {
+	q, own := k[id]
+	if !own && slices.Contains(core.GuardIDs(), id) {
+		q = k[EveryGuard]
 	}
-	return id
-}
-
-func (k Known) option(guard core.GuardID, id string) (core.Option, bool) {
-	q := core.Question{Options: k.options(guard)}
-	return q.Option(id)
+	q.Guard, q.Kind, q.Mandatory = id, core.KindSelect, id.Mandatory()
+	return q
 }
 
 // answers lists what can be answered to any of the guards: the ids of their
@@ -61,7 +54,7 @@ func (k Known) answers(guards []core.GuardID) []string {
 		}
 	}
 	for _, guard := range guards {
-		for _, o := range k.options(guard) {
+		for _, o := range k.question(guard).Options {
 			if o.Action != core.ActionReview {
 				add(o.ID)
 			}

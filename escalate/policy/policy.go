@@ -1,13 +1,12 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
@@ -22,24 +21,34 @@ const DefaultVerifyTimeout = 2 * time.Minute
 // value answers nothing.
 type Policy struct {
 	// File is the name it was read under; rules are called FILE:LINE.
-	File  string
-	Rules []Rule
-	// VerifyTimeout is how long each verify command may take.
-	VerifyTimeout time.Duration
-	Budget        Budget
+	File   string
+	Rules  []Rule
+	Budget Budget
 	// Detached says what happens when no rule matched and nobody else answered;
 	// empty where the file does not say it.
 	Detached Detached
 	// ExitCodes maps statuses and guard ids to exit codes; the id wins.
 	ExitCodes map[string]int
 	// Tests are the file's own test cases.
-	Tests []Test
-	// Exclusive are the guards whose question is a person's alone, by the templates
-	// as they were loaded; [EveryGuard] for those without a template of their own.
-	// [Policy.RunTests] needs to know them; a run sees it in its question.
-	Exclusive []core.GuardID
+	Tests  []Test
+	nevers []never
+	known  Known
+}
 
-	known Known
+// never is an action that no rule may take, and where that is said.
+type never struct {
+	action core.Action
+	where  string
+}
+
+// forbids is what keeps rules from taking the action; nil: nothing.
+func (p *Policy) forbids(a core.Action) *never {
+	for i := range p.nevers {
+		if q := (core.Question{Never: []core.Action{p.nevers[i].action}}); q.Forbids(a) {
+			return &p.nevers[i]
+		}
+	}
+	return nil
 }
 
 // Budget bounds what continuing answers of the policy add up to in one run,
@@ -61,57 +70,70 @@ const (
 	DetachedDefer    Detached = "defer"    // the question is kept, the run pauses
 )
 
-// Load reads the policy file. The error is what [Parse] reports, or says why
-// the file could not be read.
-func Load(file string, known Known) (*Policy, error) {
-	f, err := inputfile.Open(file)
+// Load reads the policy files, and those that they include, as one policy.
+func Load(known Known, files ...string) (*Policy, error) {
+	sources, err := Read(files...)
 	if err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, strictyaml.MaxSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("policy: %w", err)
-	}
-	return Parse(file, data, known)
+	return sources.Policy(known)
 }
 
 // Problems are all that is wrong with a file, each with its place.
 type Problems = problem.List
 
-// Parse reads a policy. The error is of type [Problems] and holds
+// Parse reads a policy that includes no others. The error is of type [Problems] and holds
 // everything that is wrong, each with file, line and column; there is no policy
 // then. With nil for known only accept, pause and cancel can be answered.
 func Parse(file string, data []byte, known Known) (*Policy, error) {
+	return Sources{{Name: file, Text: string(data)}}.Policy(known)
+}
+
+// read reads the file alone.
+func (s Source) read(known Known) (*Policy, *report) {
 	var f policyFile
-	doc, err := strictyaml.Decode(file, data, &f)
+	file := s.Name
+	doc, err := strictyaml.Decode(file, []byte(s.Text), &f)
 	r := &report{doc: doc, problems: problem.Of(err)}
+	p := &Policy{File: file, known: known}
 	if !doc.Has() {
-		return nil, r.problems.Err()
+		return p, r
 	}
-	p := &Policy{File: file, VerifyTimeout: DefaultVerifyTimeout, known: known}
 	if doc.Has("version") && f.Version != 1 {
 		r.value(fmt.Sprintf("version %d is not known", f.Version), "write version: 1", "version")
 	}
 	if doc.Has("verify_timeout") {
-		p.VerifyTimeout = f.VerifyTimeout
 		r.positive(f.VerifyTimeout > 0, fmt.Sprintf("leave it out for %s", DefaultVerifyTimeout), "verify_timeout")
+	}
+	for i, text := range f.Never {
+		line, _ := doc.Pos("never", i)
+		p.nevers = append(p.nevers, never{core.Action(text), fmt.Sprintf("%s:%d", file, line)})
+		if !slices.Contains(core.CanForbid, core.Action(text)) {
+			r.value("unknown action "+quote(text), "write accept or continue", "never", i)
+		}
 	}
 	p.Budget = f.Budget.read(r)
 	p.Detached = readDetached(r, f.Detached)
 	p.ExitCodes = f.ExitCodes
 	checkExitCodes(r, f.ExitCodes, known)
 	for i, rule := range f.Rules {
-		p.Rules = append(p.Rules, rule.read(r, file, known, i))
+		read := rule.read(r, file, known, i)
+		read.VerifyTimeout = cmp.Or(rule.Limit, f.VerifyTimeout, DefaultVerifyTimeout)
+		p.Rules = append(p.Rules, read)
 	}
 	checkReach(r, p)
 	for i, test := range f.Tests {
 		p.Tests = append(p.Tests, test.read(r, p, i))
 	}
-	if err := r.problems.Err(); err != nil {
-		return nil, err
+	return p, r
+}
+
+// Never are the actions that nobody but a person may take.
+func (p *Policy) Never() (actions []core.Action) {
+	for _, n := range p.nevers {
+		actions = append(actions, n.action)
 	}
-	return p, nil
+	return actions
 }
 
 func readDetached(r *report, text string) Detached {

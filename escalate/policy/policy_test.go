@@ -20,13 +20,7 @@ func known(t testing.TB) Known {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := Known{}
-	for _, template := range set.Templates() {
-		for _, o := range template.Options {
-			k[template.Guard] = append(k[template.Guard], o.Option)
-		}
-	}
-	return k
+	return set.Known()
 }
 
 // parse reads a policy of which the version is left out.
@@ -69,32 +63,32 @@ exit_codes: {accepted: 0, tripped: 7, max_runtime: 9}
 	if second.Where != "p.yaml:12" || len(second.Guards) != 2 || second.Verify != "make smoke" {
 		t.Errorf("second rule: %+v", second)
 	}
-	if p.VerifyTimeout != 30*time.Second || p.Budget != (Budget{3, 30, 45 * time.Minute}) || p.Detached != DetachedDefer || p.ExitCodes["max_runtime"] != 9 {
+	if p.Budget != (Budget{3, 30, 45 * time.Minute}) || p.Detached != DetachedDefer || p.ExitCodes["max_runtime"] != 9 {
 		t.Errorf("policy: %+v", p)
 	}
-	if p := parse(t, ""); p.VerifyTimeout != DefaultVerifyTimeout || p.Budget != (Budget{}) || p.Detached != "" {
+	if p := parse(t, ""); p.Budget != (Budget{}) || p.Detached != "" {
 		t.Errorf("defaults: %+v", p)
 	}
 }
 
 func TestLoad(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ci.yaml")
-	if _, err := Load(file, nil); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), file) {
+	if _, err := Load(nil, file); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), file) {
 		t.Errorf("missing file: %v", err)
 	}
 	if err := os.WriteFile(file, []byte("version: 1\nrules: [{guard: max_runtime, answer: pause, reason: r}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := Load(file, nil); err != nil || p.Rules[0].Where != file+":2" {
+	if p, err := Load(nil, file); err != nil || p.Rules[0].Where != file+":2" {
 		t.Errorf("%+v %v", p, err)
 	}
 	if err := os.WriteFile(file, []byte("version: 1\n#"+strings.Repeat("x", strictyaml.MaxSize)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := Load(file, nil); err == nil || p != nil || !strings.Contains(err.Error(), "bytes") {
+	if p, err := Load(nil, file); err == nil || p != nil || !strings.Contains(err.Error(), "bytes") {
 		t.Errorf("oversized file: %v", err)
 	}
-	if _, err := Load(t.TempDir(), nil); err == nil {
+	if _, err := Load(nil, t.TempDir()); err == nil {
 		t.Error("a folder was read")
 	}
 }
@@ -235,7 +229,7 @@ func TestMisleadingOptions(t *testing.T) {
 		{"continue", core.ActionContinue, true},
 		{"give_up", core.ActionAccept, true},
 	} {
-		k := Known{core.LoopDetected: {{ID: c.id, Action: c.action}}}
+		k := Known{core.LoopDetected: {Options: []core.Option{{ID: c.id, Action: c.action}}}}
 		_, err := Parse("p.yaml", []byte("version: 1\nrules: [{guard: loop_detected, answer: "+c.id+", reason: r}]"), k)
 		if (err == nil) != c.ok || (err != nil && !strings.Contains(err.Error(), "does something else than it says")) {
 			t.Errorf("%s that means %s: %v", c.id, c.action, err)

@@ -18,7 +18,7 @@ func checkReach(r *report, p *Policy) {
 		open := false
 		answerable := 0
 		for _, guard := range p.Rules[i].scope() {
-			if _, _, why := p.Rules[i].option(guard, p.known.options(guard)); why != "" {
+			if _, _, why := p.Rules[i].option(p.known.question(guard)); why != "" {
 				continue
 			}
 			answerable++
@@ -48,6 +48,6 @@ func (r *Rule) settles(guard core.GuardID, known Known) bool {
 	if !r.covers(guard) || r.Verify != "" || !r.when.holdsAlways(guard) {
 		return false
 	}
-	o, _, why := r.option(guard, known.options(guard))
+	o, _, why := r.option(known.question(guard))
 	return why == "" && slices.Contains(endings, o.Action)
 }

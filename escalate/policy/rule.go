@@ -27,12 +27,14 @@ type Rule struct {
 	Reason string
 	// Verify is the shell command that has to exit with 0; empty for none.
 	Verify string
-	// VerifyTimeout is how long that may take; zero is [Policy.VerifyTimeout].
+	// VerifyTimeout is how long that may take; zero is [DefaultVerifyTimeout].
 	VerifyTimeout time.Duration
 	// Where is the rule's place in the file, FILE:LINE.
 	Where string
 
-	when condition
+	when         condition
+	file         string
+	line, column int
 }
 
 // covers reports whether the rule is for that question.
@@ -59,13 +61,14 @@ func (r *Rule) scope() []core.GuardID {
 // single reports whether the rule is for one guard that it names.
 func (r *Rule) single() bool { return len(r.Guards) == 1 && r.Guards[0] != EveryGuard }
 
-// option is what the rule answers to a question that has these options. The
-// text says why it cannot answer it; unlisted that it answers what is not
-// among them.
-func (r *Rule) option(guard core.GuardID, options []core.Option) (o core.Option, unlisted bool, why string) {
-	q := core.Question{Options: options}
+// option is what the rule answers to the question. The text says why it cannot
+// answer it; unlisted that it answers what is not among its options.
+func (r *Rule) option(q core.Question) (o core.Option, unlisted bool, why string) {
 	o, ok := q.Option(r.Answer)
+	guard, options := q.Guard, q.Options
 	switch {
+	case q.Exclusive:
+		return o, false, fmt.Sprintf("only a person may answer the question about %s", guard)
 	case ok && o.Action == core.ActionReview:
 		return o, false, fmt.Sprintf("%s shows the history to a person, and a policy is none", r.Answer)
 	case ok && misleading(guard, o):
@@ -96,11 +99,12 @@ func misleading(guard core.GuardID, o core.Option) bool {
 // read checks a rule of the file.
 func (f ruleFile) read(r *report, file string, known Known, i int) Rule {
 	at := func(key string) []any { return []any{"rules", i, key} }
-	line, _ := r.doc.Pos("rules", i)
+	line, column := r.doc.Pos("rules", i)
 	rule := Rule{
 		Guards: f.Guard.ids, When: f.When, Answer: f.Answer, Verify: strings.TrimSpace(f.Verify), VerifyTimeout: f.Limit,
 		Reason: strings.Join(strings.Fields(f.Reason), " "),
 		Where:  fmt.Sprintf("%s:%d", file, line),
+		file:   file, line: line, column: column,
 	}
 	good := f.Guard.check(r, known, at("guard"))
 	if r.doc.Has(at("verify")...) && rule.Verify == "" {
@@ -132,7 +136,7 @@ func (f ruleFile) read(r *report, file string, known Known, i int) Rule {
 // checkDoubt checks the key unknown, which changes what rules that forbid do.
 func (f ruleFile) checkDoubt(r *report, rule *Rule, known Known, path []any) {
 	forbids := func(guard core.GuardID) bool {
-		o, _, why := rule.option(guard, known.options(guard))
+		o, _, why := rule.option(known.question(guard))
 		return why == "" && o.Action.Stops()
 	}
 	switch {
@@ -201,11 +205,12 @@ func (r *Rule) checkAnswer(to *report, known Known, path []any) {
 	guards := r.scope()
 	first, found, offered := "", false, false
 	for _, guard := range guards {
-		_, _, why := r.option(guard, known.options(guard))
+		q := known.question(guard)
+		_, _, why := r.option(q)
 		if why == "" {
 			return
 		}
-		_, listed := known.option(guard, r.Answer)
+		_, listed := q.Option(r.Answer)
 		offered = offered || listed
 		found = found || listed || (isUnlisted(r.Answer) && isGuard(guard))
 		if first == "" || listed {

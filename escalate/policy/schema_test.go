@@ -64,8 +64,8 @@ func TestSchema(t *testing.T) {
 		}
 	}
 	id := regexp.MustCompile(rule["properties"].(object)["answer"].(object)["pattern"].(string))
-	for guard, options := range known(t) {
-		for _, o := range options {
+	for guard, q := range known(t) {
+		for _, o := range q.Options {
 			if !id.MatchString(o.ID) {
 				t.Errorf("the schema refuses the option %s of %s", o.ID, guard)
 			}

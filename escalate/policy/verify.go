@@ -19,11 +19,11 @@ type verifier func(context.Context, *Rule) (end *core.VerifyFinished, why string
 // clean up.
 const killAfter = time.Second
 
-func (o Options) verifier(p *Policy) verifier {
+func (o Options) verifier() verifier {
 	switch o.Verifying {
 	case VerifyRun:
 		return func(ctx context.Context, r *Rule) (*core.VerifyFinished, string, error) {
-			return o.run(ctx, r, cmp.Or(r.VerifyTimeout, p.VerifyTimeout))
+			return o.run(ctx, r, cmp.Or(r.VerifyTimeout, DefaultVerifyTimeout))
 		}
 	case VerifyPass:
 		return assume(true)

@@ -16,7 +16,7 @@ import (
 // accepting is a policy that accepts if the command says so, and else pauses.
 func accepting(t testing.TB, command string) *Policy {
 	p := parse(t, "rules:\n  - {guard: \"*\", answer: accept, verify: "+strconv.Quote(command)+", reason: r}\n  - {guard: \"*\", answer: pause, reason: r}\n")
-	p.VerifyTimeout = 20 * time.Second
+	p.Rules[0].VerifyTimeout = 20 * time.Second
 	return p
 }
 
@@ -51,7 +51,7 @@ func TestVerify(t *testing.T) {
 			}
 			p := accepting(t, c.command)
 			if c.limit > 0 {
-				p.VerifyTimeout = c.limit
+				p.Rules[0].VerifyTimeout = c.limit
 			}
 			var ends []core.VerifyFinished
 			before := 0

@@ -20,7 +20,7 @@ func TestVerifyEndsItsTree(t *testing.T) {
 	dir := t.TempDir()
 	pidFile := filepath.Join(dir, "pid")
 	p := accepting(t, "sleep 600 & echo $! >pid; wait")
-	p.VerifyTimeout = time.Second
+	p.Rules[0].VerifyTimeout = time.Second
 	if a, err := p.Responder(Options{Dir: dir, KillAfter: 100 * time.Millisecond}).Respond(t.Context(), question(t, core.MaxRuntime), state(core.MaxRuntime)); a.Option != "pause" {
 		t.Fatalf("%+v %v", a, err)
 	}

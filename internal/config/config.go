@@ -319,24 +319,24 @@ func (c *Settings) overridden() error {
 	return errors.Join(errs...)
 }
 
-// onePolicy refuses to choose between two policies: the rules that forbid could be in the
-// one that is dropped. A policy that is enforced has no rival.
+// onePolicy refuses policies from several places: the rules that forbid could be in the
+// one that is dropped or answers later. A policy that is enforced has no rival.
 func (c *Settings) onePolicy() error {
 	var by, files []string
-	add := func(where, file string) {
-		if abs, err := filepath.Abs(file); err == nil {
-			file = abs
+	add := func(where string, named ...string) {
+		all := ""
+		for _, file := range named {
+			if abs, err := filepath.Abs(file); err == nil {
+				all += abs + "\n"
+			}
 		}
-		by, files = append(by, where), append(files, file)
+		by, files = append(by, where), append(files, all)
 	}
 	k := c.key("policy")
 	if of := c.given[k.Name]; of != nil {
-		if len(of.texts) > 1 {
-			return Usage(of.by+" is given twice, and only one policy can answer", "leave one of them out")
-		}
-		add(of.by, of.texts[0])
+		add(of.by, of.texts...)
 		if file := os.Getenv(k.Variable()); file != "" && !of.variable {
-			add(k.Variable(), file)
+			add(k.Variable(), k.split(file)...)
 		}
 	}
 	for _, l := range c.layers {
@@ -347,12 +347,12 @@ func (c *Settings) onePolicy() error {
 		case l.enforced():
 			return nil
 		}
-		add(l.at(k.Name), file.value.String())
+		add(l.at(k.Name), file.texts...)
 	}
 	if len(slices.Compact(files)) < 2 {
 		return nil
 	}
-	return Usage(fmt.Sprintf("%s name different policies, and only one can answer", strings.Join(by, " and ")), "leave one of them out")
+	return Usage(fmt.Sprintf("%s name different policies, and none goes before the other", strings.Join(by, " and ")), "give them in one place, in the order in which they answer: --policy A --policy B")
 }
 
 // differs reports whether what is given of a key differs from what is enforced.

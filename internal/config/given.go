@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -128,6 +129,14 @@ func (g *Given) Parse() error {
 	return errors.Join(errs...)
 }
 
+// split parts the paths in a variable as PATH has them, where the key takes several.
+func (k Key) split(text string) []string {
+	if list := filepath.SplitList(text); k.Repeats() && k.tag("value") == "path" && k.tag("consent") != "name" && len(list) > 0 {
+		return list
+	}
+	return []string{text}
+}
+
 // read parses what is given, and what variables say of the other keys that the command takes.
 func (c *Settings) read() error {
 	errs := []error{c.call.Given.Parse()}
@@ -139,7 +148,7 @@ func (c *Settings) read() error {
 		if !ok || name == "" || c.given[k.Name] != nil {
 			continue
 		}
-		w, err := k.parse(text)
+		w, err := k.parse(k.split(text)...)
 		if err != nil {
 			errs = append(errs, Usage(fmt.Sprintf("%s: %v (from the variable %s)", Flag(k.Flag()), err, name), ""))
 		}

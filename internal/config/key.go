@@ -295,6 +295,9 @@ func (k Key) decode(to reflect.Value, text string) error {
 			words = strings.Split(text, ",")
 		}
 		for _, word := range words {
+			if k.tag("blank") == "no" && strings.TrimSpace(word) == "" {
+				return SaysNothing(word)
+			}
 			if err := k.known(word); err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
@@ -34,6 +35,9 @@ func (f *File) readNamed() []Named {
 			}
 			for _, path := range l.values[k.Name].texts {
 				list = append(list, f.namedBy(k.Name, path)...)
+				if k.Name == "policy" {
+					list = append(list, f.included(path)...)
+				}
 			}
 		}
 	}
@@ -50,6 +54,19 @@ func (f *File) namedBy(key, path string) []Named {
 		if ext := strings.ToLower(filepath.Ext(e.Name())); ext == ".yaml" || ext == ".yml" {
 			list = append(list, f.named(key, filepath.Join(path, e.Name()), e.Name()))
 		}
+	}
+	return list
+}
+
+// included are the files that a policy includes.
+func (f *File) included(file string) []Named {
+	text, err := inputfile.Read(file, strictyaml.MaxSize)
+	if err != nil {
+		return nil // what reads it reports that
+	}
+	var list []Named
+	for _, name := range policy.Includes(text) {
+		list = append(list, f.namedBy("policy", policy.Beside(file, name))...)
 	}
 	return list
 }

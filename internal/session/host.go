@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
@@ -42,7 +41,7 @@ func NewHost(o HostOptions) (*Host, error) {
 	if err := elsewhere(&r.Options); err != nil {
 		return nil, err
 	}
-	if r.Options.Policy != "" && r.Policy == nil {
+	if len(r.Options.Policy) > 0 && r.Policy == nil {
 		return nil, config.Usagef("%s: the submitted configuration names the policy without its text; submit the loop again", config.Flag("policy"))
 	}
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -74,7 +73,7 @@ func CommandsOf(recorded json.RawMessage) ([]string, error) {
 	if r.Policy == nil {
 		return lines, nil
 	}
-	p, err := policy.Parse(r.Policy.Name, []byte(r.Policy.Text), nil)
+	p, err := r.Policy.Policy(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/looprun/looprun/escalate/policy"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ func TestAnAnswerOfAHostIsMasked(t *testing.T) {
 	const text = `version: 1
 rules: [{guard: max_iterations, answer: accept, verify: "echo %[1]s", reason: "It has %[1]s."}]
 `
-	recorded, err := json.Marshal(Recorded{Command: []string{"true"}, Policy: &recordedFile{"policy.yaml", fmt.Sprintf(text, secret)}})
+	recorded, err := json.Marshal(Recorded{Command: []string{"true"}, Policy: policy.Sources{{Name: "policy.yaml", Text: fmt.Sprintf(text, secret)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/looprun/looprun/core"
@@ -13,6 +14,8 @@ import (
 type questions struct {
 	set func() (*templates.Set, error)
 	dir string // where the run takes place
+	// never are the actions that the policy leaves to persons.
+	never []core.Action
 }
 
 var (
@@ -29,7 +32,7 @@ func loadQuestions(dir string, dirs []string, debug bool) (questions, error) {
 			return nil, err
 		}
 		return set.WithDebug(debug), nil
-	}), dir}
+	}), dir, nil}
 	if len(dirs) == 0 {
 		return q, nil
 	}
@@ -45,6 +48,7 @@ func (q questions) Question(s *core.State, trip core.Trip) (core.Question, error
 	}
 	question, err := set.Question(s, trip)
 	question.CI = ciFacts(q.dir)
+	question.Never = slices.Concat(question.Never, q.never)
 	return question, err
 }
 

@@ -319,18 +319,14 @@ func (d *debugger) shell(ctx context.Context, st *core.State) (core.DebugFinishe
 	return core.DebugFinished{ExitCode: sh.ProcessState.ExitCode()}, nil
 }
 
-// loadPolicy reads the policy file, or what was recorded of it.
-func (s *Session) loadPolicy(kept *recordedFile) error {
-	name := s.opts.Policy
-	var text []byte
-	switch {
-	case kept != nil:
-		name, text = kept.Name, []byte(kept.Text)
-	case name == "":
+// loadPolicy reads the policy files, or what was recorded of them.
+func (s *Session) loadPolicy(sources policy.Sources) error {
+	if sources == nil && len(s.opts.Policy) == 0 {
 		return nil
-	default:
+	}
+	if sources == nil {
 		var err error
-		if text, err = config.ReadYAML(name); err != nil {
+		if sources, err = policy.Read(s.opts.Policy...); err != nil {
 			return config.Usagef("%s: %v; %s", config.Flag("policy"), err, config.ToRead(err))
 		}
 	}
@@ -338,11 +334,11 @@ func (s *Session) loadPolicy(kept *recordedFile) error {
 	if err != nil {
 		return err
 	}
-	p, err := policy.Parse(name, text, set.Options())
+	p, err := sources.Policy(set.Known())
 	if err != nil {
 		return fmt.Errorf("the policy cannot be used, and nothing was run:\n%w", err)
 	}
-	s.policy, s.policySource = p, &recordedFile{name, string(text)}
+	s.policy, s.policySource, s.questions.never = p, sources, p.Never()
 	return nil
 }
 

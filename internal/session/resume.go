@@ -209,16 +209,17 @@ func (c *Anew) locate(dir string) error {
 		}
 		return filepath.Join(here, path)
 	}
-	c.Policy = from(c.Policy)
-	for i, path := range c.Templates {
-		c.Templates[i] = from(path)
+	for _, list := range [][]string{c.Policy, c.Templates} {
+		for i, path := range list {
+			list[i] = from(path)
+		}
 	}
 	return nil
 }
 
 // change puts what was given anew over what was recorded.
 func (c *Anew) change(r *Recorded, given func(flag string) bool) (changed bool) {
-	if c.Policy != "" {
+	if len(c.Policy) > 0 {
 		r.Policy = nil
 	}
 	if c.Assistant != "" { // what the one before was called says nothing of this one

@@ -72,7 +72,7 @@ type Session struct {
 	questions questions
 	policy    *policy.Policy // nil: none
 	// policySource is the policy's text as it is recorded.
-	policySource *recordedFile
+	policySource policy.Sources
 	run          *scratchpad.Run
 	state        *core.State // as the last event left it; its owner is the loop
 	loop         *engine.Loop
@@ -116,18 +116,12 @@ type Session struct {
 type Recorded struct {
 	Options config.Options `json:"options"`
 	Command []string       `json:"command"`
-	Policy  *recordedFile  `json:"policy,omitempty"`
+	Policy  policy.Sources `json:"policy,omitempty"`
 	// Masked says that the rest held a secret and is not all there.
 	Masked bool `json:"masked,omitempty"`
 	// Lossy says that the rest, or the run's directory, has bytes that are no
 	// UTF-8, which JSON cannot keep.
 	Lossy bool `json:"lossy,omitempty"`
-}
-
-// recordedFile is a file as it was when the run started.
-type recordedFile struct {
-	Name string `json:"name"`
-	Text string `json:"text"`
 }
 
 // New reads everything that the options name, and reports all that is
@@ -143,7 +137,7 @@ func New(app *Program, o *config.Options) (*Session, error) {
 
 // load reads templates and policy; kept is the policy as it was recorded, used
 // when the options name none.
-func (s *Session) load(kept *recordedFile) error {
+func (s *Session) load(kept policy.Sources) error {
 	var err error
 	var errs []error
 	wrong := func(err error) { errs = append(errs, err) }

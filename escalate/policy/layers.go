@@ -1,0 +1,164 @@
+package policy
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/problem"
+	"github.com/looprun/looprun/internal/strictyaml"
+)
+
+// Source is a policy file as it was read.
+type Source struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+	// Included says that the file before it that is not included names it.
+	Included bool `json:"included,omitempty"`
+}
+
+// Sources are files that answer together, the first before the others.
+type Sources []Source
+
+// UnmarshalJSON also reads one file, as journals had it.
+func (s *Sources) UnmarshalJSON(data []byte) error {
+	var list []Source
+	if err := json.Unmarshal(data, &list); err != nil {
+		list = make([]Source, 1)
+		if err := json.Unmarshal(data, &list[0]); err != nil {
+			return err
+		}
+	}
+	*s = list
+	return nil
+}
+
+// Read reads the files, each followed by those that it includes. The error is that of
+// opening one.
+func Read(files ...string) (Sources, error) {
+	var list Sources
+	add := func(name string, included bool) error {
+		f, err := inputfile.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		data, err := io.ReadAll(io.LimitReader(f, strictyaml.MaxSize+1)) // more is refused as YAML
+		list = append(list, Source{Name: name, Text: string(data), Included: included})
+		return err
+	}
+	for _, file := range files {
+		if err := add(file, false); err != nil {
+			return nil, err
+		}
+		for _, name := range Includes([]byte(list[len(list)-1].Text)) {
+			if err := add(Beside(file, name), true); err != nil {
+				return nil, fmt.Errorf("%s: include: %w", file, err)
+			}
+		}
+	}
+	return list, nil
+}
+
+// Beside is where a file that a policy includes is.
+func Beside(file, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(file), name)
+}
+
+// Includes are the files that a policy names under include. What is wrong with it is for
+// [Parse] to report.
+func Includes(data []byte) []string {
+	var f struct {
+		Include []string `yaml:"include"`
+	}
+	_ = yaml.Unmarshal(data, &f)
+	return f.Include
+}
+
+// Policy reads the files as one policy. Rules are looked at in the order of the files. What
+// a file forbids under never is forbidden to all; of budgets the strictest counts, and of
+// all else what the first says that says it. The tests are those of the first file.
+func (s Sources) Policy(known Known) (*Policy, error) {
+	all := &Policy{known: known}
+	var problems problem.List
+	for i, source := range s {
+		p, r := source.read(known)
+		included := 0
+		for i+1+included < len(s) && s[i+1+included].Included {
+			included++
+		}
+		if n := len(Includes([]byte(source.Text))); source.Included && n > 0 || !source.Included && n != included {
+			r.value("the files under include are not read here", "an included file includes no others: name them all in the first", "include")
+		}
+		problems = append(problems, r.problems...)
+		if i == 0 {
+			all = p
+		} else {
+			all.add(p)
+		}
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	for i := range all.Rules {
+		if r := &all.Rules[i]; all.overruled(r) != nil {
+			n := all.overruled(r)
+			problems = append(problems, problem.Problem{
+				File: r.file, Line: r.line, Column: r.column,
+				Text: fmt.Sprintf("the rule answers %s, and %s says never: %s", quote(r.Answer), n.where, n.action), Remedy: "remove the rule",
+			})
+		}
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// add puts another file's policy below this one.
+func (p *Policy) add(q *Policy) {
+	p.Rules = append(p.Rules, q.Rules...)
+	p.Budget.Continues = least(p.Budget.Continues, q.Budget.Continues)
+	p.Budget.Iterations = least(p.Budget.Iterations, q.Budget.Iterations)
+	p.Budget.Runtime = least(p.Budget.Runtime, q.Budget.Runtime)
+	p.nevers = append(p.nevers, q.nevers...)
+	p.Detached = cmp.Or(p.Detached, q.Detached)
+	codes := maps.Clone(q.ExitCodes)
+	if codes == nil {
+		codes = p.ExitCodes
+	}
+	maps.Copy(codes, p.ExitCodes)
+	p.ExitCodes = codes
+}
+
+// least is the stricter of two bounds, of which zero is none.
+func least[T int | time.Duration](a, b T) T {
+	if a == 0 || b == 0 {
+		return a + b
+	}
+	return min(a, b)
+}
+
+// overruled is what forbids every answer that the rule can give; nil: it can give one.
+func (p *Policy) overruled(r *Rule) (by *never) {
+	for _, guard := range r.scope() {
+		o, _, why := r.option(p.known.question(guard))
+		if why != "" {
+			continue
+		}
+		if by = p.forbids(o.Action); by == nil {
+			return nil
+		}
+	}
+	return by
+}
