@@ -10,6 +10,8 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
+	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/rejection"
 )
@@ -75,12 +77,52 @@ func (t *Template) check(r *report) {
 
 func (t *Template) checkWording(r *report) {
 	variables := Variables()
+	for i := range variables {
+		if v := &variables[i]; of[v.Name] != nil && t.Guard != AnyGuard && slices.Contains(guardIDs(), string(t.Guard)) && !slices.Contains(of[v.Name], t.Guard) {
+			v.Type = typeEmpty
+		}
+	}
 	r.faults(faultsIn(t.Question, variables), "question")
 	for i, o := range t.Options {
 		r.faults(faultsIn(o.Description, variables), "options", i, "description")
 		r.faults(faultsIn(o.Guidance, variables), "options", i, "guidance")
 	}
 }
+
+// rehearse reports a question that says nothing in a made-up run.
+func (t *Template) rehearse(r *report) {
+	state, trip := Sample(t.Guard)
+	text, err := fill(t.Question, newSource(state, trip, nil).facts(), textLimit)
+	if err == nil && strings.TrimSpace(text) == "" {
+		r.value("the question is empty in a made-up run", "write a text for every case, as {{if …}}…{{else}}…{{end}}", "question")
+	}
+}
+
+// beyond reports options that extend a limit by more than answers can without --cap-….
+func (t *Template) beyond() (problems problem.List) {
+	caps := core.DefaultCaps(core.DefaultLimits())
+	for i, o := range t.Options {
+		for unit, limit := range map[string]string{"iterations": fmt.Sprint(caps.Iterations), "runtime": plural.Duration(caps.Runtime)} {
+			if unit == "iterations" && o.Extend.Iterations > caps.Iterations || unit == "runtime" && o.Extend.Runtime > caps.Runtime {
+				problems = append(problems, t.doc.Problem(fmt.Sprintf("the option %s extends by more than the cap of %s", o.ID, limit),
+					"lower it: it is cut to the cap, unless a run has a larger --cap-"+unit, "options", i, "extend", unit))
+			}
+		}
+	}
+	return problems
+}
+
+// of are the questions that have the variables of what the command says.
+var of = func() map[string][]core.GuardID {
+	of := map[string][]core.GuardID{"Agent": {core.Rejection, core.Blocked, core.Clarification, core.LadderExhausted}}
+	for _, name := range []string{"ReasonType", "ReasonSummary", "ReasonDetail", "BlockingFactor", "Attempted", "Evidence", "Suggested", "SuggestedWhy", "Alternative", "Subtasks"} {
+		of[name] = []core.GuardID{core.Rejection}
+	}
+	for _, name := range []string{"Asked", "Context", "Considered", "WouldHelp"} {
+		of[name] = []core.GuardID{core.Blocked, core.Clarification, core.LadderExhausted}
+	}
+	return of
+}()
 
 func (t *Template) checkTitles(r *report) {
 	literal(r, t.Header, maxHeader, "header")
@@ -296,6 +338,7 @@ func (t *Template) checkDefault(r *report) {
 const (
 	typeRoot    VariableType = "root"    // the dot outside of range and with
 	typeUnknown VariableType = "unknown" // of what is faulty already
+	typeEmpty   VariableType = "empty"   // of what the guard's question never has
 )
 
 const maxRangeDepth = 2
@@ -474,6 +517,8 @@ func (c *checker) variable(n parse.Node, path []string) VariableType {
 	switch {
 	case !ok:
 		return c.fault(n, fmt.Sprintf("unknown variable {{.%s}}", termsafe.Cut(path[0], 40)), c.remedy(path[0]))
+	case t == typeEmpty:
+		return c.fault(n, fmt.Sprintf("{{.%s}} is always empty in this question", path[0]), fmt.Sprintf("remove it; the questions that have it are %v", of[path[0]]))
 	case len(path) > 1:
 		return c.fault(n, fmt.Sprintf("{{.%s}} is a %s and has no parts", path[0], t), "")
 	}

@@ -142,13 +142,15 @@ func reason(err error) string {
 func Check(paths ...string) error {
 	var problems problem.List
 	for _, p := range paths {
-		var found problem.List
+		read := readPack
 		if info, err := os.Stat(p); err == nil && !info.IsDir() {
-			_, found = loadPack([]string{p}, readFile)
-		} else {
-			_, found = readPack(p)
+			read = func(p string) (*pack, problem.List) { return loadPack([]string{p}, readFile) }
 		}
+		pack, found := read(p)
 		problems = append(problems, found...)
+		for _, t := range pack.templates {
+			problems = append(problems, t.beyond()...)
+		}
 	}
 	return problems.Err()
 }

@@ -1,7 +1,10 @@
 package templates
 
 import (
+	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
@@ -31,6 +34,14 @@ func (r *report) key(text, remedy string, path ...any) {
 	p := r.doc.Problem(text, remedy, path...)
 	p.Line, p.Column = r.doc.KeyPos(path...)
 	r.add(p)
+}
+
+// visible reports characters that are not seen, or change how others are.
+func (r *report) visible(text string, path ...any) {
+	hidden := func(c rune) bool { return !unicode.IsGraphic(c) && !strings.ContainsRune("\n\t\u200d", c) }
+	if i := strings.IndexFunc(text, hidden); i >= 0 {
+		r.value(fmt.Sprintf("%q holds the control character %+q", path[len(path)-1], []rune(text[i:])[0]), "remove it", path...)
+	}
 }
 
 // faults reports what is wrong with the wording at the path.

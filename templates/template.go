@@ -36,6 +36,7 @@ type Template struct {
 	File string
 
 	source       []byte
+	doc          *strictyaml.Document
 	line, column int // of the guard
 }
 
@@ -144,6 +145,9 @@ func parseTemplate(name string, data []byte) (*Template, problem.List) {
 	t, r := readTemplate(name, data)
 	if r.doc.Has() {
 		t.check(r)
+		if len(r.problems) == 0 {
+			t.rehearse(r)
+		}
 	}
 	return t, r.problems
 }
@@ -156,13 +160,20 @@ func readTemplate(name string, data []byte) (*Template, *report) {
 	t := &Template{
 		Guard: core.GuardID(f.Guard), Header: plain(f.Header), Short: plain(f.Short),
 		Question: f.Question, Default: f.Default, Exclusive: f.Exclusive,
-		File: name, source: data,
+		File: name, source: data, doc: doc,
 	}
 	if t.Short == "" && !doc.Has("short") {
 		t.Short = t.Header
 	}
 	if !doc.Has() {
 		return t, r
+	}
+	r.visible(f.Header, "header")
+	r.visible(f.Short, "short")
+	r.visible(f.Question, "question")
+	for i, o := range f.Options {
+		r.visible(o.Label, "options", i, "label")
+		r.visible(o.Description, "options", i, "description")
 	}
 	for _, action := range f.Never {
 		t.Never = append(t.Never, core.Action(action))

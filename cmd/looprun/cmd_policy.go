@@ -43,6 +43,7 @@ func loadPolicy(files, packs []string) (*policy.Policy, *templates.Set, error) {
 type policyCheckCmd struct {
 	File string `arg:"" help:"The policy file."`
 	packFlag
+	Debug config.ShellLine `placeholder:"LINE" help:"The debug command of the run." key:"debug"`
 }
 
 func (policyCheckCmd) Help() string {
@@ -57,6 +58,11 @@ func (c *policyCheckCmd) Run(a *app) error {
 	}
 	if _, err := p.RunTests(); err != nil {
 		return err
+	}
+	if c.Debug == "" {
+		if err := p.WithoutDebug(); err != nil {
+			return err
+		}
 	}
 	tests := "it has no tests of its own"
 	if n := len(p.Tests); n > 0 {

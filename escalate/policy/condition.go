@@ -10,6 +10,8 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/protocol/rejection"
+	"github.com/looprun/looprun/protocol/signal"
 )
 
 // condition is an expression over the facts. The zero value always holds.
@@ -69,6 +71,9 @@ func (c *condition) weigh(scope []core.GuardID) bool {
 	onlyGuard := !slices.ContainsFunc(names, func(name string) bool { return name != "guard" })
 	possible := len(scope) == 0
 	for _, guard := range scope {
+		if !c.root.satisfiable(guard) {
+			continue
+		}
 		v := c.root.verdict(func(n *node) verdict {
 			if slices.ContainsFunc(n.facts(), func(name string) bool { return name != "guard" }) {
 				return maybe
@@ -307,15 +312,23 @@ func valuesOf(fact string, known Known) (values []string) {
 		}
 	case "outcome":
 		values = []string{string(core.OutcomeDone), string(core.OutcomeNotDone), string(core.OutcomeError)}
+	case "reason_type":
+		for _, reason := range rejection.Reasons() {
+			values = append(values, string(reason))
+		}
+	case "cause":
+		values = signal.Causes()
+	case "ci_name":
+		values = []string{"github", "gitlab", "buildkite", "azure"}
 	}
 	return values
 }
 
-// unlisted reports whether a value is accepted without being listed: that there is no
-// outcome, and what policies of recorded runs may name, which holds no more since an
+// unlisted reports whether a value is accepted without being listed: that there is none,
+// and what policies of recorded runs may name, which holds no more since an
 // iteration that was cut off is no evidence.
 func unlisted(fact, value string) bool {
-	return fact == "outcome" && (value == "" || value == string(core.OutcomeInterrupted))
+	return value == "" || fact == "outcome" && value == string(core.OutcomeInterrupted)
 }
 
 // show writes a fact's value on one line; texts come from the command and are

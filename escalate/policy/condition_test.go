@@ -84,6 +84,9 @@ func TestConditions(t *testing.T) {
 		{`guard == "max_iterations"`, true, true},
 		{"true", true, true},
 		{"errors == 0 && repeats % 2 == 0", true, true},
+		{"cost > 1.4 and cost < 1.6 && cost != 1.4", true, false},
+		{`branch != "b" && branch != "c" && branch != "" && continues > 0 && continues < 2`, true, false},
+		{`label startsWith "test" && not (label startsWith "build") && ci_name != ""`, true, false},
 	} {
 		p, err := rule(t, "max_iterations", c.when)
 		if err != nil {
@@ -165,6 +168,18 @@ func TestBadConditions(t *testing.T) {
 		{"1 > 2", "can never hold"},
 		{"improved && false", "can never hold"},
 		{"not (improved or true)", "can never hold"},
+		{"continues < 2 && continues > 5", "can never hold for max_iterations"},
+		{"improved && !improved", "can never hold"},
+		{"improved && ci && not (improved || tag == \"\")", "can never hold"},
+		{"cost > 1.5 and cost < 1.5", "can never hold"},
+		{`branch == "a" && branch == "b"`, "can never hold"},
+		{`branch in ["a", "b"] && branch not in ["b", "a"]`, "can never hold"},
+		{"runtime < 10m && runtime > 1h", "can never hold"},
+		{`reason_type == "BLOCKER"`, "can never hold for max_iterations"},
+		{`cause == "security_concern" && improved`, "can never hold for max_iterations"},
+		{`reason_type == "SCOPECREEP"`, `reason_type is never "SCOPECREEP"; did you mean "SCOPE_CREEP"?`},
+		{`cause in ["security"]`, `cause is never "security"; use one of circular_dependency, security_concern, ambiguous_criteria`},
+		{`ci_name == "GitHub"`, `ci_name is never "GitHub"; did you mean "github"?`},
 		{`guard == "max_runtime" && improved`, "can never hold for max_iterations"},
 		{"length(checks) > 0", `unknown function "length"`},
 		{"now().Year() > 2000", "a fact has no parts"},

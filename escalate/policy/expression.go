@@ -58,6 +58,8 @@ type node struct {
 type values struct {
 	facts Facts
 	item  any // what # is
+	// given are values of facts in place of those in facts.
+	given map[string]any
 }
 
 // impossible is why a condition has no value: a division by zero, an index outside a list.
@@ -437,7 +439,12 @@ func (p *parser) list(from int) *node {
 
 func (p *parser) fact(from int, name string) *node {
 	n := p.node("fact", from, anything)
-	n.name, n.value = name, func(e *values) any { return plain(e.facts.value(name)) }
+	n.name, n.value = name, func(e *values) any {
+		if v, ok := e.given[name]; ok {
+			return v
+		}
+		return plain(e.facts.value(name))
+	}
 	i := slices.IndexFunc(FactList(), func(f Fact) bool { return f.Name == name })
 	if i < 0 {
 		return p.fault(n, "unknown fact "+quote(name), nearestFact(name))
@@ -573,7 +580,7 @@ func (p *parser) call(from int, name string) *node {
 func each(e *values, list, test *node, of func(hits, of int) any) any {
 	entries, hits := list.value(e).([]any), 0
 	for _, one := range entries {
-		if test.value(&values{e.facts, one}) == true {
+		if test.value(&values{facts: e.facts, item: one, given: e.given}) == true {
 			hits++
 		}
 	}

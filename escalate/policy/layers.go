@@ -7,10 +7,12 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
@@ -123,6 +125,24 @@ func (s Sources) Policy(known Known) (*Policy, error) {
 		return nil, err
 	}
 	return all, nil
+}
+
+// WithoutDebug reports the rules that answer nothing but debug, for runs without a debug
+// command.
+func (p *Policy) WithoutDebug() error {
+	var problems problem.List
+	for _, r := range p.Rules {
+		if slices.ContainsFunc(r.scope(), func(id core.GuardID) bool {
+			o, _, why := r.option(p.known.question(id))
+			return why == "" && o.Action == core.ActionDebug
+		}) {
+			problems = append(problems, problem.Problem{
+				File: r.file, Line: r.line, Column: r.column, Text: "the rule answers " + quote(r.Answer) + ", and there is no debug command",
+				Remedy: "add --debug LINE, or debug: LINE to looprun.yaml",
+			})
+		}
+	}
+	return problems.Err()
 }
 
 // add puts another file's policy below this one.

@@ -9,7 +9,7 @@ import (
 )
 
 // checkReach reports rules that never come to their turn: for each guard that
-// they could answer, an earlier rule always answers and ends the run. An
+// they could answer, an earlier rule answers first and ends the run. An
 // earlier rule that goes on or pauses hides nothing: its option may be missing,
 // its budget spent, or its answer given already.
 func checkReach(r *report, p *Policy) {
@@ -22,7 +22,7 @@ func checkReach(r *report, p *Policy) {
 				continue
 			}
 			answerable++
-			j := slices.IndexFunc(p.Rules[:i], func(before Rule) bool { return before.settles(guard, p.known) })
+			j := slices.IndexFunc(p.Rules[:i], func(before Rule) bool { return before.settles(guard, &p.Rules[i], p.known) })
 			if j < 0 {
 				open = true
 				break
@@ -33,7 +33,7 @@ func checkReach(r *report, p *Policy) {
 			}
 		}
 		if !open && answerable > 0 {
-			r.value("the rule can never match: "+strings.Join(hiding, ", ")+" always answers first",
+			r.value("the rule can never match: "+strings.Join(hiding, ", ")+" answers first",
 				"move it up, or give the earlier rule a condition", "rules", i, "guard")
 		}
 	}
@@ -42,12 +42,16 @@ func checkReach(r *report, p *Policy) {
 // endings are the actions that end a run for good.
 var endings = []core.Action{core.ActionAccept, core.ActionCancel, core.ActionReject}
 
-// settles reports whether the rule answers every question of the guard, so that
-// the run ends.
-func (r *Rule) settles(guard core.GuardID, known Known) bool {
-	if !r.covers(guard) || r.Verify != "" || !r.when.holdsAlways(guard) {
+// settles reports whether the rule answers every question of the guard that a later rule
+// would, so that the run ends: because it always holds, or has the same condition and
+// does not fail where the later one holds because a fact is not known.
+func (r *Rule) settles(guard core.GuardID, later *Rule, known Known) bool {
+	if !r.covers(guard) || r.Verify != "" {
 		return false
 	}
 	o, _, why := r.option(known.question(guard))
-	return why == "" && slices.Contains(endings, o.Action)
+	l, _, _ := later.option(known.question(guard))
+	held := o.Action.Stops() && !r.when.skip || !l.Action.Stops() || later.when.skip
+	same := r.when.root != nil && r.when.text == later.when.text && held
+	return why == "" && slices.Contains(endings, o.Action) && (same || r.when.holdsAlways(guard))
 }

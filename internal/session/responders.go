@@ -335,6 +335,9 @@ func (s *Session) loadPolicy(sources policy.Sources) error {
 		return err
 	}
 	p, err := sources.Policy(set.Known())
+	if err == nil && s.opts.Debug == "" {
+		err = p.WithoutDebug()
+	}
 	if err != nil {
 		return fmt.Errorf("the policy cannot be used, and nothing was run:\n%w", err)
 	}
