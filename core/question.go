@@ -282,6 +282,8 @@ type Answer struct {
 	// was.
 	Rule      string    `json:"rule,omitempty" mask:"own"`
 	Assistant Assistant `json:"assistant,omitzero"`
+	// Notify says that the rule that answered wants the run's services told.
+	Notify bool `json:"notify,omitempty"`
 	// Guidance is given to the next iteration beside that of the option.
 	Guidance string `json:"guidance,omitempty"`
 	// OwnWords says that Guidance stands alone, without the guidance of the option.

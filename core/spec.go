@@ -124,7 +124,10 @@ var specs = []Spec{
 			of: func(l *Limits) *float64 { return &l.Cost }, parse: func(t string) (float64, error) { return strconv.ParseFloat(t, 64) },
 			unit: "cost", caps: func(c *Caps) *float64 { return &c.Cost },
 			spent: func(s *State) float64 { return s.Cost },
-			extra: func(e Extend, begun Limits) float64 { return plus(e.Cost, share(begun.Cost, e.CostPercent)) },
+			extra: func(e Extend, begun Limits) float64 {
+				cost, _ := e.Spending(begun)
+				return cost
+			},
 		},
 	},
 	{
@@ -134,7 +137,10 @@ var specs = []Spec{
 			of: func(l *Limits) *int64 { return &l.Tokens }, parse: func(t string) (int64, error) { return strconv.ParseInt(t, 10, 64) }, noun: "token",
 			unit: "tokens", caps: func(c *Caps) *int64 { return &c.Tokens },
 			spent: func(s *State) int64 { return s.Tokens },
-			extra: func(e Extend, begun Limits) int64 { return plus(e.Tokens, share(begun.Tokens, e.TokensPercent)) },
+			extra: func(e Extend, begun Limits) int64 {
+				_, tokens := e.Spending(begun)
+				return tokens
+			},
 		},
 	},
 	{
@@ -427,6 +433,12 @@ func plus[T amount](a, b T) T {
 		return sum
 	}
 	return most[T]()
+}
+
+// Spending is by how much the limits on cost and tokens are extended in a run that began
+// with those limits.
+func (e Extend) Spending(begun Limits) (cost float64, tokens int64) {
+	return plus(e.Cost, share(begun.Cost, e.CostPercent)), plus(e.Tokens, share(begun.Tokens, e.TokensPercent))
 }
 
 func most[T amount]() T {

@@ -245,11 +245,13 @@ type State struct {
 	// Trips counts trips, Continues the answers that let the run go on.
 	Trips     int `json:"trips,omitempty"`
 	Continues int `json:"continues,omitempty"`
-	// PolicyContinues, PolicyIterations and PolicyRuntime are what continuing
+	// PolicyContinues and those below it are what continuing
 	// policy answers have used of their budget.
 	PolicyContinues  int           `json:"policy_continues,omitempty"`
 	PolicyIterations int           `json:"policy_iterations,omitempty"`
 	PolicyRuntime    time.Duration `json:"policy_runtime_ns,omitempty"`
+	PolicyCost       float64       `json:"policy_cost,omitempty"`
+	PolicyTokens     int64         `json:"policy_tokens,omitempty"`
 	// Decisions are the actions applied so far, the last 50.
 	Decisions []Decision `json:"decisions,omitempty"`
 

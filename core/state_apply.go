@@ -466,6 +466,8 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 			s.PolicyContinues++
 			s.PolicyIterations += max(0, d.Limits.Iterations-before.Iterations)
 			s.PolicyRuntime += max(0, d.Limits.Runtime-before.Runtime)
+			s.PolicyCost += max(0, d.Limits.Cost-before.Cost)
+			s.PolicyTokens += max(0, d.Limits.Tokens-before.Tokens)
 		}
 	}
 	s.settled()

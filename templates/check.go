@@ -464,7 +464,13 @@ func (c *checker) command(cmd *parse.CommandNode, piped []VariableType, s scope)
 		return c.operand(cmd.Args[0], s)
 	}
 	if !slices.Contains(functions, name.Ident) {
-		return c.fault(name, fmt.Sprintf("unknown function %q", termsafe.Cut(name.Ident, 40)), nearest.DidYouMean(name.Ident, functions))
+		remedy := nearest.DidYouMean(name.Ident, functions)
+		if i := slices.IndexFunc(c.names, func(of string) bool { return strings.EqualFold(of, name.Ident) }); i >= 0 {
+			remedy = "write {{." + c.names[i] + "}}"
+		} else if slices.Contains(guardIDs(), name.Ident) {
+			remedy = fmt.Sprintf("put quotes around a text: %q", name.Ident)
+		}
+		return c.fault(name, fmt.Sprintf("unknown function %q", termsafe.Cut(name.Ident, 40)), remedy)
 	}
 	var args []VariableType
 	for _, arg := range cmd.Args[1:] {

@@ -2,6 +2,8 @@ package templates
 
 import (
 	"errors"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -51,11 +53,20 @@ func faultsIn(src string, known []Variable) []fault {
 			c.fault(tree.Root, "define and block are not supported", "write the text where it is needed")
 		}
 	}
+	for _, at := range almost.FindAllStringSubmatchIndex(src, -1) {
+		name := src[at[2]:at[3]]
+		if i := slices.IndexFunc(c.names, func(of string) bool { return strings.EqualFold(of, name) }); i >= 0 {
+			c.faults = append(c.faults, fault{at[0], termsafe.Line(src[at[0]:at[1]]) + " is shown as it is", "write {{." + c.names[i] + "}}"})
+		}
+	}
 	if tree.Root != nil {
 		c.list(tree.Root, scope{dot: typeRoot})
 	}
 	return c.faults
 }
+
+// almost is what looks like a variable and is none.
+var almost = regexp.MustCompile(`(?:\$\{|\B\{\.)(\w+)\}(?:\b|[^}]|$)`)
 
 // joinList is the function join of templates.
 func joinList(separator string, list []string) string { return strings.Join(list, separator) }
@@ -65,7 +76,14 @@ func syntaxFault(src string, err error) fault {
 	message := strings.TrimPrefix(err.Error(), "template: text:")
 	if number, rest, ok := strings.Cut(message, ": "); ok {
 		if n, err := strconv.Atoi(number); err == nil {
-			return fault{lineStart(src, n), "bad template syntax: " + termsafe.Line(rest), "a variable is written {{.Name}}"}
+			remedy := "a variable is written {{.Name}}"
+			switch {
+			case rest == "unexpected EOF":
+				rest, remedy = "if, with or range has no end", "add {{end}}"
+			case strings.HasSuffix(rest, "in operand"), strings.HasPrefix(rest, "unexpected bad character"):
+				remedy = "compare with a function: {{if gt .Iteration 3}}"
+			}
+			return fault{lineStart(src, n), "bad template syntax: " + termsafe.Line(rest), remedy}
 		}
 	}
 	return fault{0, "bad template syntax: " + termsafe.Line(message), ""}

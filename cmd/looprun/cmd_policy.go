@@ -59,10 +59,8 @@ func (c *policyCheckCmd) Run(a *app) error {
 	if _, err := p.RunTests(); err != nil {
 		return err
 	}
-	if c.Debug == "" {
-		if err := p.WithoutDebug(); err != nil {
-			return err
-		}
+	if err := p.Without(c.Debug == "", false); err != nil {
+		return err
 	}
 	tests := "it has no tests of its own"
 	if n := len(p.Tests); n > 0 {

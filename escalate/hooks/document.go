@@ -45,6 +45,9 @@ func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
 	case core.QuestionAsked:
 		j = job{command: h.OnQuestion, notify: h.Notify != nil, title: "looprun asks"}
 		d.Hook, d.Summary, d.Next = OnQuestion, data.Header+": "+data.Text, "looprun answer "+s.RunID+" OPTION --question "+data.ID
+	case core.QuestionAnswered:
+		j = job{notify: data.Notify && h.Notify != nil, title: "looprun answered"}
+		d.Summary, d.Next = fmt.Sprintf("%s by %s: %s", data.Answer, data.Who(), data.Reason), "looprun show "+s.RunID
 	case core.GuardTripped:
 		j = job{command: h.OnTrip}
 		d.Hook, d.Summary, d.Next = OnTrip, fmt.Sprintf("%s tripped: %s", data.Guard, data.Reason), "looprun explain "+s.RunID

@@ -34,11 +34,11 @@ type Test struct {
 }
 
 type testFile struct {
-	Name   string     `yaml:"name"`
-	Facts  Facts      `yaml:"facts,required"`
-	Used   budgetFile `yaml:"used"`
-	Verify string     `yaml:"verify"`
-	Expect string     `yaml:"expect,required"`
+	Name   string `yaml:"name"`
+	Facts  Facts  `yaml:"facts,required"`
+	Used   Used   `yaml:"used"`
+	Verify string `yaml:"verify"`
+	Expect string `yaml:"expect,required"`
 }
 
 // TestResult is how a test came out.
@@ -97,7 +97,7 @@ func (f testFile) read(r *report, p *Policy, i int) Test {
 	line, _ := r.doc.Pos(at()...)
 	t := Test{
 		Name: strings.Join(strings.Fields(f.Name), " "), Where: fmt.Sprintf("%s:%d", p.File, line),
-		Facts: f.Facts, Used: Used(f.Used), VerifyPasses: f.Verify == "pass", Expect: f.Expect,
+		Facts: f.Facts, Used: f.Used, VerifyPasses: f.Verify == "pass", Expect: f.Expect,
 	}
 	if t.Name == "" {
 		t.Name = fmt.Sprintf("%d", i+1)

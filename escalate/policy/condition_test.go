@@ -178,7 +178,7 @@ func TestBadConditions(t *testing.T) {
 		{`reason_type == "BLOCKER"`, "can never hold for max_iterations"},
 		{`cause == "security_concern" && improved`, "can never hold for max_iterations"},
 		{`reason_type == "SCOPECREEP"`, `reason_type is never "SCOPECREEP"; did you mean "SCOPE_CREEP"?`},
-		{`cause in ["security"]`, `cause is never "security"; use one of circular_dependency, security_concern, ambiguous_criteria`},
+		{`cause in ["security"]`, `cause is never "security"; did you mean "security_concern"?`},
 		{`ci_name == "GitHub"`, `ci_name is never "GitHub"; did you mean "github"?`},
 		{`guard == "max_runtime" && improved`, "can never hold for max_iterations"},
 		{"length(checks) > 0", `unknown function "length"`},

@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -36,11 +37,23 @@ type Verdict struct {
 	Verify *core.VerifyFinished `json:"verify,omitempty"`
 }
 
-// Used is how much of the budget is spent.
+// Used is how much of the budget is spent, or can be.
 type Used struct {
-	Continues  int           `json:"continues"`
-	Iterations int           `json:"iterations"`
-	Runtime    time.Duration `json:"runtime_ns"`
+	Continues  int           `yaml:"continues" json:"continues"`
+	Iterations int           `yaml:"iterations" json:"iterations"` // added to the limit, as all below
+	Runtime    time.Duration `yaml:"runtime" json:"runtime_ns"`
+	Cost       float64       `yaml:"cost" json:"cost"`
+	Tokens     int           `yaml:"tokens" json:"tokens"`
+}
+
+// UsedIn is what continuing answers of the policy have added up to in a run.
+func UsedIn(s *core.State) Used {
+	return Used{s.PolicyContinues, s.PolicyIterations, s.PolicyRuntime, s.PolicyCost, int(min(s.PolicyTokens, math.MaxInt))}
+}
+
+// Add is both together.
+func (u Used) Add(v Used) Used {
+	return Used{u.Continues + v.Continues, u.Iterations + v.Iterations, u.Runtime + v.Runtime, u.Cost + v.Cost, u.Tokens + v.Tokens}
 }
 
 // Evaluate decides the question in that state of the run: the first rule that
@@ -49,7 +62,10 @@ type Used struct {
 func (p *Policy) Evaluate(ctx context.Context, q core.Question, s *core.State, o Options) (Evaluation, error) {
 	c := decision{
 		policy: p, question: q, state: s, facts: FactsOf(q.Guard, s, o.CI), verify: o.verifier(),
-		used: Used{s.PolicyContinues, s.PolicyIterations, s.PolicyRuntime},
+		used: UsedIn(s),
+	}
+	if p.Budget.Daily && o.Earlier != nil {
+		c.used = c.used.Add(o.Earlier())
 	}
 	o.Given.set(&c.facts)
 	return c.decide(ctx)
@@ -87,7 +103,7 @@ func (c *decision) decide(ctx context.Context) (Evaluation, error) {
 			e.Answer = &core.Answer{
 				Option: r.Answer, Responder: core.RespondedByPolicy,
 				Reason: r.Reason + v.inBrackets(), Rule: r.Where, Unlisted: unlisted,
-				Mandatory: c.question.Mandatory && r.answersMandatory(),
+				Mandatory: c.question.Mandatory && r.answersMandatory(), Guidance: r.Guidance, Notify: r.Notify,
 			}
 		}
 	}
@@ -203,6 +219,17 @@ func (c *decision) overBudget(o core.Option) string {
 	}
 	if used := c.used.Runtime.Truncate(time.Second); b.Runtime > 0 && used+add.Runtime > b.Runtime {
 		over = append(over, fmt.Sprintf("%s of %s%s", plural.Duration(used), plural.Duration(b.Runtime), more(add.Runtime > 0, plural.Duration(add.Runtime))))
+	}
+	var begun core.Limits
+	if c.state != nil {
+		begun = c.state.Initial
+	}
+	cost, tokens := add.Spending(begun)
+	if b.Cost > 0 && c.used.Cost+cost > b.Cost {
+		over = append(over, fmt.Sprintf("$%.2f of $%.2f%s", c.used.Cost, b.Cost, more(cost > 0, fmt.Sprintf("$%.2f", cost))))
+	}
+	if b.Tokens > 0 && int64(c.used.Tokens)+tokens > int64(b.Tokens) {
+		over = append(over, fmt.Sprintf("%d of %d tokens%s", c.used.Tokens, b.Tokens, more(tokens > 0, fmt.Sprint(tokens))))
 	}
 	if len(over) == 0 {
 		return ""

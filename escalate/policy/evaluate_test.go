@@ -229,7 +229,7 @@ func TestBudget(t *testing.T) {
 		used         Used
 		want         string
 	}{
-		{"none stated", "{}", core.MaxIterations, Used{99, 999, 99 * time.Hour}, "continue"},
+		{"none stated", "{}", core.MaxIterations, Used{Continues: 99, Iterations: 999, Runtime: 99 * time.Hour}, "continue"},
 		{"within", "{continues: 2}", core.MaxIterations, Used{Continues: 1}, "continue"},
 		{"continues spent", "{continues: 2}", core.MaxIterations, Used{Continues: 2}, "cancel"},
 		{"continues spent, of a guard without a limit", "{continues: 2}", core.NoProgress, Used{Continues: 2}, "cancel"},

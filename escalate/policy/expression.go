@@ -143,7 +143,14 @@ func (p *parser) fail(at int, text, remedy string) {
 }
 
 func (p *parser) unexpected(instead string) {
-	p.fail(p.at, "unexpected "+cmp.Or(p.word, "end")+instead, "")
+	remedy := ""
+	switch {
+	case p.token == "end":
+		remedy = fmt.Sprintf("it was read as %s; put single quotes around a condition with # in it", quote(oneLine(p.text)))
+	case binding(p.token) > 0 && p.token != "-":
+		remedy = fmt.Sprintf("%s is written between two values, as in %s", p.token, map[bool]string{true: `branch startsWith "release/"`, false: "failing < 3"}[len(p.token) > 2])
+	}
+	p.fail(p.at, "unexpected "+cmp.Or(p.word, "end")+instead, remedy)
 }
 
 func (p *parser) fault(n *node, text, remedy string) *node {
@@ -240,7 +247,7 @@ func (p *parser) foreign() {
 	case "|":
 		remedy = "write || or or"
 	case ".", "?.":
-		text = "a fact has no parts with names"
+		text, remedy = "a fact has no parts with names", "looprun policy schema facts lists the facts; nothing else is known"
 	case "..", "??", "**", "^", ";", "~", "$", "@", "\\":
 	default:
 		return

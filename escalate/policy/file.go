@@ -33,12 +33,13 @@ type ruleFile struct {
 	Verify string        `yaml:"verify"`
 	Limit  time.Duration `yaml:"verify_timeout"`
 	Reason string        `yaml:"reason,required"`
+	Words  string        `yaml:"guidance"`
+	Notify bool          `yaml:"notify"`
 }
 
 type budgetFile struct {
-	Continues  int           `yaml:"continues"`
-	Iterations int           `yaml:"iterations"`
-	Runtime    time.Duration `yaml:"runtime"`
+	Used `yaml:",inline"`
+	Per  string `yaml:"per"`
 }
 
 // guardList is a guard id or a list of them.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -127,20 +126,21 @@ func (s Sources) Policy(known Known) (*Policy, error) {
 	return all, nil
 }
 
-// WithoutDebug reports the rules that answer nothing but debug, for runs without a debug
-// command.
-func (p *Policy) WithoutDebug() error {
+// Without reports the rules that need what a run does not have: a debug command, a service to
+// notify.
+func (p *Policy) Without(debug, notify bool) error {
 	var problems problem.List
 	for _, r := range p.Rules {
-		if slices.ContainsFunc(r.scope(), func(id core.GuardID) bool {
-			o, _, why := r.option(p.known.question(id))
-			return why == "" && o.Action == core.ActionDebug
-		}) {
-			problems = append(problems, problem.Problem{
-				File: r.file, Line: r.line, Column: r.column, Text: "the rule answers " + quote(r.Answer) + ", and there is no debug command",
-				Remedy: "add --debug LINE, or debug: LINE to looprun.yaml",
-			})
+		text, remedy := "", ""
+		switch {
+		case debug && r.can(p.known, func(a core.Action) bool { return a == core.ActionDebug }):
+			text, remedy = "the rule answers "+quote(r.Answer)+", and there is no debug command", "add --debug LINE, or debug: LINE to looprun.yaml"
+		case notify && r.Notify:
+			text, remedy = "the rule notifies, and there is no service to notify", "add notify: [URL] to looprun.yaml, or -o notify=URL"
+		default:
+			continue
 		}
+		problems = append(problems, problem.Problem{File: r.file, Line: r.line, Column: r.column, Text: text, Remedy: remedy})
 	}
 	return problems.Err()
 }
@@ -151,6 +151,9 @@ func (p *Policy) add(q *Policy) {
 	p.Budget.Continues = least(p.Budget.Continues, q.Budget.Continues)
 	p.Budget.Iterations = least(p.Budget.Iterations, q.Budget.Iterations)
 	p.Budget.Runtime = least(p.Budget.Runtime, q.Budget.Runtime)
+	p.Budget.Cost = least(p.Budget.Cost, q.Budget.Cost)
+	p.Budget.Tokens = least(p.Budget.Tokens, q.Budget.Tokens)
+	p.Budget.Daily = p.Budget.Daily || q.Budget.Daily
 	p.nevers = append(p.nevers, q.nevers...)
 	p.Detached = cmp.Or(p.Detached, q.Detached)
 	codes := maps.Clone(q.ExitCodes)
@@ -162,7 +165,7 @@ func (p *Policy) add(q *Policy) {
 }
 
 // least is the stricter of two bounds, of which zero is none.
-func least[T int | time.Duration](a, b T) T {
+func least[T int | float64 | time.Duration](a, b T) T {
 	if a == 0 || b == 0 {
 		return a + b
 	}

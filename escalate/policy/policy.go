@@ -52,11 +52,11 @@ func (p *Policy) forbids(a core.Action) *never {
 }
 
 // Budget bounds what continuing answers of the policy add up to in one run,
-// resumes included. A zero field is no bound.
+// resumes included. A zero field of Used is no bound.
 type Budget struct {
-	Continues  int
-	Iterations int           // iterations added to the limit
-	Runtime    time.Duration // time added to the limit
+	Used
+	// Daily says that runs of the last 24 hours share it.
+	Daily bool
 }
 
 // Detached is what decides when nobody answered.
@@ -145,8 +145,11 @@ func readDetached(r *report, text string) Detached {
 }
 
 func (b budgetFile) read(r *report) Budget {
-	for key, ok := range map[string]bool{"continues": b.Continues > 0, "iterations": b.Iterations > 0, "runtime": b.Runtime > 0} {
+	for key, ok := range map[string]bool{"continues": b.Continues > 0, "iterations": b.Iterations > 0, "runtime": b.Runtime > 0, "cost": b.Cost > 0, "tokens": b.Tokens > 0} {
 		r.positive(ok, "leave it out for no bound; to never go on, write no rule that does", "budget", key)
 	}
-	return Budget(b)
+	if r.doc.Has("budget", "per") && b.Per != "run" && b.Per != "day" {
+		r.value("unknown span "+quote(b.Per), "write run or day", "budget", "per")
+	}
+	return Budget{b.Used, b.Per == "day"}
 }

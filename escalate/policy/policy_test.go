@@ -63,7 +63,7 @@ exit_codes: {accepted: 0, tripped: 7, max_runtime: 9}
 	if second.Where != "p.yaml:12" || len(second.Guards) != 2 || second.Verify != "make smoke" {
 		t.Errorf("second rule: %+v", second)
 	}
-	if p.Budget != (Budget{3, 30, 45 * time.Minute}) || p.Detached != DetachedDefer || p.ExitCodes["max_runtime"] != 9 {
+	if p.Budget != (Budget{Used: Used{Continues: 3, Iterations: 30, Runtime: 45 * time.Minute}}) || p.Detached != DetachedDefer || p.ExitCodes["max_runtime"] != 9 {
 		t.Errorf("policy: %+v", p)
 	}
 	if p := parse(t, ""); p.Budget != (Budget{}) || p.Detached != "" {

@@ -17,6 +17,9 @@ type Options struct {
 	Env []string
 	// CI is where the run takes place.
 	CI core.CI
+	// Earlier is what earlier runs of the last day have spent of a budget for each day;
+	// nil: nothing.
+	Earlier func() Used
 	// Given are facts that hold in place of those of the run.
 	Given Given
 	// Verifying says what is done about verify commands.

@@ -29,6 +29,10 @@ type Rule struct {
 	Verify string
 	// VerifyTimeout is how long that may take; zero is [DefaultVerifyTimeout].
 	VerifyTimeout time.Duration
+	// Guidance reaches the next iterations as a person's words do; empty: none. Notify
+	// says that the run's services are told of the answer.
+	Guidance string
+	Notify   bool
 	// Where is the rule's place in the file, FILE:LINE.
 	Where string
 
@@ -103,8 +107,8 @@ func (f ruleFile) read(r *report, file string, known Known, i int) Rule {
 	rule := Rule{
 		Guards: f.Guard.ids, When: f.When, Answer: f.Answer, Verify: strings.TrimSpace(f.Verify), VerifyTimeout: f.Limit,
 		Reason: strings.Join(strings.Fields(f.Reason), " "),
-		Where:  fmt.Sprintf("%s:%d", file, line),
-		file:   file, line: line, column: column,
+		Where:  fmt.Sprintf("%s:%d", file, line), Guidance: strings.TrimSpace(f.Words), Notify: f.Notify,
+		file: file, line: line, column: column,
 	}
 	good := f.Guard.check(r, known, at("guard"))
 	if r.doc.Has(at("verify")...) && rule.Verify == "" {
@@ -119,6 +123,12 @@ func (f ruleFile) read(r *report, file string, known Known, i int) Rule {
 	}
 	if good && r.doc.Has(at("answer")...) {
 		rule.checkAnswer(r, known, at("answer"))
+		if r.doc.Has(at("guidance")...) && (rule.Guidance == "" || !rule.can(known, core.Action.Continues)) {
+			r.value(fmt.Sprintf("guidance reaches no iteration: the rule answers %s", quote(f.Answer)), "remove it, or answer what goes on", at("guidance")...)
+		}
+	}
+	if good && f.When == "" && rule.Verify == "" && rule.can(known, func(a core.Action) bool { return a == core.ActionDone }) {
+		r.value("the rule takes every pass that checks less than before for done", "add a condition or a verify command that shows that it is correct", at("answer")...)
 	}
 	if r.doc.Has(at("when")...) {
 		if !good {
@@ -135,18 +145,22 @@ func (f ruleFile) read(r *report, file string, known Known, i int) Rule {
 
 // checkDoubt checks the key unknown, which changes what rules that forbid do.
 func (f ruleFile) checkDoubt(r *report, rule *Rule, known Known, path []any) {
-	forbids := func(guard core.GuardID) bool {
-		o, _, why := rule.option(known.question(guard))
-		return why == "" && o.Action.Stops()
-	}
 	switch {
 	case f.Doubt != "skip":
 		r.value("unknown value "+quote(f.Doubt), "write skip, or remove the key for a rule that holds then", path...)
 	case f.When == "":
 		r.value(`"unknown" without "when"`, "add a condition, or remove the key", path...)
-	case !slices.ContainsFunc(rule.scope(), forbids):
+	case !rule.can(known, core.Action.Stops):
 		r.value(fmt.Sprintf("a rule that answers %s is skipped in any case where a fact is not known", quote(f.Answer)), "remove the key", path...)
 	}
+}
+
+// can reports whether the rule can give an answer of that kind.
+func (r *Rule) can(known Known, kind func(core.Action) bool) bool {
+	return slices.ContainsFunc(r.scope(), func(id core.GuardID) bool {
+		o, _, why := r.option(known.question(id))
+		return why == "" && kind(o.Action)
+	})
 }
 
 func checkReason(r *report, reason string, path []any) {

@@ -35,9 +35,10 @@ func (n *node) satisfiable(guard core.GuardID) bool {
 		}
 		slices.SortFunc(tries[name], compareValues)
 		values := slices.Compact(tries[name])
+		tries[name] = values
 		for i := 1; i < len(values); i++ { // and between two of them, where there is room
 			if a, ok := values[i-1].(float64); ok {
-				tries[name] = append(values, (a+values[i].(float64))/2)
+				tries[name] = append(tries[name], (a+values[i].(float64))/2)
 			}
 		}
 		if trials *= len(tries[name]); trials > maxTrials {

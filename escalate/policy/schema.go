@@ -91,6 +91,8 @@ func ruleSchema() object {
 				"description": "The id of an option of that question; or accept, pause or cancel. An accept that the question does not list needs verify.",
 			},
 			"verify":         text("A shell command that has to exit with 0 for the rule to match. It runs only if all else matched."),
+			"guidance":       text("What the next iterations are told, where the answer goes on."),
+			"notify":         object{"type": "boolean", "default": false, "description": "Tell the services under notify of the answer."},
 			"verify_timeout": bound("How long that command may take, where it is not the file's verify_timeout."),
 			"reason":         reason,
 		},
@@ -105,14 +107,20 @@ func budgetSchema(description string, least int) object {
 	number := func(description string) object {
 		return object{"type": "integer", "minimum": least, "description": description}
 	}
-	return object{
-		"type": "object", "additionalProperties": false, "description": description,
-		"properties": object{
-			"continues":  number("Answers that let the run go on."),
-			"iterations": number("Iterations added to the limit."),
-			"runtime":    span("Time added to the limit."),
-		},
+	properties := object{
+		"continues":  number("Answers that let the run go on."),
+		"iterations": number("Iterations added to the limit."),
+		"runtime":    span("Time added to the limit."),
+		"cost":       object{"type": "number", "description": "US dollars added to the limit."},
+		"tokens":     number("Tokens added to the limit."),
 	}
+	if least > 0 {
+		properties["cost"].(object)["exclusiveMinimum"] = 0
+		properties["per"] = object{"enum": []string{"run", "day"}, "default": "run", "description": "day: all runs of the state directory in which something happened in the last 24 hours share the budget."}
+	} else {
+		properties["cost"].(object)["minimum"] = 0
+	}
+	return object{"type": "object", "additionalProperties": false, "description": description, "properties": properties}
 }
 
 func exitCodeSchema() object {

@@ -45,7 +45,10 @@ func TestSchema(t *testing.T) {
 				required = append(required, key.(string))
 			}
 		}
-		for f := range reflect.TypeOf(c.file).Fields() {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(c.file)) {
+			if f.Anonymous {
+				continue
+			}
 			key, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 			want = append(want, key)
 			if options == "required" || (key == "guard" && f.Type.Kind() == reflect.String) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/protocol/signal"
+	"github.com/looprun/looprun/scratchpad"
 )
 
 // responders answer questions, in this order: the policy, the assistant, the run
@@ -335,14 +337,30 @@ func (s *Session) loadPolicy(sources policy.Sources) error {
 		return err
 	}
 	p, err := sources.Policy(set.Known())
-	if err == nil && s.opts.Debug == "" {
-		err = p.WithoutDebug()
+	if err == nil {
+		err = p.Without(s.opts.Debug == "", len(s.opts.Notify) == 0)
 	}
 	if err != nil {
 		return fmt.Errorf("the policy cannot be used, and nothing was run:\n%w", err)
 	}
 	s.policy, s.policySource, s.questions.never = p, sources, p.Never()
 	return nil
+}
+
+// spentToday is what the policy's answers have added up to in the other runs of the folder
+// that wrote something in the last 24 hours. One that cannot be read counts nothing.
+func (s *Session) spentToday() (used policy.Used) {
+	folder := filepath.Dir(s.run.Dir)
+	ids, _ := scratchpad.IDs(folder)
+	for _, dir := range Within(folder, ids) {
+		if dir == s.run.Dir || time.Since(scratchpad.LastEvent(dir)) > 24*time.Hour {
+			continue
+		}
+		if state, _, err := scratchpad.Load(dir); err == nil {
+			used = used.Add(policy.UsedIn(state))
+		}
+	}
+	return used
 }
 
 func (s *Session) policyCodes() map[string]int {
@@ -364,7 +382,7 @@ func (s *Session) byPolicy(ctx context.Context, q core.Question, st *core.State)
 func (s *Session) policyResponder(before func(context.Context) error, after func(core.VerifyFinished) error) core.Responder {
 	return core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 		return s.policy.Responder(policy.Options{
-			Dir: s.dir, Env: (&debugger{s}).environ(st, "verify"), CI: ciFacts(s.dir), Output: s.aside,
+			Dir: s.dir, Env: (&debugger{s}).environ(st, "verify"), CI: ciFacts(s.dir), Earlier: s.spentToday, Output: s.aside,
 			BeforeVerify: before, AfterVerify: after,
 			Evaluated: func(e policy.Evaluation) { s.explainRules(e) },
 		}).Respond(ctx, q, st)

@@ -134,6 +134,17 @@ func decodeNode(dec *yaml.Decoder) (n *yaml.Node, err error) {
 	return n, dec.Decode(n)
 }
 
+// bracesFrom is the first of that line and the next that has {{ and no single quote before
+// it; 0: none. The parser often names the line before the one that it cannot read.
+func (d *Document) bracesFrom(line int) int {
+	for n := line; n <= line+1 && n <= len(d.lines); n++ {
+		if before, _, ok := strings.Cut(d.lines[n-1], "{{"); ok && !strings.Contains(before, "'") {
+			return n
+		}
+	}
+	return 0
+}
+
 // syntax says where the parser gave up, and why where the reason is a common one.
 func (d *Document) syntax(err error) problem.Problem {
 	why := strings.TrimPrefix(err.Error(), "yaml: ")
@@ -146,7 +157,12 @@ func (d *Document) syntax(err error) problem.Problem {
 	}
 	quoted := strconv.QuoteToGraphic(why)
 	p.Text = "not valid YAML: " + quoted[1:len(quoted)-1]
+	braces := d.bracesFrom(p.Line)
 	switch {
+	case braces > 0 && strings.Contains(why, "expected") || braces == p.Line && strings.Contains(why, "cannot start any token"):
+		p.Line, p.Remedy = braces, "put single quotes around a text with {{…}}"
+	case strings.Contains(why, "unexpected end of stream"):
+		p.Remedy = "close the quotes or brackets that begin here"
 	case strings.Contains(why, "cannot start any token"):
 		p.Remedy = "indent with blanks, not with tabs, and put quotes around text that begins with @, ` or %"
 	case strings.Contains(why, "mapping values are not allowed"):
