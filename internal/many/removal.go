@@ -56,7 +56,7 @@ func (e *HeldError) Error() string { return e.Why }
 func (r *Removal) Why(s scratchpad.Summary, asked Asked) string {
 	begun := scratchpad.HasEvents(s.Dir)
 	switch {
-	case scratchpad.Locked(s.Dir):
+	case s.Alive || scratchpad.Locked(s.Dir): // what is known of one that has ended since is old
 		return "it is going on"
 	case asked == ByRule && scratchpad.Mine(s.Dir) != nil:
 		return "it is not known to be yours"
