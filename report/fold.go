@@ -18,6 +18,7 @@ type folder struct {
 	r       *Report
 	state   core.State
 	started time.Time              // of the iteration that runs
+	waits   time.Time              // since when it waits for a limit or an answer; zero: it does not
 	places  map[signature.Hash]int // of signatures in Report.Signatures
 	named   int                    // how many of them have a letter of the alphabet
 	spent   float64                // by the iteration that runs, in US dollars
@@ -30,6 +31,7 @@ func (f *folder) event(e core.Event) error {
 		return err
 	}
 	f.cost(f.state.Cost-cost, running)
+	f.wait(e)
 	r := f.r
 	r.Updated = e.Time
 	switch d := e.Data.(type) {
@@ -48,6 +50,22 @@ func (f *folder) event(e core.Event) error {
 		}
 	}
 	return nil
+}
+
+// wait adds up how long the run waited for limits and answers.
+func (f *folder) wait(e core.Event) {
+	switch e.Data.(type) {
+	case core.WaitStarted, core.QuestionAsked:
+		if f.waits.IsZero() {
+			f.waits = e.Time
+		}
+	case core.RunAlive:
+	default:
+		if !f.waits.IsZero() && f.state.Until == nil && f.state.Question == nil {
+			f.r.waited += e.Time.Sub(f.waits)
+			f.waits = time.Time{}
+		}
+	}
 }
 
 // cost goes to the iteration that runs, or to the one that has just ended.

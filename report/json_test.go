@@ -185,7 +185,7 @@ func TestJSONReadsBack(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &again); err != nil {
 		t.Fatal(err)
 	}
-	again.dir = r.dir
+	again.dir, again.state, again.waited = r.dir, r.state, r.waited
 	if !reflect.DeepEqual(r, &again) {
 		t.Errorf("%+v\n%+v", r, &again)
 	}

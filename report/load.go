@@ -87,6 +87,7 @@ func (l *Live) Close() error { return l.from.Close() }
 func (f *folder) finish(alive bool) *Report {
 	whole := *f.r
 	r, s := &whole, &f.state
+	r.state = s
 	res := s.Result()
 	r.Status = scratchpad.Standing(s, alive)
 	if s.Ended && !alive {

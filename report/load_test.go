@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
@@ -330,5 +332,73 @@ func TestVerdict(t *testing.T) {
 		if got := fullStop(in); got != want {
 			t.Errorf("fullStop(%q) = %q", in, got)
 		}
+	}
+}
+
+// What somebody reads first of a run that took long: how it ended, what changed in git, what it
+// used and waited for, what it asked, and what to look at. A shorter one has none of it.
+func TestMorning(t *testing.T) {
+	repo := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		c := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@a.invalid"}, args...)...)
+		c.Dir = repo
+		c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull)
+		if args[0] == "commit" && len(args) == 6 {
+			c.Env = append(c.Env, "GIT_COMMITTER_DATE="+args[5])
+			c.Args = c.Args[:len(c.Args)-1]
+		}
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q")
+	git("commit", "-q", "--allow-empty", "-m", "before", day.Add(-time.Hour).Format(time.RFC3339))
+	night := func(d core.Data, last time.Duration) []string {
+		r := record(t, func(s *core.RunStarted) { s.Dir = repo })
+		r.iterate(failing("auth", "login"), "")
+		r.add(core.CostReported{USD: 1.5, Tokens: 2000})
+		r.add(core.IterationStarted{Iteration: 2})
+		r.add(core.IterationFinished{Iteration: 2, Outcome: core.OutcomeWaiting, Match: "limit reached", Until: new(day.Add(time.Hour))})
+		r.add(core.WaitStarted{Match: "limit reached", Until: day.Add(time.Hour)})
+		r.at += last
+		r.add(core.WaitFinished{})
+		r.iterate(core.IterationFinished{Outcome: core.OutcomeDone}, "")
+		r.add(d)
+		return r.load().Morning()
+	}
+	done := core.RunFinished{Ending: core.Ending{Status: core.StatusDone}}
+	if got := night(done, time.Minute); got != nil {
+		t.Errorf("a short run: %q", got)
+	}
+	if got := strings.Join(night(done, time.Hour), "\n"); !strings.HasPrefix(got, "make the tests pass: done after 2 iterations in 1h") ||
+		!strings.Contains(got, "\nnothing changed since it began\nit cost $1.50 and 2000 tokens; it waited 1h") || !strings.Contains(got, "\nlook first: looprun explain ") {
+		t.Error(got)
+	}
+	git("commit", "-q", "--allow-empty", "-m", "one", day.Add(time.Minute).Format(time.RFC3339))
+	if err := os.WriteFile(filepath.Join(repo, "new file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(night(done, time.Hour), "\n"); !strings.Contains(got, "\n1 commit and 1 file changed since it began\n") || !strings.Contains(got, "\nlook first: git diff ") {
+		t.Error(got)
+	}
+	paused := core.RunPaused{Reason: "x"}
+	var b strings.Builder
+	r := record(t, func(s *core.RunStarted) { s.Dir = repo })
+	r.iterate(failing("auth", "login"), "")
+	r.at += time.Hour
+	r.add(core.QuestionAsked{Question: core.Question{ID: "ask-1", Kind: core.KindText, Header: "Which base", Text: "Which database?", From: core.FromCommand}})
+	r.add(paused)
+	report := r.load()
+	if err := report.Markdown(&b, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"paused after 1 iteration", "2 of 5 tests failing: auth, login", "it asked 1 question: the command asked: Which database?; it waits for an answer", "look first: looprun answer " + report.RunID} {
+		if got := strings.Join(report.Morning(), "\n"); !strings.Contains(got, want) || len(report.Morning()) > 5 {
+			t.Errorf("%q lacks %q", got, want)
+		}
+	}
+	if !strings.Contains(b.String(), "- look first: looprun answer ") {
+		t.Error(b.String())
 	}
 }

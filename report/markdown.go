@@ -63,6 +63,12 @@ func (r *Report) markdown(rows int) string {
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	p("## %s looprun: %s\n\n", r.mark(), prose(r.standing()))
 	p("%s\n\n", prose(fullStop(upperFirst(r.verdict()))))
+	if lines := r.Morning(); lines != nil {
+		for _, line := range lines {
+			p("- %s\n", prose(line))
+		}
+		p("\n")
+	}
 	for _, w := range r.Warnings {
 		p("⚠️ %s\n\n", prose(fullStop(upperFirst(w))))
 	}

@@ -64,7 +64,9 @@ type Report struct {
 	Moments    []Moment     `json:"moments" doc:"What else happened, at most the last 200, oldest first: pauses, interrupts and the like."`
 	TornBytes  int64        `json:"torn_bytes,omitempty" doc:"Bytes at the end of the journal that are not a whole record."`
 
-	dir string // where the run is
+	dir    string        // where the run is
+	state  *core.State   // at the last event
+	waited time.Duration // for limits and answers
 }
 
 // Signature is one signature of a run, with the letter that stands for it.

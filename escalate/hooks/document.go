@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/helper"
@@ -65,6 +66,14 @@ func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
 	}
 	d.Summary = h.shown(d.Summary, summaryKept)
 	j.body = d.Summary + "\n" + d.Next
+	if j.last && j.notify && h.Morning != nil {
+		if lines := h.Morning(); len(lines) > 0 {
+			for i := range lines {
+				lines[i] = h.shown(lines[i], summaryKept)
+			}
+			j.body = strings.Join(lines, "\n")
+		}
+	}
 	var err error
 	if d.Event, err = h.event(e); err != nil {
 		return j, false, err

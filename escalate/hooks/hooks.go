@@ -52,6 +52,9 @@ type Hooks struct {
 	Warn func(text string)
 	// Notify is told of questions and ends; nil: nobody is.
 	Notify Notifier
+	// Morning is what the message about the end of a run says beside how it ended, as lines;
+	// nil: nothing.
+	Morning func() []string
 	// Mask takes secrets out of a text; nil: there are none.
 	Mask func(string) string
 

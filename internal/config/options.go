@@ -106,7 +106,7 @@ type Options struct {
 
 	Stdin          string    `default:"none" placeholder:"none|-|context|FILE" help:"What the command reads. none is nothing, - is looprun's own input (read once, and given to each iteration), context is what looprun context prints, and all else is a file." json:"stdin,omitempty" trust:"ask" value:"path" consent:"name" words:"none,-,context" agent:"context" blank:"no" group:"what" example:"notes.md"`
 	Interactive    bool      `short:"i" help:"The command talks to the person at the terminal. It may be an editor, a full-screen interface or a password prompt." json:"interactive,omitempty" trust:"ask" excludes:"--stdin" group:"what"`
-	Show           string    `kong:"-" enum:"text,raw" default:"text" help:"How a terminal shows the JSON of a coding agent. Files and pipes get the bytes." json:"show,omitempty" group:"run" trust:"safe"`
+	Show           string    `kong:"-" enum:"text,raw" default:"text" help:"How the JSON of a coding agent is shown, at a terminal and in files and pipes. The files of a run keep the bytes." json:"show,omitempty" group:"run" trust:"safe"`
 	CheckOutput    string    `kong:"-" enum:"changed,all" default:"changed" help:"What is shown of the check's output. changed leaves it out where it is the same failure as before." json:"check_output,omitempty" group:"run" trust:"safe"`
 	NoPty          bool      `kong:"-" help:"Use pipes for the output also on a terminal." json:"no_pty,omitempty" group:"run" trust:"ask"`
 	KeepBackground bool      `kong:"-" help:"Leave what the command started in the background until the run ends." json:"keep_background,omitempty" group:"run" trust:"ask"`

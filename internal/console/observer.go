@@ -33,6 +33,8 @@ type Observer struct {
 	Asks bool
 	// Remedy is what can be done about a question that nobody answers, said with it.
 	Remedy string
+	// Morning are the lines before the last one of a run that somebody did not watch.
+	Morning []string
 	// Here is the question that was answered at this terminal, where the answer stands.
 	Here string
 }

@@ -22,6 +22,7 @@ func (m *Observer) Summarize(s *core.State, r core.Result, code int, page string
 	}
 	if m.Person {
 		m.recall(s)
+		m.morning()
 		m.Say(ToneOf(r.Status), "%s", closing(s, r, code))
 		return
 	}
@@ -40,6 +41,7 @@ func (m *Observer) Summarize(s *core.State, r core.Result, code int, page string
 	if page != "" {
 		m.Detail("scratchpad: %s", page)
 	}
+	m.morning()
 	fields := map[string]any{
 		"status": r.Status, "exit_code": code, "guard": r.Guard, "iterations": r.Iterations, "runtime_seconds": r.RuntimeSeconds, "signature": r.Signature,
 	}
@@ -50,6 +52,12 @@ func (m *Observer) Summarize(s *core.State, r core.Result, code int, page string
 		fields["warnings"] = r.Warnings
 	}
 	m.Tell(ToneOf(r.Status), fields, "%s", Verdict(s, r, code))
+}
+
+func (m *Observer) morning() {
+	for _, line := range m.Morning {
+		m.News("%s", line)
+	}
 }
 
 // ToneOf is how a verdict sounds.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/looprun/looprun/internal/carrier"
@@ -10,12 +11,14 @@ import (
 // callWidth is how much of a tool's input is shown.
 const callWidth = 120
 
-// Transcript shows what coding agents print in JSON as text for people: what they say,
-// the calls of their tools, and what those print. Everything else passes as it is.
+// Transcript shows what coding agents print in JSON as text for people: what they say, the
+// call of a tool in brackets, and indented under it what the tool printed. Everything else
+// passes as it is.
 type Transcript struct {
-	to     io.Writer
-	stream carrier.Stream
-	err    error
+	to      io.Writer
+	stream  carrier.Stream
+	printed []byte // what was printed last: a call may follow that it is the output of
+	err     error
 }
 
 // NewTranscript shows on a writer what streams may carry; nil: what is known.
@@ -35,26 +38,46 @@ func (t *Transcript) Write(b []byte) (int, error) {
 // Flush shows what is held of the stream, which has ended.
 func (t *Transcript) Flush() {
 	t.stream.Flush()
+	t.release()
 	t.stream.Reset()
 }
 
 func (t *Transcript) part(p carrier.Part) {
+	if p.Role != carrier.Printed {
+		t.release()
+	}
 	switch p.Role {
 	case carrier.Plain:
 		t.show(p.Text)
-	case carrier.Said, carrier.Printed: // JSON hides what a terminal would act on
+	case carrier.Said: // JSON hides what a terminal would act on
 		t.show([]byte(termsafe.Text(string(p.Text))))
+	case carrier.Printed:
+		t.printed = append(t.printed, termsafe.Text(string(p.Text))...)
 	case carrier.Noise:
 	}
+}
+
+// release shows what was printed, which is no call's output.
+func (t *Transcript) release() {
+	t.show(t.printed)
+	t.printed = t.printed[:0]
 }
 
 func (t *Transcript) fact(f carrier.Fact) {
 	if c, ok := f.(carrier.Call); ok && c.Name != "" {
 		t.show([]byte("[" + termsafe.Line(c.Name) + "] " + termsafe.Short(string(c.Input), callWidth) + "\n"))
+		for line := range bytes.Lines(t.printed) {
+			t.show(append([]byte("  "), line...))
+		}
+		t.printed = t.printed[:0]
 	}
+	t.release()
 }
 
 func (t *Transcript) show(b []byte) {
+	if len(b) == 0 {
+		return
+	}
 	if _, err := t.to.Write(b); err != nil && t.err == nil {
 		t.err = err
 	}

@@ -16,7 +16,7 @@ the end`
 // An agent's JSON is shown as text, however it comes; what it hides from a terminal stays
 // hidden, and what is no agent's passes as it is.
 func TestTranscript(t *testing.T) {
-	want := "starting\nok red\n[Bash] {\"command\":\"go test\"}\n{\"no\":\"agent\"}\nAll tests pass.\nthe end"
+	want := "starting\n[Bash] {\"command\":\"go test\"}\n  ok red\n{\"no\":\"agent\"}\nAll tests pass.\nthe end"
 	for _, end := range []string{"\n", "\r\n"} {
 		in := strings.ReplaceAll(agentTurn, "\n", end)
 		for _, n := range []int{1, 7, len(in)} {

@@ -43,7 +43,7 @@ func (s *Session) hooks() (*hooks.Hooks, error) {
 	h := &hooks.Hooks{
 		OnQuestion: string(s.opts.HookOnQuestion), OnTrip: string(s.opts.HookOnTrip), OnEnd: string(s.opts.HookOnEnd),
 		Dir: s.dir, Env: s.base, Timeout: s.opts.HookTimeout.Or(0),
-		Warn: func(text string) { s.app.Say.Warn("%s", text) }, Mask: s.masker.Text,
+		Warn: func(text string) { s.app.Say.Warn("%s", text) }, Mask: s.masker.Text, Morning: s.morning,
 	}
 	if h.Timeout == 0 && console.InCI() {
 		h.Timeout = ciTimeout

@@ -34,6 +34,7 @@ import (
 	"github.com/looprun/looprun/internal/tasks"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/tty"
+	"github.com/looprun/looprun/report"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
 )
@@ -351,6 +352,15 @@ func (s *Session) late(ctx context.Context) (context.Context, func()) {
 	return context.WithDeadline(context.Background(), s.interrupted.Add(ciEnd))
 }
 
+// morning is what a person reads first of a run that took long; nil: this one did not, or its
+// journal cannot be read, which has been said.
+func (s *Session) morning() []string {
+	if r, err := report.Load(s.run.Dir); err == nil {
+		return r.Morning()
+	}
+	return nil
+}
+
 // finish writes the verdict, says how it ended and sets the exit code.
 func (s *Session) finish(result core.Result, err error) (Ended, error) {
 	state := s.state
@@ -379,6 +389,7 @@ func (s *Session) finish(result core.Result, err error) (Ended, error) {
 	} else {
 		s.tidy()
 	}
+	s.app.Say.Morning = s.morning()
 	s.app.Say.Summarize(state, result, code, console.Relative(page))
 	return Ended{code, raiseFor(result.Status, code)}, nil
 }
@@ -432,7 +443,8 @@ func (s *Session) equip(environ []string) error {
 	stdout, stderr, aside := s.shareTerminal()
 	out, errs := s.shown(s.ci.Output(stdout), s.app.Stdout, s.unread(s.app.Stdout)), s.shown(s.ci.Output(stderr), s.app.Stderr, s.unread(s.app.Stderr))
 	carries := s.opts.Agents.Carriers()
-	if terminal && s.opts.Show == "text" && !s.opts.Interactive {
+	// A run around this one reads the JSON itself, and shows it.
+	if (terminal || os.Getenv("LOOPRUN") == "") && s.opts.Show == "text" && !s.opts.Interactive {
 		out, errs = console.NewTranscript(out, carries), console.NewTranscript(errs, carries)
 	}
 	others := s.shown(s.ci.Output(aside), nil, nil)
