@@ -14,19 +14,19 @@ import (
 	"github.com/looprun/looprun/internal/atomicfile"
 )
 
-// doomed begins the name of a run that is being removed; its id follows. No
+// discardPrefix begins the name of a run that is being removed; its id follows. No
 // reader takes it for a run.
-const doomed = ".removing-"
+const discardPrefix = ".removing-"
 
 // starting is how long a directory without events may belong to a run that is
 // just being made and has not locked it yet.
 const starting = time.Minute
 
-// Doom takes a run away from those of its state directory. That is one rename: a
+// Discard takes a run out of its state directory. That is one rename: a
 // kill leaves the run whole, or gone. Its files are removed by [Sweep]. A run
 // that is alive is refused with [ErrLocked], one that is gone with
 // [fs.ErrNotExist].
-func Doom(dir string) error {
+func Discard(dir string) error {
 	stateDir, id := filepath.Split(dir)
 	if !isID(id) {
 		return fmt.Errorf("%s is not the directory of a run", dir)
@@ -57,7 +57,7 @@ func Doom(dir string) error {
 	} else {
 		defer lock.Close()
 	}
-	to := filepath.Join(stateDir, doomed+id)
+	to := filepath.Join(stateDir, discardPrefix+id)
 	if err := os.RemoveAll(to); err != nil {
 		return err
 	}
@@ -67,12 +67,12 @@ func Doom(dir string) error {
 	return nil
 }
 
-// Sweep removes what [Doom] has taken away, also what an earlier process did not
+// Sweep removes what [Discard] has taken away, also what an earlier process did not
 // come to, and returns how many runs that were. A directory that is not there has
 // none. Before the files of a run go, forget removes what it has elsewhere; nil: nothing.
 // Its dir is where they are now. After an error of it they stay for the next call.
 func Sweep(stateDir string, forget func(id, dir string) error) (int, error) {
-	names, err := doomedIn(stateDir)
+	names, err := discardedIn(stateDir)
 	if err != nil || len(names) == 0 {
 		return 0, err
 	}
@@ -85,7 +85,7 @@ func Sweep(stateDir string, forget func(id, dir string) error) (int, error) {
 	for _, name := range names {
 		dir := filepath.Join(stateDir, name)
 		if forget != nil {
-			if err := forget(strings.TrimPrefix(name, doomed), dir); err != nil {
+			if err := forget(strings.TrimPrefix(name, discardPrefix), dir); err != nil {
 				errs = append(errs, err)
 				continue
 			}
@@ -99,16 +99,16 @@ func Sweep(stateDir string, forget func(id, dir string) error) (int, error) {
 	return removed, errors.Join(errs...)
 }
 
-// Doomed counts the runs that [Sweep] would remove, and their bytes.
-func Doomed(stateDir string) (runs int, bytes int64, err error) {
-	names, err := doomedIn(stateDir)
+// Discarded counts the runs that [Sweep] would remove, and their bytes.
+func Discarded(stateDir string) (runs int, bytes int64, err error) {
+	names, err := discardedIn(stateDir)
 	for _, name := range names {
 		bytes += Weigh(filepath.Join(stateDir, name))
 	}
 	return len(names), bytes, err
 }
 
-func doomedIn(stateDir string) ([]string, error) {
+func discardedIn(stateDir string) ([]string, error) {
 	if err := refuseLink(stateDir); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func doomedIn(stateDir string) ([]string, error) {
 		return nil, fmt.Errorf("the state directory cannot be read: %w", err)
 	}
 	names := slices.DeleteFunc(all, func(name string) bool {
-		id, ok := strings.CutPrefix(name, doomed)
+		id, ok := strings.CutPrefix(name, discardPrefix)
 		if !ok || !isID(id) {
 			return true
 		}

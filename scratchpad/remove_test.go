@@ -34,10 +34,10 @@ func TestDoomTakesTheRunAwayWhole(t *testing.T) {
 	dir := written(t, iterations(2))
 	state := filepath.Dir(dir)
 	before := files(t, dir)
-	if err := Doom(dir); err != nil {
+	if err := Discard(dir); err != nil {
 		t.Fatal(err)
 	}
-	after := files(t, filepath.Join(state, doomed+filepath.Base(dir)))
+	after := files(t, filepath.Join(state, discardPrefix+filepath.Base(dir)))
 	if len(before) < 2 || len(after) != len(before) {
 		t.Errorf("before %q, after %q", before, after)
 	}
@@ -47,7 +47,7 @@ func TestDoomTakesTheRunAwayWhole(t *testing.T) {
 	if _, err := Find(state, ""); err == nil {
 		t.Error("a run that is being removed is found")
 	}
-	runs, bytes, err := Doomed(state)
+	runs, bytes, err := Discarded(state)
 	if err != nil || runs != 1 || bytes < 500 {
 		t.Errorf("%d runs, %d bytes, %v", runs, bytes, err)
 	}
@@ -60,7 +60,7 @@ func TestDoomTakesTheRunAwayWhole(t *testing.T) {
 	if left := files(t, state); len(left) != 1 || left[0] != ".gitignore" {
 		t.Errorf("left: %q", left)
 	}
-	if err := Doom(dir); !errors.Is(err, fs.ErrNotExist) {
+	if err := Discard(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a run that is gone: %v", err)
 	}
 }
@@ -68,7 +68,7 @@ func TestDoomTakesTheRunAwayWhole(t *testing.T) {
 func TestDoomRefuses(t *testing.T) {
 	alive := newRun(t, SyncOff)
 	appendAll(t, alive, iterations(1))
-	if err := Doom(alive.Dir); !errors.Is(err, ErrLocked) {
+	if err := Discard(alive.Dir); !errors.Is(err, ErrLocked) {
 		t.Errorf("a run that is alive: %v", err)
 	}
 
@@ -77,14 +77,14 @@ func TestDoomRefuses(t *testing.T) {
 	if err := os.Mkdir(fresh, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := Doom(fresh); !errors.Is(err, ErrLocked) {
+	if err := Discard(fresh); !errors.Is(err, ErrLocked) {
 		t.Errorf("a run that is starting: %v", err)
 	}
 	old := time.Now().Add(-starting - time.Second)
 	if err := os.Chtimes(fresh, old, old); err != nil {
 		t.Fatal(err)
 	}
-	if err := Doom(fresh); err != nil {
+	if err := Discard(fresh); err != nil {
 		t.Errorf("a run that never started: %v", err)
 	}
 
@@ -96,7 +96,7 @@ func TestDoomRefuses(t *testing.T) {
 	if err := os.Chtimes(other, old, old); err != nil {
 		t.Fatal(err)
 	}
-	if err := Doom(other); err == nil {
+	if err := Discard(other); err == nil {
 		t.Error("any folder is removed")
 	}
 }
@@ -109,7 +109,7 @@ func TestDoomFollowsNoLink(t *testing.T) {
 	if err := os.Symlink(filepath.Dir(dir), link); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}
-	if err := Doom(filepath.Join(link, filepath.Base(dir))); !errors.Is(err, ErrUnsafe) {
+	if err := Discard(filepath.Join(link, filepath.Base(dir))); !errors.Is(err, ErrUnsafe) {
 		t.Errorf("through a link that was found: %v", err)
 	}
 	if _, err := Sweep(link, nil); !errors.Is(err, ErrUnsafe) {
@@ -119,7 +119,7 @@ func TestDoomFollowsNoLink(t *testing.T) {
 	if err := os.Symlink(dir, run); err != nil {
 		t.Fatal(err)
 	}
-	if err := Doom(run); err == nil {
+	if err := Discard(run); err == nil {
 		t.Error("a link is taken for a run")
 	}
 	if !HasEvents(dir) {
@@ -127,21 +127,21 @@ func TestDoomFollowsNoLink(t *testing.T) {
 	}
 }
 
-// TestSweepFinishes what a killed process began, also when the same id was doomed
+// TestSweepFinishes what a killed process began, also when the same id was discarded
 // before, and touches nothing else.
 func TestSweepFinishes(t *testing.T) {
 	dir := written(t, iterations(1))
 	state := filepath.Dir(dir)
-	rest := filepath.Join(state, doomed+filepath.Base(dir), "output")
+	rest := filepath.Join(state, discardPrefix+filepath.Base(dir), "output")
 	if err := os.MkdirAll(rest, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, mine := range []string{doomed + "notes", ".removing"} {
+	for _, mine := range []string{discardPrefix + "notes", ".removing"} {
 		if err := os.Mkdir(filepath.Join(state, mine), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := Doom(dir); err != nil {
+	if err := Discard(dir); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := Sweep(state, nil); n != 1 || err != nil {
@@ -160,7 +160,7 @@ func TestSweepFinishes(t *testing.T) {
 func TestSweepKeeps(t *testing.T) {
 	dir := written(t, iterations(1))
 	state, id := filepath.Split(dir)
-	if err := Doom(dir); err != nil {
+	if err := Discard(dir); err != nil {
 		t.Fatal(err)
 	}
 	no := errors.New("no")
@@ -171,7 +171,7 @@ func TestSweepKeeps(t *testing.T) {
 			}
 			return answer
 		})
-		left, _, _ := Doomed(state)
+		left, _, _ := Discarded(state)
 		if !errors.Is(err, answer) || (n == 1) != (answer == nil) || n+left != 1 {
 			t.Errorf("%v: removed %d, %d are left, %v", answer, n, left, err)
 		}
@@ -181,7 +181,7 @@ func TestSweepKeeps(t *testing.T) {
 	if n, err := Sweep(file, nil); err == nil {
 		t.Errorf("a file has %d runs", n)
 	}
-	if n, _, err := Doomed(file); err == nil {
+	if n, _, err := Discarded(file); err == nil {
 		t.Errorf("a file has %d runs", n)
 	}
 }

@@ -24,12 +24,12 @@ func TestSweepLeavesTheOtherRuns(t *testing.T) {
 	if err := other.Close(); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(state, doomed+newID(time.Now().Add(2*time.Hour)))
+	file := filepath.Join(state, discardPrefix+newID(time.Now().Add(2*time.Hour)))
 	writeFile(t, file, "no run")
-	if err := Doom(gone); err != nil {
+	if err := Discard(gone); err != nil {
 		t.Fatal(err)
 	}
-	if n, _, err := Doomed(state); n != 1 || err != nil {
+	if n, _, err := Discarded(state); n != 1 || err != nil {
 		t.Errorf("%d runs would go, %v", n, err)
 	}
 	if n, err := Sweep(state, nil); n != 1 || err != nil {
@@ -50,7 +50,7 @@ func TestSweepOfNoFolder(t *testing.T) {
 	if _, err := Sweep(file, nil); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	if _, _, err := Doomed(file); err == nil {
+	if _, _, err := Discarded(file); err == nil {
 		t.Error("nothing would be removed, it says")
 	}
 }

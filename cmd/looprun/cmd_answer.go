@@ -121,7 +121,7 @@ func (c *answerCmd) after(a *app, dir string) (said string, do func() error, err
 		return "", nil, err
 	}
 	id := state.RunID
-	resume := &resumeCmd{ID: id, StateDir: c.StateDir, Anew: session.Anew{TrustFlag: c.TrustFlag}}
+	resume := &resumeCmd{ID: id, StateDir: c.StateDir, ResumeFlags: session.ResumeFlags{TrustFlag: c.TrustFlag}}
 	switch {
 	case c.Resume:
 		return "", func() error { return resume.Run(a) }, nil

@@ -118,7 +118,7 @@ func TestPruneKilled(t *testing.T) {
 		return ids
 	}
 	unfinished := func() int {
-		n, _, err := scratchpad.Doomed(state)
+		n, _, err := scratchpad.Discarded(state)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ import (
 // resumeCmd goes on with a run.
 type resumeCmd struct {
 	ID string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
-	session.Anew
+	session.ResumeFlags
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
@@ -46,7 +46,7 @@ func (c *resumeCmd) Run(a *app) error {
 	if err := c.Check(dir); err != nil {
 		return err
 	}
-	return a.end(session.Resume(a.program(), dir, state, tail, c.Anew))
+	return a.end(session.Resume(a.program(), dir, state, tail, c.ResumeFlags))
 }
 
 // find is the run to go on with: without a name the latest that was not started

@@ -147,7 +147,7 @@ func (r *Removal) Run(dir string, asked Asked) error {
 	if why := r.Why(scratchpad.Summarize(dir), asked); why != "" {
 		return &HeldError{why}
 	}
-	return scratchpad.Doom(dir)
+	return scratchpad.Discard(dir)
 }
 
 // Sweep removes what [Removal.Run] took away, also what an earlier process did not come to.

@@ -91,8 +91,8 @@ const (
 	maxName    = 72 // bytes
 	maxForms   = 4
 
-	enough = 160 // lines of a block to learn from
-	glance = 32  // lines by which to see whether there is something to learn
+	enough      = 160 // lines of a block to learn from
+	sampleLines = 32  // lines by which to see whether there is something to learn
 
 	patience = 4 // blocks without anything to learn, after which some are left out
 	mostRest = 15
@@ -101,7 +101,7 @@ const (
 // Learn looks at the lines of a block, in their order. What it learned holds until
 // the next block; what that has no more of is forgotten.
 func (l *Learner) Learn(lines [][]byte) {
-	if sample := l.some(lines, glance); l.blocks > 0 && len(sample) >= glance {
+	if sample := l.some(lines, sampleLines); l.blocks > 0 && len(sample) >= sampleLines {
 		if l.forget(sample) {
 			return
 		}
@@ -158,7 +158,7 @@ func (l *Learner) Cut(line []byte) *Cut {
 // forget drops the margins that too few lines of a block still have, and says whether
 // most have one that is left.
 func (l *Learner) forget(lines [][]byte) (explained bool) {
-	var cut [glance * 2]uint64 // by line, the margins that it has
+	var cut [sampleLines * 2]uint64 // by line, the margins that it has
 	lines = lines[:min(len(lines), len(cut))]
 	left := uint64(0)
 	for i := range l.chains {

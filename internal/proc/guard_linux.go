@@ -65,7 +65,6 @@ var guardians struct {
 	pids map[int]bool
 	// coming is closed when the guardian that is being prepared is idle, or could
 	// not be started; nil: none is.
-	coming chan struct{}
 }
 
 var becomeSubreaper = sync.OnceValue(func() error {
@@ -151,39 +150,8 @@ var continueStopped = sync.OnceFunc(func() {
 	}()
 })
 
-// Prepare starts a guardian in the background, for a program that will soon need
-// one: it takes as long to start as the program itself. That it cannot be started
-// is said when it is needed.
-func Prepare() {
-	guardians.mu.Lock()
-	defer guardians.mu.Unlock()
-	if !hooked.Load() || guardians.coming != nil || len(guardians.idle) > 0 {
-		return
-	}
-	coming := make(chan struct{})
-	guardians.coming = coming
-	go func() {
-		defer close(coming)
-		if g, err := startGuardian(); err == nil {
-			g.giveBack()
-		}
-	}()
-}
-
-// prepared waits for the guardian that is being prepared.
-func prepared() {
-	guardians.mu.Lock()
-	coming := guardians.coming
-	guardians.coming = nil
-	guardians.mu.Unlock()
-	if coming != nil {
-		<-coming
-	}
-}
-
 // takeGuardian is an idle guardian, or a fresh one. An idle one may have been killed.
 func takeGuardian() (g *guardian, fresh bool, err error) {
-	prepared()
 	guardians.mu.Lock()
 	n := len(guardians.idle)
 	if n == 0 {
@@ -286,7 +254,6 @@ func CloseGuardians() {
 // DismissGuardians is the beginning of CloseGuardians: they end while the program
 // does something else.
 func DismissGuardians() {
-	prepared()
 	guardians.mu.Lock()
 	defer guardians.mu.Unlock()
 	for _, g := range guardians.idle {

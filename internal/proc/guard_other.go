@@ -11,9 +11,6 @@ func Ready() error { return nil }
 // GuardianMain is for Linux only.
 func GuardianMain() int { return 1 }
 
-// Prepare has nothing to do: there are guardians on Linux only.
-func Prepare() {}
-
 // DismissGuardians has nothing to do: there are guardians on Linux only.
 func DismissGuardians() {}
 

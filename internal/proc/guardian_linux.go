@@ -71,7 +71,7 @@ func GuardianMain() int {
 		if done := w.turn(); done {
 			return 0
 		}
-		relent()
+		yield()
 	}
 }
 

@@ -73,30 +73,3 @@ func TestAllocations(t *testing.T) {
 		t.Errorf("%v allocations for one byte, %v for 16 MiB", a, b)
 	}
 }
-
-// The guardian that was prepared is the one that is used, and one that nobody
-// needed is ended.
-func TestPrepare(t *testing.T) {
-	CloseGuardians()
-	before := children()
-	Prepare()
-	Prepare()
-	p, err := Start(Spec{Argv: []string{"true"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	await(t, p)
-	want := 1
-	if os.Getenv(groupOnly) != "" {
-		want = 0
-	}
-	if n := children() - before; n != want {
-		t.Errorf("%d guardians, want %d", n, want)
-	}
-	CloseGuardians()
-	Prepare()
-	CloseGuardians()
-	if n := children() - before; n != 0 {
-		t.Errorf("%d guardians are left", n)
-	}
-}

@@ -171,7 +171,7 @@ func (p *Process) pump(s *streams, t watched) {
 		s.closeLater()
 	}
 	t.release(&r)
-	relent()
+	yield()
 	runtime.KeepAlive(p.spec.Stdin)
 	p.finish(r)
 }

@@ -68,7 +68,7 @@ type keptRun struct {
 func Prune(state string, s Selection) (p *Pruned, err error) {
 	p = &Pruned{Schema: "looprun.dev/prune/v1", Removed: []oldRun{}, Kept: []keptRun{}, removal: many.Removal{State: state, Untaken: s.Untaken}}
 	var count sync.WaitGroup
-	count.Go(func() { p.Unfinished, p.Bytes, err = scratchpad.Doomed(state) })
+	count.Go(func() { p.Unfinished, p.Bytes, err = scratchpad.Discarded(state) })
 	chosen := p.choose(s)
 	if count.Wait(); chosen != nil {
 		return p, chosen

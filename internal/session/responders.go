@@ -170,7 +170,7 @@ func (s *Session) assistant() core.Responder {
 		return assistant.New(assistant.Options{
 			Command: string(of.Command), Dir: s.dir, Env: s.base, Timeout: s.opts.AssistantTimeout.Or(0),
 			Escalation: of.Escalation, As: of.Named(),
-			Stderr: s.aside,
+			Stderr: s.helperOutput,
 		}).Respond(ctx, q, st)
 	})
 }
@@ -240,7 +240,7 @@ func (d *debugger) Debug(ctx context.Context, st *core.State, o core.Option, a c
 	}
 	out := tail.Buffer{Limit: findingsLimit}
 	show := func(b []byte) {
-		d.s.aside(b)
+		d.s.helperOutput(b)
 		out.Take(b)
 	}
 	defer d.s.helping(string(o.Action))()
@@ -277,7 +277,7 @@ func (d *debugger) Expert(ctx context.Context, st *core.State, e ladder.Expert) 
 	var said signal.Scanner
 	text := lines.Shown{To: said.Line}
 	exit := helper.Command{
-		Line: e.Command, Dir: d.s.dir, Env: d.environ(st, "expert"), KillAfter: d.s.killAfter(), Stderr: d.s.aside,
+		Line: e.Command, Dir: d.s.dir, Env: d.environ(st, "expert"), KillAfter: d.s.killAfter(), Stderr: d.s.helperOutput,
 		Stdout: func(b []byte) {
 			out.Take(b)
 			_, _ = text.Write(b) // it never fails
@@ -382,7 +382,7 @@ func (s *Session) byPolicy(ctx context.Context, q core.Question, st *core.State)
 func (s *Session) policyResponder(before func(context.Context) error, after func(core.VerifyFinished) error) core.Responder {
 	return core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 		return s.policy.Responder(policy.Options{
-			Dir: s.dir, Env: (&debugger{s}).environ(st, "verify"), CI: ciFacts(s.dir), Earlier: s.spentToday, Output: s.aside,
+			Dir: s.dir, Env: (&debugger{s}).environ(st, "verify"), CI: ciFacts(s.dir), Earlier: s.spentToday, Output: s.helperOutput,
 			BeforeVerify: before, AfterVerify: after,
 			Evaluated: func(e policy.Evaluation) { s.explainRules(e) },
 		}).Respond(ctx, q, st)

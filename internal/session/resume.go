@@ -21,8 +21,8 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// Anew is what is given anew to a run that goes on.
-type Anew struct {
+// ResumeFlags is what is given anew to a run that goes on.
+type ResumeFlags struct {
 	config.LimitFlags
 	config.AnswerFlags
 	TrustFlag
@@ -34,7 +34,7 @@ type Anew struct {
 }
 
 // place is the directory that the run's commands run in from now on.
-func (c *Anew) place(dir string, state *core.State) (string, error) {
+func (c *ResumeFlags) place(dir string, state *core.State) (string, error) {
 	id := state.RunID
 	if c.Dir != "" {
 		place, err := filepath.Abs(c.Dir)
@@ -79,7 +79,7 @@ func isDir(name string) bool {
 }
 
 // Resume goes on with a run.
-func Resume(p *Program, dir string, state *core.State, tail scratchpad.Tail, with Anew) (Ended, error) {
+func Resume(p *Program, dir string, state *core.State, tail scratchpad.Tail, with ResumeFlags) (Ended, error) {
 	if state.Ended && !state.Ending.Status.Resumable() && !(with.Reopen && state.Ending.Status.Reopens()) {
 		remedy := "start a new one"
 		if state.Ending.Status.Reopens() {
@@ -107,7 +107,7 @@ func Conclude(p *Program, dir string, trust TrustFlag) (Ended, error) {
 	if err != nil {
 		return Ended{}, err
 	}
-	s, event, err := (&Anew{TrustFlag: trust}).restore(p, dir, state)
+	s, event, err := (&ResumeFlags{TrustFlag: trust}).restore(p, dir, state)
 	if err != nil {
 		return Ended{}, err
 	}
@@ -116,7 +116,7 @@ func Conclude(p *Program, dir string, trust TrustFlag) (Ended, error) {
 }
 
 // restore makes the session from what was recorded, with what is given anew.
-func (c *Anew) restore(app *Program, dir string, state *core.State) (*Session, core.RunResumed, error) {
+func (c *ResumeFlags) restore(app *Program, dir string, state *core.State) (*Session, core.RunResumed, error) {
 	event := core.RunResumed{Version: app.Version, Reopen: c.Reopen}
 	r, err := RecordedOf(dir)
 	if err != nil {
@@ -185,7 +185,7 @@ func (c *Anew) restore(app *Program, dir string, state *core.State) (*Session, c
 
 // caps are the run's, unless others were given or the new limit is above them. A limit that
 // is new has no cap yet.
-func (c *Anew) caps(old core.Caps, l core.Limits, now core.Caps) core.Caps {
+func (c *ResumeFlags) caps(old core.Caps, l core.Limits, now core.Caps) core.Caps {
 	given := c.Texts()
 	has := func(key string) bool { return given[key] != "" }
 	for _, g := range core.Specs() {
@@ -198,7 +198,7 @@ func (c *Anew) caps(old core.Caps, l core.Limits, now core.Caps) core.Caps {
 
 // locate makes paths that were given here hold in the run's directory, which is
 // the one that everything else is relative to.
-func (c *Anew) locate(dir string) error {
+func (c *ResumeFlags) locate(dir string) error {
 	here, err := config.CurrentDir()
 	if err != nil || here == dir {
 		return err
@@ -218,7 +218,7 @@ func (c *Anew) locate(dir string) error {
 }
 
 // change puts what was given anew over what was recorded.
-func (c *Anew) change(r *Recorded, given func(flag string) bool) (changed bool) {
+func (c *ResumeFlags) change(r *Recorded, given func(flag string) bool) (changed bool) {
 	if len(c.Policy) > 0 {
 		r.Policy = nil
 	}

@@ -40,7 +40,7 @@ func TestCapsOfARunThatGoesOn(t *testing.T) {
 		"--cap-cost":           {config.LimitFlags{CapCost: usd}, old, below, core.Caps{Iterations: 50, Runtime: time.Hour, Cost: 99, Tokens: 1000}},
 		"--cap-tokens":         {config.LimitFlags{CapTokens: tokens}, old, below, core.Caps{Iterations: 50, Runtime: time.Hour, Cost: 20, Tokens: 9999}},
 	} {
-		if got := (&Anew{LimitFlags: c.flags}).caps(c.old, c.to, given); got != c.want {
+		if got := (&ResumeFlags{LimitFlags: c.flags}).caps(c.old, c.to, given); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
@@ -80,7 +80,7 @@ func TestWhereARunGoesOn(t *testing.T) {
 		"--dir is a file":               {file, run, project, "", "", "is not a directory"},
 		"--dir that is not there":       {filepath.Join(project, "gone"), run, project, "", "", "is not a directory"},
 	} {
-		got, err := (&Anew{Dir: c.flag}).place(c.run, &core.State{Dir: c.began, Repository: c.repository})
+		got, err := (&ResumeFlags{Dir: c.flag}).place(c.run, &core.State{Dir: c.began, Repository: c.repository})
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %q, %v, want %q %s", name, got, err, c.want, c.err)
 		}
@@ -89,7 +89,7 @@ func TestWhereARunGoesOn(t *testing.T) {
 	if err := os.Mkdir(odd, 0o700); err != nil {
 		t.Skip(err)
 	}
-	if got, err := (&Anew{Dir: odd}).place(run, &core.State{Dir: project}); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+	if got, err := (&ResumeFlags{Dir: odd}).place(run, &core.State{Dir: project}); err == nil || !strings.Contains(err.Error(), "UTF-8") {
 		t.Errorf("bytes that are no text: %q, %v", got, err)
 	}
 }

@@ -30,8 +30,8 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// hearing is what is learned from what the command prints and leaves behind.
-type hearing struct {
+// outputFacts is what is learned from what the command prints and leaves behind.
+type outputFacts struct {
 	s       *Session
 	streams engine.Listeners[scanners, *scanners]
 	tree    *workspace.Tree // nil: nothing needs it
@@ -97,13 +97,13 @@ func (c *scanners) Reset() {
 
 // both are the streams in the order in which what they said counts: standard
 // output, standard error.
-func (h *hearing) both() [2]*scanners {
+func (h *outputFacts) both() [2]*scanners {
 	return [2]*scanners{&h.streams.Stdout, &h.streams.Stderr}
 }
 
 // hear lets the executor listen.
 func (s *Session) hear() error {
-	h := &hearing{s: s}
+	h := &outputFacts{s: s}
 	x := s.executor
 	x.Listeners, x.AlsoPromised, x.Heard = &h.streams, h.saidDone, h.heard
 	for _, c := range h.both() {
@@ -144,12 +144,12 @@ func (s *Session) hear() error {
 }
 
 // openTree prepares to look at the work tree after each iteration.
-func (h *hearing) openTree() (err error) {
+func (h *outputFacts) openTree() (err error) {
 	h.tree, err = h.opened()
 	return err
 }
 
-func (h *hearing) opened() (*workspace.Tree, error) {
+func (h *outputFacts) opened() (*workspace.Tree, error) {
 	t, err := workspace.Open(h.s.dir, filepath.Dir(h.s.run.Dir))
 	if err == nil {
 		t.Ignore(h.s.app.Stdout, h.s.app.Stderr) // looprun's own output is no progress of the command
@@ -158,7 +158,7 @@ func (h *hearing) opened() (*workspace.Tree, error) {
 }
 
 // lookBeside is the state of the work tree, for whether a check changes it; zero: not known.
-func (h *hearing) lookBeside() signature.Hash {
+func (h *outputFacts) lookBeside() signature.Hash {
 	if h.beside == nil {
 		if h.beside = h.tree; h.beside == nil {
 			h.beside, _ = h.opened()
@@ -176,7 +176,7 @@ func (h *hearing) lookBeside() signature.Hash {
 }
 
 // saidDone reports whether the command made its promise with a signal in its output.
-func (h *hearing) saidDone() bool {
+func (h *outputFacts) saidDone() bool {
 	for _, c := range h.both() {
 		signals, _ := c.signals.Result()
 		if slices.ContainsFunc(signals, func(sig signal.Signal) bool { return sig.Name == signal.Done }) {
@@ -187,7 +187,7 @@ func (h *hearing) saidDone() bool {
 }
 
 // heard adds what was learned to the end of an iteration.
-func (h *hearing) heard(_ core.Iteration, d *core.IterationResult) {
+func (h *outputFacts) heard(_ core.Iteration, d *core.IterationResult) {
 	h.said(d)
 	h.lookAround(d)
 	d.Checkpoint = h.s.checkpoint(d.Iteration)
@@ -197,7 +197,7 @@ func (h *hearing) heard(_ core.Iteration, d *core.IterationResult) {
 
 // hearRefusal ends the run where the first turn of an agent changed nothing because its
 // own permissions did not let it: no later turn would do better, and each costs.
-func (h *hearing) hearRefusal(d *core.IterationResult) {
+func (h *outputFacts) hearRefusal(d *core.IterationResult) {
 	refused := cmp.Or(h.streams.Stdout.refused, h.streams.Stderr.refused)
 	failed := d.Outcome == core.OutcomeNotDone || d.Outcome == core.OutcomeError
 	if h.agent.Name == "" || d.Iteration != 1 || refused == "" || !failed || d.Fatal != 0 {
@@ -211,7 +211,7 @@ func (h *hearing) hearRefusal(d *core.IterationResult) {
 }
 
 // said adds what the command said with its output.
-func (h *hearing) said(d *core.IterationResult) {
+func (h *outputFacts) said(d *core.IterationResult) {
 	h.hearChoices(d)
 	h.hearRejection(d)
 	h.hearSignals(d)
@@ -220,7 +220,7 @@ func (h *hearing) said(d *core.IterationResult) {
 
 // hearChoices puts questions that the command ended with on record: those that it
 // printed, or else those in its file.
-func (h *hearing) hearChoices(d *core.IterationResult) {
+func (h *outputFacts) hearChoices(d *core.IterationResult) {
 	printed := false
 	for _, c := range h.both() {
 		found, err := c.choices.Result()
@@ -264,7 +264,7 @@ func partialResult(partial json.RawMessage) string {
 const choicesName = "questions.json"
 
 // choicesFile takes the questions that the command left in its file.
-func (h *hearing) choicesFile() (*ask.Choices, error) {
+func (h *outputFacts) choicesFile() (*ask.Choices, error) {
 	name := filepath.Join(h.s.run.Dir, choicesName)
 	f, err := inputfile.OpenPlain(name)
 	if err != nil {
@@ -285,7 +285,7 @@ func (h *hearing) choicesFile() (*ask.Choices, error) {
 	return &c, nil
 }
 
-func (h *hearing) hearRejection(d *core.IterationResult) {
+func (h *outputFacts) hearRejection(d *core.IterationResult) {
 	var before []byte
 	for _, c := range h.both() {
 		text, ok := c.rejection.Result()
@@ -312,7 +312,7 @@ func rejected(r rejection.Rejection, via string) core.Data {
 }
 
 // hearSignals puts signals on record, and behind them what could not be read.
-func (h *hearing) hearSignals(d *core.IterationResult) {
+func (h *outputFacts) hearSignals(d *core.IterationResult) {
 	var unread []core.Data
 	for _, c := range h.both() {
 		signals, malformed := c.signals.Result()
@@ -331,7 +331,7 @@ func (h *hearing) hearSignals(d *core.IterationResult) {
 }
 
 // hearCost adds up what both streams report.
-func (h *hearing) hearCost(d *core.IterationResult) {
+func (h *outputFacts) hearCost(d *core.IterationResult) {
 	sum := core.CostReported{Via: "output"}
 	found, why := false, ""
 	for _, c := range h.both() {
@@ -397,7 +397,7 @@ func (s *Session) hurried(overtime time.Duration) (context.Context, context.Canc
 
 // lookAround takes the fingerprint of the work tree. One that cannot be taken is
 // not known, which is evidence of nothing. An agent that nothing judges needs it.
-func (h *hearing) lookAround(d *core.IterationResult) {
+func (h *outputFacts) lookAround(d *core.IterationResult) {
 	if h.tree == nil && d.Transcript && h.s.executor.Check == nil {
 		if err := h.openTree(); err != nil {
 			h.s.app.Say.Warn("the state of the work tree is not known: %v", err)
@@ -414,7 +414,7 @@ type looked struct {
 	git           bool
 }
 
-func (h *hearing) look() looked {
+func (h *outputFacts) look() looked {
 	if h.tree == nil {
 		return looked{}
 	}

@@ -18,9 +18,9 @@ import (
 )
 
 // listeners are what reads the two streams with every reader switched on.
-func listeners(t *testing.T, dir string) *hearing {
+func listeners(t *testing.T, dir string) *outputFacts {
 	t.Helper()
-	h := &hearing{s: &Session{
+	h := &outputFacts{s: &Session{
 		app: &Program{Say: &console.Observer{Messages: console.Messages{W: io.Discard}}}, run: &scratchpad.Run{Dir: dir},
 		executor: &engine.Executor{Judge: &engine.Judge{Promise: true}},
 	}}

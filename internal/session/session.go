@@ -68,7 +68,7 @@ type Session struct {
 	dir     string // where commands run
 	// concludes says that the run is opened to carry out an answer that ends or pauses it.
 	concludes bool
-	took      time.Duration // active time since the run paused, see Anew
+	took      time.Duration // active time since the run paused, see ResumeFlags
 
 	questions questions
 	policy    *policy.Policy // nil: none
@@ -83,7 +83,7 @@ type Session struct {
 	base         []string // environment without looprun's own variables
 	parent       string   // socket of the run that this one was started in; empty: none
 	outlets      outlets
-	aside        func([]byte)        // takes what commands print that are neither the work nor the check
+	helperOutput func([]byte)        // takes what commands print that are neither the work nor the check
 	ci           *ci.Log             // what the CI system reads
 	display      *statusline.Display // nil: there is no terminal to share
 	talk         *talk               // the run's own socket
@@ -103,7 +103,7 @@ type Session struct {
 	// iterating is the context of the iteration that runs, or ran last; nil before the first.
 	iterating context.Context
 	leave     context.CancelCauseFunc
-	tidies    bool                      // nothing ends or stops looprun any more without the terminal put in order
+	restores  bool                      // nothing ends or stops looprun any more without the terminal put in order
 	keeper    *checkpoint.Keeper        // nil: the files are not kept
 	tasks     []string                  // open in --tasks
 	guarded   map[string]signature.Hash // the protected files as they have to be
@@ -326,7 +326,7 @@ func (s *Session) drive() (core.Result, error) {
 	s.interrupt.Store(&interrupt)
 	defer s.interrupt.Store(nil)
 	defer s.display.Close()
-	s.tidies = true
+	s.restores = true
 	result, err := engine.Go(ctx, s.loop).Wait()
 	late, release := s.late(ctx)
 	defer release()
@@ -440,15 +440,15 @@ func (s *Session) equip(environ []string) error {
 	}
 	s.openOutlets()
 	s.speakToCI()
-	stdout, stderr, aside := s.shareTerminal()
+	stdout, stderr, helpers := s.shareTerminal()
 	out, errs := s.shown(s.ci.Output(stdout), s.app.Stdout, s.unread(s.app.Stdout)), s.shown(s.ci.Output(stderr), s.app.Stderr, s.unread(s.app.Stderr))
 	carries := s.opts.Agents.Carriers()
 	// A run around this one reads the JSON itself, and shows it.
 	if (terminal || os.Getenv("LOOPRUN") == "") && s.opts.Show == "text" && !s.opts.Interactive {
 		out, errs = console.NewTranscript(out, carries), console.NewTranscript(errs, carries)
 	}
-	others := s.shown(s.ci.Output(aside), nil, nil)
-	s.aside = func(b []byte) { _, _ = others.Write(b) }
+	others := s.shown(s.ci.Output(helpers), nil, nil)
+	s.helperOutput = func(b []byte) { _, _ = others.Write(b) }
 	s.executor = &engine.Executor{
 		Work: s.opts.Work(s.command), Check: s.opts.CheckStep(), Passes: s.opts.Passes,
 		Judge: new(s.opts.Judge(terminal)), PromiseAnywhere: s.opts.PromiseMatch == "anywhere",
@@ -501,7 +501,7 @@ func (s *Session) observe(e core.Event, state *core.State) {
 		s.ci.Observe(e, state)
 	}
 	s.app.Say.Observe(e, state)
-	if s.tidies {
+	if s.restores {
 		s.display.Observe(e, state)
 	}
 	if !begins {

@@ -78,7 +78,7 @@ func reported(d core.Data) float64 {
 
 // hearDay ends the run with an iteration that is not done, where the day's limit is passed
 // or nobody knows whether it is: no answer makes the day longer.
-func (h *hearing) hearDay(d *core.IterationResult) {
+func (h *outputFacts) hearDay(d *core.IterationResult) {
 	s := h.s
 	if s.day.ledger == nil || d.Outcome != core.OutcomeNotDone && d.Outcome != core.OutcomeError || d.RunsAgain() || d.Fatal != 0 {
 		return

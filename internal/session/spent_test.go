@@ -73,7 +73,7 @@ func TestTheLimitOfADay(t *testing.T) {
 				c.spoil(t, s, dir)
 			}
 			d := core.IterationResult{IterationFinished: c.end, Said: c.said}
-			(&hearing{s: s}).hearDay(&d)
+			(&outputFacts{s: s}).hearDay(&d)
 			if (d.Fatal != 0) != (c.want != "") || !strings.Contains(d.Detail, c.want) || d.Fatal != 0 && d.Fatal != core.MaxCost.ExitCode() {
 				t.Errorf("exit %d, %q, want %q", d.Fatal, d.Detail, c.want)
 			}
@@ -81,7 +81,7 @@ func TestTheLimitOfADay(t *testing.T) {
 	}
 	s, _ := ledgerOf(t, 11)
 	d := core.IterationResult{IterationFinished: end{Outcome: core.OutcomeNotDone, Fatal: 3, Detail: "the disk is full"}}
-	if (&hearing{s: s}).hearDay(&d); d.Fatal != 3 {
+	if (&outputFacts{s: s}).hearDay(&d); d.Fatal != 3 {
 		t.Errorf("an iteration that ends the run says %d, %q now", d.Fatal, d.Detail)
 	}
 }

@@ -34,31 +34,31 @@ func (s *Session) joinable() error {
 // where the command's output goes, and what other commands say: assistants, experts,
 // those that debug and verify. In the log of a CI job lines are kept apart by
 // the log, and while a command talks to the person (-i) the terminal is its own.
-func (s *Session) shareTerminal() (stdout, stderr, aside io.Writer) {
+func (s *Session) shareTerminal() (stdout, stderr, helpers io.Writer) {
 	stdout, stderr = s.outlets.output(s.app, s.app.Stdout), s.outlets.output(s.app, s.app.Stderr)
-	aside = s.outlets.messages(s.app, s.app.Stderr)
+	helpers = s.outlets.messages(s.app, s.app.Stderr)
 	screen := s.app.Stderr
 	switch {
 	case s.opts.Interactive || s.ci.Provider() != ci.Off:
-		return stdout, stderr, aside
+		return stdout, stderr, helpers
 	case !console.IsTerminal(screen):
 		e := &lineEnd{}
 		s.app.Say.W = &beside{e, s.app.Say.W, true}
 		if sameFile(s.app.Stdout, screen) {
 			stdout = &beside{e, stdout, false}
 		}
-		return stdout, &beside{e, stderr, false}, aside
+		return stdout, &beside{e, stderr, false}, helpers
 	}
 	show := s.showsProgress()
 	s.display = statusline.New(statusline.Options{
-		Screen: screen, Draw: aside, Line: show, Colour: s.app.Say.Colour,
+		Screen: screen, Draw: helpers, Line: show, Colour: s.app.Say.Colour,
 		Elapsed: func() time.Duration { return s.loop.Elapsed() }, Next: func() time.Time { return s.loop.Next() },
 	})
 	s.app.Say.W = s.display.Messages(s.app.Say.W)
 	if sameFile(s.app.Stdout, screen) {
 		stdout = s.display.Output(stdout)
 	}
-	return stdout, s.display.Output(stderr), s.display.Output(aside)
+	return stdout, s.display.Output(stderr), s.display.Output(helpers)
 }
 
 // showsProgress says whether it is shown where the run stands. In a run inside

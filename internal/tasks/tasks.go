@@ -171,12 +171,7 @@ func Next(dir, name string) string {
 	return fmt.Sprintf("%s (%d of %d in %s are done)", open[0].Text, len(list)-len(open), len(list), name)
 }
 
-// Parse reads the text of a file.
-func Parse(b []byte) (List, error) {
-	p, err := parse(b)
-	return p.list, err
-}
-
+// parse reads the text of a file.
 func parse(b []byte) (page, error) {
 	text := strings.TrimPrefix(string(b), "\ufeff")
 	p, err := markdown(text)

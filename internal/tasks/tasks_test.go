@@ -54,7 +54,8 @@ func TestParse(t *testing.T) {
 		"two lists":                {`{"a":[{"done":true}],"b":[{"done":false}]}`, "! it has several lists of tasks; keep one of them in a file"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			list, err := Parse([]byte(c.in))
+			p, err := parse([]byte(c.in))
+			list := p.list
 			var got []string
 			for _, t := range list {
 				mark := "o"
@@ -96,10 +97,11 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		list, err := Parse(b)
-		again, _ := Parse(b)
-		if (err == nil) == (len(list) == 0) || fmt.Sprint(list) != fmt.Sprint(again) {
-			t.Errorf("%q: %v, %v, then %v", b, list, err, again)
+		p, err := parse(b)
+		list := p.list
+		again, _ := parse(b)
+		if (err == nil) == (len(list) == 0) || fmt.Sprint(list) != fmt.Sprint(again.list) {
+			t.Errorf("%q: %v, %v, then %v", b, list, err, again.list)
 		}
 		for _, one := range list {
 			if utf8.RuneCountInString(one.Text) > maxText || strings.ContainsAny(one.Text, "\n\r\x1b") {
