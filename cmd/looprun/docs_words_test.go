@@ -302,7 +302,7 @@ func TestDocsVariables(t *testing.T) {
 }
 
 var (
-	testCommand = regexp.MustCompile("`go test ([^`]*)`")
+	testCommand = regexp.MustCompile("(?m)(?:^|`)go test ([^`\n]*)")
 	testPattern = regexp.MustCompile(`-(?:run|fuzz|bench) ('[^']*'|\S+)`)
 	testName    = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)`)
 )
@@ -377,12 +377,12 @@ func TestDocsNameTests(t *testing.T) {
 			t.Errorf("%s: %s", page, problem)
 		}
 	}
-	if found < 50 {
+	if found < 25 {
 		t.Errorf("only %d commands were found", found)
 	}
 	for text, want := range map[string]int{
 		"`go test -run 'TestDocsNameTests\\|DocsLinks' ./cmd/looprun`": 0, "`go test -run TestScripts/resume$ ./cmd/looprun`": 0, "`go test ./ci`": 0,
-		"`go test -run TestDocsNameTests .`": 1, "`go test -run 'TestDocs\\|NoSuchTest' ./cmd/looprun`": 1, "`go test -run TestScripts/nosuch ./cmd/looprun`": 1,
+		"`go test -run TestDocsNameTests .`": 1, "`go test -run 'TestDocs\\|NoSuchTest' ./cmd/looprun`": 1, "`go test -run TestScripts/nosuch ./cmd/looprun`": 1, "go test -run 'TestDocs|NoSuchTest' ./cmd/looprun\n": 1,
 	} {
 		if got := notRun(text, tests); len(got) != want {
 			t.Errorf("%s: %q", text, got)
