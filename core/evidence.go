@@ -342,11 +342,14 @@ func reason(lines []string, check string, checks []string) (why string, seconds 
 		seconds = took(l)
 		for _, next := range lines[i+1:] {
 			text, of := strings.TrimSpace(next), words(next)
-			other := slices.ContainsFunc(checks, func(c string) bool { return mentions(of, words(c)) })
-			switch {
-			case text == "":
+			if text == "" {
 				continue
-			case other || passes(of) || len(of) < 2:
+			}
+			if mentions(of, name) { // it began there, and failed here
+				break
+			}
+			other := slices.ContainsFunc(checks, func(c string) bool { return mentions(of, words(c)) })
+			if other || passes(of) || len(of) < 2 {
 				return "", seconds
 			}
 			return text, seconds

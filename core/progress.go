@@ -2,8 +2,10 @@ package core
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/looprun/looprun/internal/termsafe"
@@ -117,7 +119,10 @@ func (d *IterationFinished) Says() string {
 	}
 	said, by := d.Telling(), ": "
 	if p := d.Progress(); p != nil && p.Failing > 0 && d.Outcome != OutcomeError {
-		if len(p.Checks) > 0 || said == "" {
+		switch uncompiled := d.uncompiled(); {
+		case uncompiled != "":
+			return uncompiled + "; " + termsafe.Line(p.String())
+		case len(p.Checks) > 0 || said == "":
 			return termsafe.Line(p.String())
 		}
 		return p.String() + ": " + said
@@ -145,6 +150,24 @@ func (d *IterationFinished) Says() string {
 		return ended + said
 	}
 	return ended + by + said
+}
+
+// compileError is how compilers begin an error: its place, and the word.
+var compileError = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\S+\.\w+(?::\d+|\(\d+)[\d:,.)-]*:?\s+(?:fatal )?error\b`)
+})
+
+// uncompiled is the error of a compiler beside tests that fail: what they say may be of an
+// older build. An error that names one of them is its own. Empty: there is none.
+func (d *IterationFinished) uncompiled() string {
+	for _, e := range d.Signature.Errors {
+		of := words(e)
+		own := slices.ContainsFunc(d.Signature.Checks, func(c string) bool { return mentions(of, words(c)) })
+		if len(d.Signature.Checks) > 0 && !own && compileError().MatchString(e) {
+			return oneLine(e)
+		}
+	}
+	return ""
 }
 
 // Named says which failure a known issue is, as its last iteration did; where that is forgotten, its

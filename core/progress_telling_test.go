@@ -67,3 +67,32 @@ func FuzzErrorOutput(f *testing.F) {
 		}
 	})
 }
+
+// The error of a compiler comes before tests that fail beside it, in every language.
+func TestCompileErrorIsTheHeadline(t *testing.T) {
+	stale := IterationFinished{Iteration: 1, Outcome: OutcomeNotDone, ExitCode: 2, Signature: signature.Signature{
+		Hash: 1, Kind: signature.KindTestFail, Failing: 1, Passed: 18, Total: 19, Checks: []string{"misc_tests"},
+	}}
+	const tests = "1 of 19 tests failing: misc_tests"
+	for line, headline := range map[string]bool{
+		"/src/cJSON.c:112:5: error: ‘foo’ undeclared":                                 true,
+		"src/app.cpp(12,7): error C2065: 'foo': undeclared identifier":                true,
+		"lib/app.dart:4:11: Error: The getter 'foo' isn't defined":                    true,
+		"shop.pas(4,60) Error: Identifier not found \"bb\"":                           true,
+		"a.f90:3:2: fatal error: cannot open module":                                  true,
+		"/w/Tests/A.swift:12: error: -[Mod.misc_tests testX] : XCTAssertEqual failed": false,
+		"test/lru_test.cc:30: Failure":                                                false,
+		"expected 1, got 2":                                                           false,
+		"Error: connect ECONNREFUSED":                                                 false,
+	} {
+		d := stale
+		d.Signature.Errors = []string{line}
+		want := tests
+		if headline {
+			want = line + "; " + tests
+		}
+		if got := d.Says(); got != want {
+			t.Errorf("%q: says %q, want %q", line, got, want)
+		}
+	}
+}

@@ -35,6 +35,8 @@ type Explanation struct {
 	// those of each place in it.
 	Shared  []string              `json:"shared,omitempty"`
 	Compare *signature.Difference `json:"first_and_last,omitempty"`
+	// Failing are the checks that failed in the last of them, each with its reason.
+	Failing []core.FailingCheck `json:"failing,omitempty"`
 	// OnlyCounts says that the last two iterations differ in numbers alone.
 	OnlyCounts bool `json:"only_counts_changed,omitempty"`
 
@@ -98,11 +100,17 @@ func (e *Explanation) window() {
 		e.Shared = slices.DeleteFunc(slices.Clone(e.Shared), func(f string) bool { return !slices.Contains(d.Signature.Facts, f) })
 	}
 	e.first, e.last = &window[0], &window[len(window)-1]
+	if e.last.Progress() != nil {
+		e.Failing = e.last.Failing(failingShown)
+	}
 	if period := max(1, t.Period); len(window) > period {
 		// In a cycle the last one's twin is a whole number of turns before it.
 		e.first = &window[(len(window)-1)%period]
 	}
 }
+
+// failingShown is how many checks that fail are shown.
+const failingShown = 10
 
 // skipped reports whether the last trip left a signature out, as an issue that
 // an answer before it had skipped.
@@ -213,6 +221,12 @@ func (e *Explanation) tripText(b *strings.Builder) {
 	b.WriteString("\nThe iterations that it counted:\n\n")
 	for _, d := range e.Counted {
 		fmt.Fprintf(b, indent+"%4d  %s  exit %-3d  %s\n", d.Iteration, d.Hash, d.ExitCode, console.Short(cmp.Or(d.says, d.Label), 80))
+	}
+	if len(e.Failing) > 0 {
+		b.WriteString("\nWhat fails in the last of them:\n\n")
+	}
+	for _, f := range e.Failing {
+		fmt.Fprintf(b, indent+"%s\n", strings.TrimPrefix(strings.TrimSuffix(f.Check+": "+f.Why, ": "), ": "))
 	}
 	if len(e.Shared) > 0 {
 		b.WriteString("\nWhat they have in common:\n\n")
