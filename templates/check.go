@@ -52,6 +52,9 @@ func guardIDs() []string {
 	return append(ids, string(AnyGuard))
 }
 
+// optionsRemedy says what to do about too many options, and about too few.
+var optionsRemedy = map[bool]string{false: "leave some out", true: "add one, such as {id: cancel, label: Cancel, action: cancel}"}
+
 // check reports what is wrong with the template beyond its form.
 func (t *Template) check(r *report) {
 	t.checkWording(r)
@@ -61,7 +64,7 @@ func (t *Template) check(r *report) {
 	}
 	t.checkTitles(r)
 	if n := len(t.Options); r.doc.Has("options") && (n < minOptions || n > maxOptions) {
-		r.key(fmt.Sprintf("a question has %d to %d options, this one has %d", minOptions, maxOptions, n), "", "options")
+		r.key(fmt.Sprintf("a question has %d to %d options, this one has %d", minOptions, maxOptions, n), optionsRemedy[n < minOptions], "options")
 	}
 	for i := range t.Options {
 		t.checkOption(r, i)

@@ -66,7 +66,7 @@ func (o *Options) wrongAgent() error {
 		return nil
 	}
 	if _, ok := o.Agents.Find(o.Agent); !ok {
-		return Usagef("%s %q is not an agent that can be set up; %s", Flag("agent"), o.Agent, OrNearest(o.Agent, o.Agents.Names()))
+		return Usagef("%s %q is not an agent that looprun knows; describe it under agents in looprun.yaml, or use %s", Flag("agent"), o.Agent, OrNearest(o.Agent, o.Agents.Names()))
 	}
 	if o.Shell != "" {
 		return Usagef("%s runs the agent's own command, so -c has no place; put the agent's flags behind --", Flag("agent"))

@@ -163,6 +163,8 @@ func (d *Document) syntax(err error) problem.Problem {
 		p.Line, p.Remedy = braces, "put single quotes around a text with {{…}}"
 	case strings.Contains(why, "unexpected end of stream"):
 		p.Remedy = "close the quotes or brackets that begin here"
+	case strings.Contains(why, "tab character"):
+		p.Remedy = "indent with blanks, not with tabs"
 	case strings.Contains(why, "cannot start any token"):
 		p.Remedy = "indent with blanks, not with tabs, and put quotes around text that begins with @, ` or %"
 	case strings.Contains(why, "mapping values are not allowed"):

@@ -136,7 +136,7 @@ func TestDecodeProblems(t *testing.T) {
 		{"unknown key", "nam: a\ncount: 1\n", `f:1:1 unknown key "nam"; did you mean "name"?`},
 		{"far key", "zzz: a\n", `f:1:1 unknown key "zzz"; use one of name`},
 		{"internal field", "Internal: a\n", `f:1:1 unknown key "Internal"`},
-		{"twice", "name: a\ncount: 1\nname: b\n", `f:3:1 the key "name" stands on line 1 already; remove one of them`},
+		{"twice", "name: a\ncount: 1\nname: b\n", `f:3:1 the key "name" is on line 1 already; remove one of them`},
 		{"many at once", "nam: a\nruntime: 5\nloud: yes\ncount: five\nitems:\n  - label: x\n    lable: y\n", `f:1:1 unknown key "nam"; did you mean "name"?
 f:2:10 "runtime" wants a time, not "5"; write it with a unit, such as 90s, 10m or 1h30m
 f:3:7 "loud" wants true or false, not "yes"

@@ -63,7 +63,7 @@ func (s *structure) keys(n *yaml.Node) {
 		case key.Tag == "!!merge":
 			s.add(key, "merging with << is not supported", "write the keys out")
 		case seen[key.Value] > 0:
-			s.add(key, fmt.Sprintf("the key %s stands on line %d already", quote(key.Value), seen[key.Value]), "remove one of them")
+			s.add(key, fmt.Sprintf("the key %s is on line %d already", quote(key.Value), seen[key.Value]), "remove one of them")
 		default:
 			seen[key.Value] = key.Line
 		}
