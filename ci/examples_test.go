@@ -40,12 +40,14 @@ type gitlabFile struct {
 		Image        string
 		BeforeScript []string `yaml:"before_script"`
 		Script       []string
+		AfterScript  []string `yaml:"after_script"`
 		AllowFailure struct {
 			ExitCodes []int `yaml:"exit_codes"`
 		} `yaml:"allow_failure"`
 		Artifacts struct {
-			When  string
-			Paths []string
+			When    string
+			Paths   []string
+			Reports struct{ Junit string }
 		}
 	}
 }
@@ -230,7 +232,10 @@ func TestExampleGitLab(t *testing.T) {
 		if got != code {
 			t.Errorf("%s: exit code %d, want %d\n%s", name, got, code, log)
 		}
-		for _, path := range f.Fix.Artifacts.Paths {
+		if log, got := shell(t, dir, strings.Join(f.Fix.AfterScript, "\n"), "GITLAB_CI=true"); got != 0 {
+			t.Errorf("%s: the report: exit code %d\n%s", name, got, log)
+		}
+		for _, path := range append(f.Fix.Artifacts.Paths, f.Fix.Artifacts.Reports.Junit) {
 			if _, err := os.Stat(filepath.Join(dir, path)); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -275,12 +280,13 @@ func TestExampleAzure(t *testing.T) {
 	t.Parallel()
 	var f azureFile
 	strict(t, "examples/ci/azure-pipelines.yml", &f)
-	script := ""
+	scripts := map[string]string{}
+	results := ""
 	for _, s := range f.Steps {
-		if s.DisplayName == "Fix" {
-			script = s.Bash
-		}
+		scripts[s.DisplayName] = s.Bash
+		results += s.Inputs["testResultsFiles"]
 	}
+	script := scripts["Fix"]
 	for code, want := range map[int]bool{100: true, 102: false, 111: false} {
 		log, got := shell(t, t.TempDir(), fmt.Sprintf("looprun() { return %d; }\n", code)+script)
 		if soft := strings.Contains(log, "##vso[task.complete result=SucceededWithIssues;]"); soft != want || soft != (got == 0) || !soft && got != code {
@@ -297,6 +303,10 @@ func TestExampleAzure(t *testing.T) {
 		}
 		if strings.Contains(log, "##vso[task.complete") {
 			t.Errorf("%s: succeeded with issues\n%s", name, log)
+		}
+		log, got = shell(t, dir, scripts["Report"], "TF_BUILD=True")
+		if _, err := os.Stat(filepath.Join(dir, results)); got != 0 || err != nil {
+			t.Errorf("%s: the report: exit code %d, %v\n%s", name, got, err, log)
 		}
 	}
 }

@@ -26,7 +26,8 @@ prints each as such a file has it. PERMIT are the agent's own flags that let it 
 run commands unasked. looprun never adds them: pass them on behind --.
 
 Example:
-  looprun --agent claude --check 'go test ./...' 'Make the tests pass' -- --permission-mode acceptEdits --allowedTools Bash`
+  looprun --agent claude --check 'go test ./...' 'Make the tests pass' \
+    -- --permission-mode acceptEdits --allowedTools Bash`
 }
 
 // shownAgent is an agent as it is printed.

@@ -32,12 +32,12 @@ func (completionCmd) Help() string {
 options of a question that waits, and guards. What stands after -- is completed as the
 command that it is. The script calls the looprun that is found in PATH.
 
-  bash    source <(looprun completion bash)          in ~/.bashrc
-  zsh     source <(looprun completion zsh)           in ~/.zshrc, after compinit
-  fish    looprun completion fish > ~/.config/fish/completions/looprun.fish
+  bash   source <(looprun completion bash)   in ~/.bashrc
+  zsh    source <(looprun completion zsh)    in ~/.zshrc, after compinit
+  fish   looprun completion fish > ~/.config/fish/completions/looprun.fish
 
 Example:
-  looprun completion bash > ~/.local/share/bash-completion/completions/looprun`
+  looprun completion bash > ~/.bash_completion.d/looprun`
 }
 
 func (c *completionCmd) Run(a *app) error {

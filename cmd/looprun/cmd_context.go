@@ -23,7 +23,7 @@ func (contextCmd) Help() string {
 tried, known issues, notes, and how to talk to looprun.
 
 Example:
-  looprun --check 'go test ./...' -c 'looprun context | my-agent --prompt -'`
+  looprun --check 'go test ./...' -c 'looprun context | my-agent --stdin'`
 }
 
 func (c *contextCmd) Run(a *app) error {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -103,5 +104,25 @@ func TestManualFormats(t *testing.T) {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
+	}
+}
+
+// TestManualExamplesFitTheScreen: roff breaks prose at 80 columns and leaves examples as they are.
+func TestManualExamplesFitTheScreen(t *testing.T) {
+	escapes := regexp.MustCompile(`\\(\(..|.)`)
+	for p := range manualPages(testModel(t), time.Time{}) {
+		asIs := false
+		for line := range strings.Lines(string(p.Text)) {
+			switch line = strings.TrimSuffix(line, "\n"); line {
+			case ".nf":
+				asIs = true
+			case ".fi":
+				asIs = false
+			default:
+				if n := len([]rune(escapes.ReplaceAllString(line, "x"))); asIs && n > 73 { // indented by 7
+					t.Errorf("%s: %q takes %d columns", p.Name, line, n)
+				}
+			}
+		}
 	}
 }

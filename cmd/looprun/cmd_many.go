@@ -48,7 +48,7 @@ answer, serve and report know it. The other flags are those of looprun run and h
 loop. Nothing is merged: the end prints how each result is seen and taken.
 
 Example:
-  looprun many --for 'go list ./...' --jobs 4 --check 'go test {}' -- ./fix.sh {}
+  looprun many --for 'go list ./...' --check 'go test {}' -- ./fix.sh {}
   looprun many loops.yaml
   looprun many --resume`
 }

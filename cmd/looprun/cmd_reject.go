@@ -42,7 +42,8 @@ iteration has ended, 1 it breaks the rules (docs/rejections.md), 125 not inside 
 Example:
   looprun reject --reason-type BLOCKER --summary 'The registry is down.' \
     --attempted 'ran npm ci twice' --attempted 'used the mirror' \
-    --blocking-factor 'the registry answers 503' --evidence 'type=api_response,data=503' \
+    --blocking-factor 'the registry answers 503' \
+    --evidence 'type=api_response,data=503' \
     --alternative 'run again when the registry is up' --agent fixer`
 }
 

@@ -39,8 +39,10 @@ func (signalCmd) Help() string {
 	return `For the command of a run. What it does is decided when the iteration has ended.
 
 Example:
-  looprun signal attempt --approach 'pin the clock' --why-different 'the last one retried'
-  looprun signal clarify --question 'Is the old format to be kept?' --cause ambiguous_criteria
+  looprun signal attempt --approach 'pin the clock' \
+    --why-different 'the last one retried'
+  looprun signal clarify --question 'Must the old format stay?' \
+    --cause ambiguous_criteria
   looprun signal cost --usd 0.12 --tokens 3400`
 }
 

@@ -23,9 +23,9 @@ import (
 const description = `looprun runs a command in a loop until it is done and stops it when it is stuck.
 
 Examples:
-  looprun --check 'go test ./...' -- ./fix.sh    run fix.sh until the tests pass
-  looprun --promise ALL-DONE -- my-agent         run until it prints ALL-DONE
-  looprun --policy ci.yaml -- make test          in CI, a policy answers questions`
+  looprun --check 'go test ./...' -- ./fix.sh   until the tests pass
+  looprun --promise ALL-DONE -- my-agent        until it prints ALL-DONE
+  looprun --policy ci.yaml -- make test         in CI: a policy answers`
 
 // groups are the headings of the flags.
 var groups = []kong.Group{

@@ -82,7 +82,7 @@ func TestSections(t *testing.T) {
 	for _, want := range []string{
 		`prog\-work \- Work` + "\n", `.SS "How it works"`, `\fB\-f\fR, \fB\-\-flag\fR=\fIA\eB|\(dqC\(dq\fR`, `\fB\-\-[no\-]fancy\fR` + "\n",
 		`\fB\-\-mode\fR=\fIone|two\fR`, "\n" + `\&.dot at the beginning.`, `Variable: \fBPROG_PLAIN\fR.`, `\fBprog\-deep\fR(1)`, ".nf\n",
-		"\n" + `\&.literal` + "\n\n" + `\(aqliteral` + "\n.RE\n.fi\n.PP\nThird.", `\fBprog\fR \fBwork\fR \fI[OPTION\[u2026]]\fR \fI[FILE\[u2026]]\fR`,
+		"\n" + `\&.literal` + "\n\n" + `\(aqliteral` + "\n.fi\n.PP\nThird.", `\fBprog\fR \fBwork\fR \fI[OPTION\[u2026]]\fR \fI[FILE\[u2026]]\fR`,
 	} {
 		if !strings.Contains(work, want) {
 			t.Errorf("%q is not in\n%s", want, work)
@@ -116,7 +116,7 @@ func TestReproducible(t *testing.T) {
 // alone, and a backslash begins nothing but what text needs.
 func lint(t *testing.T, p man.Page) {
 	t.Helper()
-	requests := regexp.MustCompile(`^\.(TH|SH|SS|TP|PP|nf|fi|RS|RE|br)( ("[^"]*"))*$`)
+	requests := regexp.MustCompile(`^\.(TH|SH|SS|TP|PP|nf|fi|br)( ("[^"]*"))*$`)
 	escapes := regexp.MustCompile(`\\(e|-|&|fB|fI|fR|\((?:aq|dq|ga|ha|ti)|\[u[0-9A-F]{4,6}\])`)
 	open := map[string]int{}
 	for i, line := range strings.Split(string(p.Text), "\n") {
@@ -135,15 +135,13 @@ func lint(t *testing.T, p man.Page) {
 			}
 		}
 		switch line {
-		case ".nf", ".RS \"4\"":
-			open[line[:3]]++
+		case ".nf":
+			open[".nf"]++
 		case ".fi":
 			open[".nf"]--
-		case ".RE":
-			open[".RS"]--
 		}
 	}
-	if open[".nf"] != 0 || open[".RS"] != 0 {
+	if open[".nf"] != 0 {
 		t.Errorf("%s: not closed: %v", p.Name, open)
 	}
 }

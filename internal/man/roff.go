@@ -59,7 +59,6 @@ func (w *writer) prose(s string) {
 				w.macro("PP")
 			}
 			w.macro("nf")
-			w.macro("RS", "4")
 			literal = true
 		case !indented && literal:
 			w.close(&literal)
@@ -76,7 +75,6 @@ func (w *writer) prose(s string) {
 // close ends lines that stay as they are.
 func (w *writer) close(literal *bool) {
 	if *literal {
-		w.macro("RE")
 		w.macro("fi")
 		*literal = false
 	}

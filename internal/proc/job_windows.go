@@ -149,8 +149,22 @@ func (p *Process) watch(j *job) {
 
 func (j *job) pid() int { return 0 }
 
-// end kills at once: there is no signal that every process understands.
-func (j *job) end(syscall.Signal, time.Duration) { j.kill() }
+// end sends Ctrl-Break to the command's process group, and kills what is left after killAfter. It
+// kills at once where there is no console to send it by, and what was asked to end before.
+func (j *job) end(_ syscall.Signal, killAfter time.Duration) {
+	j.mu.Lock()
+	again := j.report.asked || j.cmd.Process == nil
+	j.report.asked = true
+	if !again && !j.closed {
+		again = windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(j.cmd.Process.Pid)) != nil
+	}
+	j.mu.Unlock()
+	if again {
+		j.kill()
+		return
+	}
+	time.AfterFunc(killAfter, j.kill)
+}
 
 func (j *job) kill() {
 	j.mu.Lock()

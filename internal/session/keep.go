@@ -81,6 +81,20 @@ func (s *Session) needless(r core.Result) bool {
 		o.KeepRuns == (config.Keep{}) && o.Result == "" && !o.Checkpoint && !s.app.Say.Sections // a CI system has been told of the folder
 }
 
+// discard removes the run where nothing has begun.
+func (s *Session) discard() error {
+	s.hangUp()
+	err := s.run.Close()
+	if scratchpad.HasEvents(s.run.Dir) || s.app.As != "" {
+		return err
+	}
+	if rerr := os.RemoveAll(s.run.Dir); err == nil {
+		err = rerr
+	}
+	s.leaveEmpty(filepath.Dir(s.run.Dir))
+	return err
+}
+
 // leaveNothing removes the run that has just ended, and the state directory where it was alone. It
 // reports whether the run is gone.
 func (s *Session) leaveNothing() bool {
@@ -89,11 +103,18 @@ func (s *Session) leaveNothing() bool {
 		return false
 	}
 	s.sweep(&removal)
-	if note := scratchpad.StateNote(removal.State); scratchpad.RemoveEmpty(removal.State) {
-		_ = os.Remove(note)
-		if _, err := os.Stat(removal.State); err == nil { // another run has just begun there
-			noteStateDir(s.app.Say, removal.State)
-		}
-	}
+	s.leaveEmpty(removal.State)
 	return true
+}
+
+// leaveEmpty removes a state directory without runs, and its note.
+func (s *Session) leaveEmpty(state string) {
+	note := scratchpad.StateNote(state)
+	if !scratchpad.RemoveEmpty(state) {
+		return
+	}
+	_ = os.Remove(note)
+	if _, err := os.Stat(state); err == nil { // another run has just begun there
+		noteStateDir(s.app.Say, state)
+	}
 }

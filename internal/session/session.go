@@ -219,11 +219,11 @@ func (s *Session) Start() (Ended, error) {
 	noteStateDir(s.app.Say, dir)
 	warnUnmarked(s.app.Say, s.run)
 	if err := s.wire(s.run.Journal); err != nil {
-		return Ended{}, errors.Join(err, s.run.Close())
+		return Ended{}, errors.Join(err, s.discard())
 	}
 	recorded, err := s.record()
 	if err != nil {
-		return Ended{}, err
+		return Ended{}, errors.Join(err, s.discard())
 	}
 	started := s.started(s.run.ID)
 	started.Config, started.Checkpoint, started.Repository = recorded, s.found, s.app.Repository

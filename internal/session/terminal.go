@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"sync"
 	"time"
 
@@ -20,7 +19,12 @@ import (
 // joinable refuses -i where there is no terminal to join the command to: that
 // the command cannot be started would be no fault of its own.
 func (s *Session) joinable() error {
-	if !s.opts.Interactive || console.IsTerminal(s.app.Stdin) || runtime.GOOS == "windows" { // which has none
+	switch {
+	case !s.opts.Interactive:
+		return nil
+	case !proc.Terminals:
+		return config.Usage("-i gives the command a terminal, which looprun cannot do on this system", "leave -i out, or see docs/platforms.md")
+	case console.IsTerminal(s.app.Stdin):
 		return nil
 	}
 	f, err := os.OpenFile(tty.Path, os.O_RDWR, 0)
