@@ -20,6 +20,8 @@ type hookCmd struct {
 	Install hookInstallCmd `cmd:"" help:"Put looprun hook stop among an agent's hooks."`
 	Status  hookStatusCmd  `cmd:"" help:"Say which agents have the hook, and what it will run."`
 	Remove  hookRemoveCmd  `cmd:"" help:"Take it out again."`
+	Off     hookOffCmd     `cmd:"" help:"Judge no stop in this project until looprun hook on."`
+	On      hookOnCmd      `cmd:"" help:"Judge stops in this project again."`
 }
 
 type hookStopCmd struct {
@@ -56,15 +58,26 @@ type hookPlace struct {
 	Agent   string `arg:"" enum:"claude,codex,gemini,copilot,cursor,opencode" help:"${enum}."`
 	User    bool   `help:"For all your projects." excludes:"--project"`
 	Project bool   `help:"For this project (the default)."`
+	Local   bool   `help:"For you in this project: a file that is not shared."`
 }
 
 // file is the agent's file of hooks.
 func (p hookPlace) file() (hook.Agent, string, error) {
 	agent := hook.Find(p.Agent)
-	if p.User && p.Project {
-		return agent, "", config.Usage("--user and --project exclude each other", "use one of them")
+	if p.User && (p.Project || p.Local) || p.Project && p.Local {
+		return agent, "", config.Usage("--user, --project and --local exclude each other", "use one of them")
 	}
-	file, err := agent.File(p.User)
+	place := hook.OfProject
+	switch {
+	case p.User:
+		place = hook.OfUser
+	case p.Local:
+		place = hook.OfLocal
+	}
+	file, err := agent.File(place)
+	if err == nil && file == "" {
+		err = config.Usage(agent.Name+" has no file in a project that is not shared", "leave out --local")
+	}
 	return agent, file, err
 }
 
@@ -168,6 +181,45 @@ func (c *hookRemoveCmd) Run(a *app) error {
 	return nil
 }
 
+type (
+	hookOffCmd struct{}
+	hookOnCmd  struct{}
+)
+
+// Help shows an example below the flags.
+func (hookOffCmd) Help() string {
+	return `LOOPRUN_HOOK=off does the same for one session.
+
+Example:
+  looprun hook off`
+}
+
+func (hookOffCmd) Run(a *app) error { return switchHook(a, false) }
+
+// Help shows an example below the flags.
+func (hookOnCmd) Help() string {
+	return `Example:
+  looprun hook on`
+}
+
+func (hookOnCmd) Run(a *app) error { return switchHook(a, true) }
+
+func switchHook(a *app, on bool) error {
+	project, err := hook.Project()
+	if err != nil {
+		return err
+	}
+	if err := hook.Switch(project, on); err != nil {
+		return err
+	}
+	if on {
+		a.say.Printf("stops in %s are judged", project)
+	} else {
+		a.say.Printf("no stop in %s is judged; looprun hook on ends that", project)
+	}
+	return nil
+}
+
 type hookStatusCmd struct{}
 
 // Help shows an example below the flags.
@@ -179,10 +231,13 @@ func (hookStatusCmd) Help() string {
 func (hookStatusCmd) Run(a *app) error {
 	p, installed := a.printer(), false
 	for _, agent := range hook.Agents {
-		for _, user := range []bool{false, true} {
-			file, err := agent.File(user)
-			if err != nil {
+		for place := hook.OfProject; place <= hook.OfUser; place++ {
+			file, err := agent.File(place)
+			switch {
+			case err != nil:
 				return err
+			case file == "":
+				continue
 			}
 			switch has, err := agent.Installed(file); {
 			case err != nil:
@@ -194,6 +249,11 @@ func (hookStatusCmd) Run(a *app) error {
 					fmt.Fprintf(p, "%-9s %s\n", "", agent.Wants)
 				}
 			}
+		}
+	}
+	if project, err := hook.Project(); err == nil {
+		if off, _ := hook.Off(project); off {
+			fmt.Fprintln(p, "off       no stop is judged here; looprun hook on ends that")
 		}
 	}
 	if !installed {

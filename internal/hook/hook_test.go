@@ -28,6 +28,15 @@ func TestRead(t *testing.T) {
 			`{"session_id":"s","cwd":"/w","background_tasks":[{"id":"b"}]}`,
 			Stop{Agent: "claude", Session: "s", Dir: "/w", Unfinished: "a task of the agent's still runs in the background"},
 		},
+		"claude, in plan mode": {
+			`{"session_id":"s","permission_mode":"plan","hook_event_name":"Stop"}`,
+			Stop{Agent: "claude", Session: "s", Unfinished: "the agent plans, and may change nothing"},
+		},
+		"claude, a prompt": {
+			`{"session_id":"s","cwd":"/w","hook_event_name":"UserPromptSubmit","prompt":"mend it"}`,
+			Stop{Agent: "claude", Session: "s", Dir: "/w", Begins: "mend it"},
+		},
+		"gemini, a prompt":            {`{"session_id":"s","hook_event_name":"BeforeAgent","prompt":"mend it"}`, Stop{Agent: "gemini", Session: "s", Prompt: "mend it", Begins: "mend it"}},
 		"codex":                       {`{"session_id":"s","turn_id":"t","cwd":"/w","hook_event_name":"Stop","model":"m"}`, Stop{Agent: "codex", Session: "s", Prompt: "t", SameTurn: true, Dir: "/w"}},
 		"gemini":                      {`{"session_id":"s","cwd":"/w","hook_event_name":"AfterAgent","prompt":"mend it","prompt_response":"ok"}`, Stop{Agent: "gemini", Session: "s", Prompt: "mend it", Dir: "/w"}},
 		"gemini, again":               {`{"session_id":"s","hook_event_name":"AfterAgent","prompt":"p","stop_hook_active":true}`, Stop{Agent: "gemini", Session: "s", Prompt: "p", SameTurn: true}},
@@ -191,7 +200,7 @@ func TestFileOfAProject(t *testing.T) {
 	t.Chdir(dir)
 	want := func(of string) {
 		t.Helper()
-		if got, err := Find("claude").File(false); err != nil || got != filepath.Join(of, ".claude", "settings.json") {
+		if got, err := Find("claude").File(OfProject); err != nil || got != filepath.Join(of, ".claude", "settings.json") {
 			t.Errorf("%s, %v; want it in %s", got, err, of)
 		}
 	}

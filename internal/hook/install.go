@@ -25,10 +25,15 @@ type Agent struct {
 	// User and Project are its file of hooks: below the home directory, and below the
 	// project.
 	User, Project string
+	// Local is a file below the project that is not shared with others; empty: there is none.
+	Local string
 	// Keys lead to the list of hooks that run at a stop, and Entry is one of them with
 	// CMD for the command. Without Keys the whole file is looprun's, and Entry its text.
 	Keys  []string
 	Entry string
+	// Prompt leads to the list of those that run when a prompt begins, where the same entry
+	// notes how the work tree is found; without it every stop is judged.
+	Prompt []string
 	// Head stands in a file that is made anew.
 	Head string
 	// Wants is what the agent asks of the person beside; empty: nothing.
@@ -43,22 +48,23 @@ const claudeEntry = `{"hooks":[{"type":"command","command":"CMD","timeout":600}]
 
 // Agents are those whose hooks are known, as their makers document them.
 var Agents = []Agent{
-	{Name: "claude", User: ".claude/settings.json", Project: ".claude/settings.json", Keys: []string{"hooks", "Stop"}, Entry: claudeEntry},
+	{Name: "claude", User: ".claude/settings.json", Project: ".claude/settings.json", Local: ".claude/settings.local.json", Keys: []string{"hooks", "Stop"}, Prompt: []string{"hooks", "UserPromptSubmit"}, Entry: claudeEntry},
 	{
-		Name: "codex", User: ".codex/hooks.json", Project: ".codex/hooks.json", Keys: []string{"hooks", "Stop"}, Entry: claudeEntry,
+		Name: "codex", User: ".codex/hooks.json", Project: ".codex/hooks.json", Keys: []string{"hooks", "Stop"}, Prompt: []string{"hooks", "UserPromptSubmit"}, Entry: claudeEntry,
 		Wants: "Codex reads the hooks of a project that you trust, and runs one after you have reviewed it: open codex here once, and type /hooks",
 	},
 	{
-		Name: "gemini", User: ".gemini/settings.json", Project: ".gemini/settings.json", Keys: []string{"hooks", "AfterAgent"},
+		Name: "gemini", User: ".gemini/settings.json", Project: ".gemini/settings.json", Keys: []string{"hooks", "AfterAgent"}, Prompt: []string{"hooks", "BeforeAgent"},
 		Entry: `{"hooks":[{"type":"command","command":"CMD","timeout":600000}]}`,
 		Wants: "Gemini CLI runs the hooks of a project that you trust: open gemini here once, or set GEMINI_CLI_TRUST_WORKSPACE=true",
 	},
 	{
 		Name: "copilot", User: ".copilot/hooks/looprun.json", Project: ".github/hooks/looprun.json",
 		Entry: `{"version":1,"hooks":{"agentStop":[{"type":"command","bash":"CMD","powershell":"CMD","timeoutSec":600}]}}` + "\n",
+		Wants: "Copilot CLI runs the hooks of a folder that you trust, and says nothing where you do not: open copilot here once; it shows no message of a hook",
 	},
 	{
-		Name: "cursor", User: ".cursor/hooks.json", Project: ".cursor/hooks.json", Keys: []string{"hooks", "stop"}, Entry: `{"command":"CMD"}`,
+		Name: "cursor", User: ".cursor/hooks.json", Project: ".cursor/hooks.json", Keys: []string{"hooks", "stop"}, Prompt: []string{"hooks", "beforeSubmitPrompt"}, Entry: `{"command":"CMD"}`,
 		Head: `{"version":1}`,
 	},
 	{
@@ -91,13 +97,26 @@ func Find(name string) Agent {
 	return Agents[slices.IndexFunc(Agents, func(a Agent) bool { return a.Name == name })]
 }
 
-// File is the agent's file of hooks: the user's own, or that of this project.
-func (a Agent) File(user bool) (string, error) {
-	below, of := a.Project, project
-	if user {
-		below, of = a.User, os.UserHomeDir
+// Place is whose file of hooks it is.
+type Place int
+
+// The places.
+const (
+	OfProject Place = iota
+	OfLocal         // below the project, not shared with others
+	OfUser
+)
+
+// File is the agent's file of hooks; empty: it has none in that place.
+func (a Agent) File(in Place) (string, error) {
+	below, of := [...]string{a.Project, a.Local, a.User}[in], project
+	if in == OfUser {
+		of = os.UserHomeDir
 	}
 	dir, err := of()
+	if below == "" {
+		return "", err
+	}
 	return filepath.Join(dir, filepath.FromSlash(below)), err
 }
 
@@ -133,6 +152,16 @@ func (a Agent) With(text []byte) ([]byte, error) {
 		}
 		text = []byte(head + "\n")
 	}
+	text, err := a.put(text)
+	if err == nil && a.Prompt != nil {
+		a.Keys = a.Prompt
+		text, err = a.put(text)
+	}
+	return text, err
+}
+
+// put puts the entry into the list at Keys, where it is not there.
+func (a Agent) put(text []byte) ([]byte, error) {
 	p, err := a.places(text)
 	if err != nil || len(p.entries) > 0 {
 		return text, err
@@ -167,6 +196,19 @@ func (a Agent) Without(text []byte) ([]byte, error) {
 		}
 		return nil, nil
 	}
+	text, err := a.take(text)
+	if err == nil && a.Prompt != nil {
+		a.Keys = a.Prompt
+		text, err = a.take(text)
+	}
+	if rest := strings.TrimSpace(string(text)); rest == "{}" || rest == a.Head {
+		return nil, err
+	}
+	return text, err
+}
+
+// take takes the entries out of the list at Keys.
+func (a Agent) take(text []byte) ([]byte, error) {
 	p, err := a.places(text)
 	if err != nil {
 		return nil, err
@@ -181,9 +223,6 @@ func (a Agent) Without(text []byte) ([]byte, error) {
 			return text, err
 		}
 		text = cut(text, at)
-	}
-	if rest := strings.TrimSpace(string(text)); rest == "{}" || rest == a.Head {
-		return nil, nil
 	}
 	return text, nil
 }

@@ -63,11 +63,8 @@ func (j Judge) Answer(ctx context.Context, in io.Reader, as string) (told []byte
 // Decide runs one iteration of the session's run and says what that means for the
 // agent. An error allows the stop as well: it says why nothing was judged.
 func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
-	switch {
-	case os.Getenv("LOOPRUN") != "":
-		return Decision{}, nil // the looprun around this session judges
-	case s.Unfinished != "":
-		return Decision{}, nil
+	if os.Getenv("LOOPRUN") != "" || os.Getenv("LOOPRUN_HOOK") == "off" || s.Unfinished != "" && s.Begins == "" {
+		return Decision{}, nil // of the first the looprun around this session judges
 	}
 	if s.Dir != "" {
 		if info, err := os.Stat(s.Dir); err != nil || !info.IsDir() {
@@ -80,7 +77,16 @@ func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, j.Timeout)
 	defer cancel()
-	notes := notesOf(s, filepath.Dir(config.Nearest(dir)))
+	project := filepath.Dir(config.Nearest(dir))
+	notes := notesOf(s, project)
+	switch off, err := Off(project); {
+	case off || err != nil:
+		return Decision{}, err
+	case s.Begins != "":
+		return Decision{}, notes.begin(ctx, dir, s.Begins)
+	case notes.unchanged(ctx, dir):
+		return notes.idle(), nil
+	}
 	run, state := notes.begun(s.SameTurn)
 	switch {
 	case state == nil:
@@ -142,7 +148,7 @@ func (j Judge) begin(ctx context.Context, s Stop, dir string, notes notes) (stri
 		return "", err
 	}
 	state := cmp.Or(c["state_dir"].Value, scratchpad.StateDir(dir))
-	args := []string{"run", "--once", "--no-precheck", "--confirm-trip", "off", "--non-interactive", "--name", s.Agent + "'s session", "--result", result.Name()}
+	args := []string{"run", "--once", "--no-precheck", "--confirm-trip", "off", "--non-interactive", "--name", cmp.Or(notes.prompted().Words, s.Agent+"'s session"), "--result", result.Name()}
 	for _, o := range []struct{ key, flag, value string }{ // the question is kept
 		{"max_iterations", "--max-iterations", strconv.Itoa(Limit)}, {"detached", "--detached", "defer"},
 	} {

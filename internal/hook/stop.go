@@ -34,6 +34,9 @@ type Stop struct {
 	// Unfinished says that the agent does not stop for good: something of its own goes
 	// on in the background, or somebody ended the turn.
 	Unfinished string
+	// Begins is what the person asked, where it is no stop but a prompt that begins; empty: it
+	// is a stop.
+	Begins string
 }
 
 // said is what the agents send; each fills in a part. Other keys are theirs.
@@ -50,6 +53,7 @@ type said struct {
 	Conversation string            `json:"conversation_id"`
 	Generation   string            `json:"generation_id"`
 	Status       string            `json:"status"`
+	Mode         string            `json:"permission_mode"`
 	Roots        []string          `json:"workspace_roots"`
 }
 
@@ -101,7 +105,7 @@ func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
 		stop.who("copilot", s.CopilotID, s.Turn)
 	case s.Session == "":
 		return Stop{}, errors.New("what the agent says names no session")
-	case s.Event == "AfterAgent":
+	case s.Event == "AfterAgent", s.Event == "BeforeAgent":
 		stop.who("gemini", s.Session, s.PromptText)
 	case s.Turn != "":
 		stop.who("codex", s.Session, s.Turn)
@@ -109,6 +113,13 @@ func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
 		stop.who("claude", s.Session, s.Prompt)
 	}
 	stop.SameTurn = s.Active || stop.Prompt != "" && stop.Prompt != s.PromptText
+	switch s.Event {
+	case "UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt":
+		stop.Begins = cmp.Or(s.PromptText, "a prompt")
+	}
+	if s.Mode == "plan" {
+		stop.Unfinished = "the agent plans, and may change nothing"
+	}
 	if len(s.Background) > 0 {
 		stop.Unfinished = "a task of the agent's still runs in the background"
 	}
