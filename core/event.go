@@ -175,6 +175,10 @@ type IterationFinished struct {
 	DurationMS int64  `json:"duration_ms"`
 	// Signature is zero when nothing can be said; that is evidence of nothing.
 	Signature signature.Signature `json:"signature"`
+	// OpenTasks says that the failing checks are the open tasks of a list.
+	OpenTasks bool `json:"open_tasks,omitempty"`
+	// Reasons are why the checks of the signature fail, as far as the judge's output says so.
+	Reasons []Reason `json:"reasons,omitempty"`
 	// Excerpt is the end of the judge's output, cleaned of control characters, and
 	// Words the end of the work's where a check judges it.
 	Excerpt     string `json:"excerpt,omitempty"`

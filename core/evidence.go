@@ -274,25 +274,29 @@ func (s *State) trend() (counts []int, earlier bool) {
 // Failing are checks that fail, at most so many, each with the line of the output that says
 // why; where none has a name they are the errors of the output.
 func (d *IterationFinished) Failing(most int) []FailingCheck {
-	lines := strings.Split(termsafe.Text(d.Excerpt), "\n")
-	errors := slices.Clone(d.Signature.Errors)
+	errors, reasons := slices.Clone(d.Signature.Errors), d.Reasons
+	if len(reasons) == 0 { // of an older journal
+		reasons = reasonsOf(d.Excerpt, d.Signature.Checks)
+	}
 	var list []FailingCheck
+	told := false
 	for _, check := range d.Signature.Checks[:min(most, len(d.Signature.Checks))] {
-		why, took := reason(lines, check, d.Signature.Checks)
-		if why == "" && len(d.Signature.Checks) == 1 && len(errors) > 0 {
-			why = errors[0]
+		f := FailingCheck{Check: oneLine(check)}
+		if i := slices.IndexFunc(reasons, func(r Reason) bool { return r.Check == check }); i >= 0 {
+			r := reasons[i]
+			f.Why, f.File, f.Line, f.Seconds = r.Why, r.File, r.Line, r.Seconds
 		}
-		why = oneLine(why)
-		errors = slices.DeleteFunc(errors, func(e string) bool { return termsafe.Line(e) == why })
-		f := FailingCheck{Check: oneLine(check), Why: why, Seconds: took}
-		f.place()
+		if f.Why == "" && len(d.Signature.Checks) == 1 && len(errors) > 0 {
+			f.Why = oneLine(errors[0])
+			f.File, f.Line = placeOf(f.Why)
+		}
+		told = told || f.Why != ""
 		list = append(list, f)
 	}
-	told := slices.ContainsFunc(list, func(f FailingCheck) bool { return f.Why != "" })
 	if !told { // whose they are is not known
 		for _, e := range errors {
 			f := FailingCheck{Why: oneLine(e)}
-			f.place()
+			f.File, f.Line = placeOf(f.Why)
 			list = append(list, f)
 		}
 	}
@@ -309,12 +313,13 @@ var (
 	})
 )
 
-// place finds the file and the line in the reason.
-func (f *FailingCheck) place() {
-	if m := placeNamed().FindStringSubmatch(f.Why); m != nil {
-		f.File = m[1]
-		f.Line, _ = strconv.Atoi(m[2]) // digits
+// placeOf is the file and the line that the text names; empty: none.
+func placeOf(text string) (file string, line int) {
+	if m := placeNamed().FindStringSubmatch(text); m != nil {
+		file = m[1]
+		line, _ = strconv.Atoi(m[2]) // digits
 	}
+	return file, line
 }
 
 // took is how long the check of the line took, in seconds; 0: it does not say.
@@ -328,34 +333,6 @@ func took(line string) float64 {
 		n /= 1000
 	}
 	return n
-}
-
-// reason is the line that says why a check fails, which is the next behind its name, up to
-// the name of another check; and how long it took, in seconds.
-func reason(lines []string, check string, checks []string) (why string, seconds float64) {
-	name := words(check)
-	for i, l := range lines {
-		all := words(l)
-		if !mentions(all, name) || passes(all) {
-			continue
-		}
-		seconds = took(l)
-		for _, next := range lines[i+1:] {
-			text, of := strings.TrimSpace(next), words(next)
-			if text == "" {
-				continue
-			}
-			if mentions(of, name) { // it began there, and failed here
-				break
-			}
-			other := slices.ContainsFunc(checks, func(c string) bool { return mentions(of, words(c)) })
-			if other || passes(of) || len(of) < 2 {
-				return "", seconds
-			}
-			return text, seconds
-		}
-	}
-	return "", seconds
 }
 
 // printedLast are the lines of an output in which nothing was recognised: the one that tells

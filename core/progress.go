@@ -21,6 +21,8 @@ type Progress struct {
 	Checks  []string `json:"checks,omitempty" doc:"Those that fail, by name."`
 	// Tests says that the checks are tests.
 	Tests bool `json:"tests,omitempty" doc:"Whether the checks are tests."`
+	// Tasks says that the checks are tasks of a list, and fail while they are open.
+	Tasks bool `json:"tasks,omitempty" doc:"Whether the checks are tasks of a list, which fail while they are open."`
 }
 
 // Progress is what the iteration's output said; nil when it said nothing.
@@ -30,7 +32,7 @@ func (d *IterationFinished) Progress() *Progress {
 	}
 	s := &d.Signature
 	return &Progress{
-		Tests: s.Kind == signature.KindTestFail, Failing: s.Failing, Passed: s.Passed, Total: s.Total, Checks: s.Checks,
+		Tests: s.Kind == signature.KindTestFail && !d.OpenTasks, Tasks: d.OpenTasks, Failing: s.Failing, Passed: s.Passed, Total: s.Total, Checks: s.Checks,
 	}
 }
 
@@ -51,7 +53,7 @@ func (p *Progress) atLeast(best *Best) bool {
 	if best == nil || p.Tests && !best.Progress.Tests {
 		return true
 	}
-	return p.Tests == best.Progress.Tests && p.Total >= best.Progress.Total && p.Failing <= best.Progress.Failing
+	return p.Tests == best.Progress.Tests && p.Tasks == best.Progress.Tasks && p.Total >= best.Progress.Total && p.Failing <= best.Progress.Failing
 }
 
 // fell reports whether an earlier iteration had fewer failures than the last one, and is
@@ -199,15 +201,23 @@ func (s *State) CurrentState() string {
 	if p == nil || p.Passed < 0 {
 		return "unknown"
 	}
-	if p.Total <= 0 {
-		return fmt.Sprintf("%d%s passing", p.Passed, p.noun(p.Passed))
+	done := "passing"
+	if p.Tasks {
+		done = "done"
 	}
-	return fmt.Sprintf("%d/%d%s passing", p.Passed, p.Total, p.noun(p.Total))
+	if p.Total <= 0 {
+		return fmt.Sprintf("%d%s %s", p.Passed, p.noun(p.Passed), done)
+	}
+	return fmt.Sprintf("%d/%d%s %s", p.Passed, p.Total, p.noun(p.Total), done)
 }
 
 // noun says what n of the checks are, after a blank; empty where it is not known.
 func (p *Progress) noun(n int) string {
 	switch {
+	case p.Tasks && n == 1:
+		return " task"
+	case p.Tasks:
+		return " tasks"
 	case !p.Tests:
 		return ""
 	case n == 1:
@@ -216,14 +226,22 @@ func (p *Progress) noun(n int) string {
 	return " tests"
 }
 
+// fail is what the checks do that count as failing.
+func (p *Progress) fail() string {
+	if p.Tasks {
+		return "open"
+	}
+	return "failing"
+}
+
 // String is empty for nil.
 func (p *Progress) String() string {
 	if p == nil || p.Failing < 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d%s failing", p.Failing, p.noun(p.Failing))
+	text := fmt.Sprintf("%d%s %s", p.Failing, p.noun(p.Failing), p.fail())
 	if p.Total > 0 {
-		text = fmt.Sprintf("%d of %d%s failing", p.Failing, p.Total, p.noun(p.Total))
+		text = fmt.Sprintf("%d of %d%s %s", p.Failing, p.Total, p.noun(p.Total), p.fail())
 	}
 	const named = 5
 	switch n := len(p.Checks); {

@@ -370,7 +370,7 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 	}}
 	if e.Check != nil && e.Work != nil {
 		d.WorkExitCode = new(e.Work.Code)
-		d.Words = core.LastWords(x.work.excerpt())
+		d.Words = x.work.words()
 	}
 	if x.Judge.hears(e) {
 		d.WorkCause, d.Detail = e.Work.Cause, cmp.Or(judge.Detail, e.Work.Detail)
@@ -388,7 +388,7 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 		again = named(again, e.Check.troubled())
 		d.Check = &core.CheckRun{DurationMS: e.took.Milliseconds(), Hash: again.Hash, Loose: again.Loose}
 	}
-	d.Tasks = judge.Tasks
+	d.Tasks, d.OpenTasks = judge.Tasks, judge.OpenTasks
 	d.Transcript = e.Work != nil && x.work.agents
 	d.Worded = d.Transcript && e.Check == nil && x.work.worded()
 	if x.Agent != "" && e.Work != nil && !cut(e.Work) && !d.Transcript && x.work.bytes > 0 {
@@ -408,6 +408,9 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 		d.Cause, d.Detail = e.Work.Cause, e.Work.Detail
 	}
 	d.Excerpt = seen.excerpt()
+	if d.Outcome != core.OutcomeDone {
+		d.Explain(string(seen.recent.Bytes()))
+	}
 	if d.Fatal != 0 && d.Detail == "" {
 		d.Detail = fmt.Sprintf("exit code %d", d.Fatal)
 		if x.Judge.Stop.Has(d.Fatal) {

@@ -32,6 +32,8 @@ type Exit struct {
 	Warnings []string
 	// Tasks says how the list of open tasks changed that it judges; nil: it did not.
 	Tasks *core.TaskChanges
+	// OpenTasks says that nothing but open tasks of that list keeps the iteration from being done.
+	OpenTasks bool
 	// Err is the error of a [Func] that failed; Fatal says that the run ends with it.
 	Err   error
 	Fatal bool

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/carrier"
 	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/internal/tail"
@@ -80,6 +82,7 @@ type Matcher interface {
 // How much of the end of an output is kept for questions.
 const (
 	excerptBytes = 2048
+	reasonBytes  = 64 << 10 // the end in which it is looked for why checks fail
 	excerptLines = 10
 	excerptWidth = 160
 )
@@ -104,6 +107,8 @@ type analyzer struct {
 	// said is what coding agents say in their transcripts: evidence where no tool of
 	// theirs has printed any.
 	said    tail.Buffer
+	message tail.Buffer // the last of it
+	next    bool        // what an agent says now is another message
 	printed bool
 	plain   bool        // there is evidence that is in no transcript
 	aside   aside       // where standard error goes
@@ -148,7 +153,7 @@ type stream struct {
 }
 
 func newAnalyzer(o signature.Options, waits bool) *analyzer {
-	a := &analyzer{signer: signature.New(o), recent: tail.Buffer{Limit: excerptBytes}, options: o, said: tail.Buffer{Limit: carrier.SaidBytes}, held: tail.Buffer{Limit: carrier.SaidBytes}}
+	a := &analyzer{signer: signature.New(o), recent: tail.Buffer{Limit: reasonBytes}, options: o, said: tail.Buffer{Limit: carrier.SaidBytes}, message: tail.Buffer{Limit: excerptBytes}, held: tail.Buffer{Limit: carrier.SaidBytes}}
 	a.signing = newSigning(a.signer)
 	for i := range a.streams {
 		s := &a.streams[i]
@@ -189,6 +194,8 @@ func (a *analyzer) reset() {
 	a.bytes = 0
 	a.recent.Reset()
 	a.said.Reset()
+	a.message.Reset()
+	a.next = false
 	a.held.Reset()
 	a.plain, a.aside = false, asideOpen
 	a.printed, a.agents, a.failure, a.wrong, a.ended, a.trouble = false, false, "", "", false, ""
@@ -263,10 +270,15 @@ func (s *stream) part(p carrier.Part) {
 		s.speech.take(p)
 		s.say(p.Text)
 		s.of.said.Take(p.Text)
+		if s.of.next {
+			s.of.message.Reset()
+			s.of.next = false
+		}
+		s.of.message.Take(p.Text)
 		s.of.recent.Take(p.Text)
 	case carrier.Printed:
 		s.transcript()
-		s.of.printed = true
+		s.of.printed, s.of.next = true, true
 		s.of.signing.write(s.id, p.Text)
 		s.of.recent.Take(p.Text)
 	case carrier.Noise:
@@ -292,6 +304,7 @@ func (s *stream) fact(f carrier.Fact) {
 		s.transcript()
 		s.begun, s.agent, s.of.ended = s.begun+1, f.Agent, false
 	case carrier.Call:
+		s.of.next = true
 		s.of.trouble = ""
 		s.call(f)
 	case carrier.Trouble:
@@ -388,14 +401,24 @@ func (a *analyzer) sign(code int, passed bool) signature.Signature {
 	return a.signer.SumContent(code)
 }
 
+// words are the last that the output says: of an agent its last message.
+func (a *analyzer) words() string {
+	if a.agents {
+		return core.LastWords(excerptOf(&a.message))
+	}
+	return core.LastWords(a.excerpt())
+}
+
 // excerpt is the end of the output, safe to show anywhere.
 func (a *analyzer) excerpt() string { return excerptOf(&a.recent) }
 
 func excerptOf(recent *tail.Buffer) string {
-	lines := strings.Split(strings.TrimSpace(termsafe.Text(string(recent.Bytes()))), "\n")
-	if recent.Cut() && len(lines) > 1 {
+	end := tail.Of(recent.Bytes(), excerptBytes)
+	lines := strings.Split(strings.TrimSpace(termsafe.Text(string(end))), "\n")
+	if (recent.Cut() || len(end) < len(recent.Bytes())) && len(lines) > 1 {
 		lines = lines[1:] // cut somewhere in its middle
 	}
+	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, "looprun: ") }) // not the command's
 	lines = lines[max(0, len(lines)-excerptLines):]
 	for i, l := range lines {
 		lines[i] = termsafe.Cut(l, excerptWidth)

@@ -39,7 +39,9 @@ func (s *source) details(values facts, sentence string) []string {
 	if values["Failing"] != 0 {
 		part(append([]string{say("detail_failing")}, indented(s.checks())...)...)
 	}
-	if output := values["Output"].([]string); len(output) > 0 {
+	if errs := s.errors(); s.trip.Guard == core.ConsecutiveErrors && len(errs) > 1 {
+		part(append([]string{say("detail_errors")}, indented(errs)...)...)
+	} else if output := values["Output"].([]string); len(output) > 0 {
 		part(append([]string{say("detail_output")}, indented(output)...)...)
 	} else if values["Silent"] == true && s.ofLast() {
 		part(say("detail_silent"))
@@ -211,7 +213,7 @@ func (s *source) failing() any {
 
 func (s *source) failingOf() any {
 	if p := s.has.Progress; p != nil {
-		return s.texts.say("failing_of", facts{"Failing": p.Failing, "Total": max(0, p.Total), "Tests": p.Tests})
+		return s.texts.say("failing_of", facts{"Failing": p.Failing, "Total": max(0, p.Total), "Tests": p.Tests, "Tasks": p.Tasks})
 	}
 	return ""
 }

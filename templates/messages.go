@@ -46,6 +46,7 @@ var messageVariables = map[string]string{
 	"Passed":  "how many checks pass",
 	"Total":   "how many checks there are; 0 when that is not known",
 	"Tests":   "whether the output says that the checks are tests",
+	"Tasks":   "whether the checks are tasks of a list, which fail while they are open",
 	"Names":   "names of failing checks, five at most, or of the tasks that come first",
 	"More":    "how many further names there are",
 	"Guard":   "id of the guard that stopped the run",
@@ -85,13 +86,13 @@ func messageKinds() map[string][]Variable {
 		"detail_not_offered": own("Label:text", "Why:text"),
 		"error_line":         own("First:number", "Number:number", "Label:text", "Why:text", "Output:text"),
 		"error_exit":         own("Code:number"),
-		"summary_failing":    own("Failing:number", "Total:number", "Names:list", "More:number", "Tests:bool"),
+		"summary_failing":    own("Failing:number", "Total:number", "Names:list", "More:number", "Tests:bool", "Tasks:bool"),
 		"summary_label":      own("Label:text"),
-		"state_passing":      own("Passed:number", "Total:number", "Tests:bool"),
+		"state_passing":      own("Passed:number", "Total:number", "Tests:bool", "Tasks:bool"),
 		"default_note":       own("Label:text"),
 		"accepted_warning":   own("Guard:text"),
 
-		"failing_of":  own("Failing:number", "Total:number", "Tests:bool"),
+		"failing_of":  own("Failing:number", "Total:number", "Tests:bool", "Tasks:bool"),
 		"before_line": own("Number:number", "Who:text", "Answer:text", "Asked:text", "Words:text"),
 		"who_words":   own("Label:text"),
 		"who_check":   own("Label:text"),
@@ -106,7 +107,7 @@ func messageKinds() map[string][]Variable {
 		core.NoteKnown: nil, core.NoteNotGiven: own("Label:text", "Why:text"), core.NoteFindings: nil,
 		core.NoteBest: own("Number:number", "Failing:text"), core.LabelBest: own("Number:number", "Failing:text"),
 	})
-	for _, key := range []string{"place", "failing", "silent", "output", "words", "tripped", "waiting", "counts", "far"} {
+	for _, key := range []string{"place", "failing", "silent", "output", "errors", "words", "tripped", "waiting", "counts", "far"} {
 		kinds["detail_"+key] = Variables()
 	}
 	for _, how := range core.Hows() {

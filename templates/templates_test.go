@@ -130,7 +130,7 @@ func TestBuiltinExtensionsAndGuidance(t *testing.T) {
 		}
 	}
 	want := `The last iterations ended as errors. Take them into account:
-- iterations 2 to 3: 3 of 5 tests failing: TestAuth, TestLogin (exit 1): auth_test.go:31: got 401, want 200
+- iterations 1 to 3: 3 of 5 tests failing: TestAuth, TestLogin (exit 1): auth_test.go:31: got 401, want 200
 - iterations 4 to 6: killed by SIGKILL: “signal: killed” (exit 137)`
 	if got := option(core.ConsecutiveErrors, "retry").Guidance; got != want {
 		t.Errorf("retry's guidance is\n%s\nwant\n%s", got, want)

@@ -79,8 +79,11 @@ func (s *source) signature() any {
 }
 
 func (s *source) repeats() any {
-	if s.trip.Period > 0 {
+	switch {
+	case s.trip.Period > 0:
 		return s.trip.Repeats
+	case s.trip.Guard == core.LoopDetected: // the same checks failed that often, with other values
+		return s.trip.Window
 	}
 	return s.state.Cycles.Repeats()
 }
@@ -136,7 +139,10 @@ func (a attempt) like(b attempt) bool {
 // errors are the last failed attempts, each on one line.
 func (s *source) errors() []string {
 	var attempts []attempt
-	for _, d := range s.state.Errors {
+	for _, d := range s.state.History {
+		if d.Outcome == core.OutcomeDone {
+			continue
+		}
 		why := d.Detail
 		if why == "" {
 			why = s.texts.say("error_exit", facts{"Code": d.ExitCode})
@@ -178,7 +184,7 @@ func (s *source) summary() any {
 	case p != nil && p.Failing >= 0:
 		names := p.Checks[:min(len(p.Checks), shownNames)]
 		return s.texts.say("summary_failing", facts{
-			"Tests": p.Tests, "Failing": p.Failing, "Total": max(0, p.Total),
+			"Tests": p.Tests, "Tasks": p.Tasks, "Failing": p.Failing, "Total": max(0, p.Total),
 			"Names": clean(names), "More": len(p.Checks) - len(names),
 		})
 	case last.Says() != "":
@@ -192,7 +198,7 @@ func (s *source) currentState() any {
 	if p == nil || p.Passed < 0 {
 		return s.texts.say("state_unknown", nil)
 	}
-	return s.texts.say("state_passing", facts{"Tests": p.Tests, "Passed": p.Passed, "Total": max(0, p.Total)})
+	return s.texts.say("state_passing", facts{"Tests": p.Tests, "Tasks": p.Tasks, "Passed": p.Passed, "Total": max(0, p.Total)})
 }
 
 // formatCount is empty for a limit that is off.

@@ -105,8 +105,12 @@ var questionVariables = []variable{
 		(*source).signature,
 	},
 	{
-		Variable{"Repeats", TypeNumber, "how often the signature came in a row, or the cycle in turn"},
+		Variable{"Repeats", TypeNumber, "how often the failure came in the iterations that are the evidence, or the cycle in turn"},
 		(*source).repeats,
+	},
+	{
+		Variable{"Window", TypeNumber, "how many of the last iterations are the evidence of loop_detected; more than Repeats where others came between"},
+		func(s *source) any { return s.trip.Window },
 	},
 	{
 		Variable{"Period", TypeNumber, "length of the cycle that repeats: 1 for the same signature, 0 when nothing repeats"},

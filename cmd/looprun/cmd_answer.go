@@ -217,6 +217,11 @@ func (c *answerCmd) latestPending() (string, error) {
 	}
 	waits := func(dir string) bool {
 		s, _, err := scratchpad.Load(dir)
+		if err == nil && s.Parent != "" { // what it asks waits in the run that it was started in
+			if _, outer := session.Find(filepath.Dir(dir), s.Parent); outer == nil {
+				return false
+			}
+		}
 		return err == nil && (len(s.Answerable()) > 0 || s.Until != nil && session.Reachable(dir))
 	}
 	dir, mine, err := scratchpad.Latest(state, waits)

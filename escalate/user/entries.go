@@ -15,7 +15,7 @@ import (
 func newMenu(q core.Question, s *core.State) (Menu, error) {
 	q = q.ForPerson()
 	m := Menu{Header: header(q, s), Text: strings.TrimSpace(termsafe.Text(q.Text)), Cursor: -1}
-	m.Sentence, m.Open = q.From == "" && q.Guard != "", q.Open
+	m.Sentence, m.Open = q.Guard != "", q.Open
 	if len(q.Path) > 0 {
 		m.Details = append(m.Details, "through "+termsafe.Line(strings.Join(q.Path, " › ")))
 	}
@@ -35,7 +35,7 @@ func newMenu(q core.Question, s *core.State) (Menu, error) {
 		err = m.forConfirm(q)
 	case len(q.Options) == 0:
 		err = fmt.Errorf("question %s has no options to choose from: %w", q.ID, core.ErrNoAnswer)
-	case q.From == core.FromCommand:
+	case q.From == core.FromCommand && q.Guard == "": // else it is of a guard, here or in a run inside
 		m.forSelect(q)
 	default:
 		m.forTrip(q)
@@ -64,7 +64,7 @@ func (m *Menu) allowPause() {
 // header says who asks, where that is not looprun itself.
 func header(q core.Question, s *core.State) string {
 	own := termsafe.Line(q.Header)
-	if q.From != core.FromCommand {
+	if q.From != core.FromCommand || q.Guard != "" {
 		return own
 	}
 	text := "The command asks"

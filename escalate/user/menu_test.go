@@ -252,3 +252,20 @@ func TestHintsOnANarrowScreen(t *testing.T) {
 		}
 	}
 }
+
+// A guard's question from a run inside this one is put as one of its own: with words, and with
+// nothing marked.
+func TestAQuestionFromInsideIsPutAsOnesOwn(t *testing.T) {
+	q := core.Question{
+		ID: "ask-1", From: core.FromCommand, Guard: core.MaxIterations, Kind: core.KindSelect, Header: "Iteration Limit", Text: "Used up", Default: "cancel",
+		Path: []string{"inner (run)"}, Options: []core.Option{{ID: "continue", Label: "Continue", Action: core.ActionContinue}, {ID: "cancel", Label: "Cancel", Action: core.ActionCancel}},
+	}
+	m, err := newMenu(q, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := slices.ContainsFunc(m.Items, func(i Item) bool { return i.Key == wordsKey && i.Says })
+	if !words || m.Cursor != -1 || m.Header != "Iteration Limit" || !m.Sentence || m.Details[0] != "through inner (run)" {
+		t.Errorf("%+v", m)
+	}
+}

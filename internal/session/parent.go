@@ -38,7 +38,11 @@ func (s *Session) byParent(ctx context.Context, q core.Question, st *core.State)
 
 // bubble is the question as the run above gets it.
 func (s *Session) bubble(q core.Question, st *core.State) bubbled {
-	b := bubbled{Question: q, Key: q.ID, Path: append([]string{st.RunID}, q.Path...)}
+	place := st.RunID
+	if s.opts.Name != "" { // two runs may have the same
+		place = s.opts.Name + " (" + place + ")"
+	}
+	b := bubbled{Question: q, Key: q.ID, Path: append([]string{place}, q.Path...)}
 	// The name is the same when another run asks the same in this one's place, so
 	// that a deferred answer finds it.
 	b.Question.From, b.Question.AskID = core.FromCommand, "nested/"+cmp.Or(q.AskID, string(q.Guard))+"/"+q.Text

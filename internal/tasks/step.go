@@ -42,7 +42,7 @@ func (s step) Run(ctx context.Context, in engine.Invocation) engine.Exit {
 	before := in.Iteration.Tasks
 	p, err := read(File(in.Dir, s.file))
 	if err != nil {
-		in.Stdout(fmt.Appendf(nil, "looprun: the tasks cannot be read: %v\n", err))
+		in.Stdout(fmt.Appendf(nil, "# the tasks cannot be read: %v\n", err))
 		return failed(e)
 	}
 	e.Tasks = p.changes(before)
@@ -61,9 +61,10 @@ func (s step) Run(ctx context.Context, in engine.Invocation) engine.Exit {
 	}
 	fmt.Fprintf(&b, "1..%d\n", len(p.list)+len(gone))
 	if len(gone) > 0 {
-		fmt.Fprintf(&b, "looprun: a deleted task is not done: put it back, and tick it when it is done\n")
+		fmt.Fprintf(&b, "# a deleted task is not done: put it back, and tick it when it is done\n")
 	}
 	in.Stdout([]byte(b.String()))
+	e.OpenTasks = e.Cause == core.CauseExited && e.Signal == 0 && e.Code == 0
 	return failed(e)
 }
 
