@@ -109,7 +109,7 @@ func TestCompile(t *testing.T) {
 		{"chain", `{{(.Max).Foo}}`, "8: (.Max).Foo is not supported"},
 		{"unfinished", "a {{.Max", "0: bad template syntax: unclosed action"},
 		{"second line", "a\nb {{if}}{{end}}", "2: bad template syntax: missing value for if"},
-		{"no end", "{{if .Known}}", "0: bad template syntax: unexpected EOF"},
+		{"no end", "{{if .Known}}", "0: bad template syntax: if, with or range has no end; add {{end}}"},
 		{"not a variable", "{{Max}}", `2: unknown function "Max"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

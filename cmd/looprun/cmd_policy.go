@@ -28,7 +28,7 @@ import (
 type policyCmd struct {
 	Check  policyCheckCmd  `cmd:"" help:"Validate a policy, and run its own tests."`
 	Test   policyTestCmd   `cmd:"" help:"Show what a policy would answer, rule by rule. No verify command is run."`
-	Schema policySchemaCmd `cmd:"" help:"Print the JSON Schema, or the facts that conditions can mention."`
+	Schema policySchemaCmd `cmd:"" help:"Print the JSON Schema, or the facts, operators and functions of conditions."`
 }
 
 func loadPolicy(files, packs []string) (*policy.Policy, *templates.Set, error) {
@@ -41,7 +41,7 @@ func loadPolicy(files, packs []string) (*policy.Policy, *templates.Set, error) {
 }
 
 type policyCheckCmd struct {
-	File string `arg:"" help:"The policy file."`
+	Files []string `arg:"" help:"Policy files, each for itself."`
 	packFlag
 	Debug config.ShellLine `placeholder:"LINE" help:"The debug command of the run." key:"debug"`
 }
@@ -52,7 +52,15 @@ func (policyCheckCmd) Help() string {
 }
 
 func (c *policyCheckCmd) Run(a *app) error {
-	p, _, err := loadPolicy([]string{c.File}, c.Templates)
+	var errs []error
+	for _, file := range c.Files {
+		errs = append(errs, c.check(a, file))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *policyCheckCmd) check(a *app, file string) error {
+	p, _, err := loadPolicy([]string{file}, c.Templates)
 	if err != nil {
 		return err
 	}
@@ -66,12 +74,12 @@ func (c *policyCheckCmd) Run(a *app) error {
 	if n := len(p.Tests); n > 0 {
 		tests = plural.Count(n, "test") + " passed"
 	}
-	a.say.News("%s is correct: %s, %s", c.File, plural.Count(len(p.Rules), "rule"), tests)
+	a.say.News("%s is correct: %s, %s", file, plural.Count(len(p.Rules), "rule"), tests)
 	return nil
 }
 
 type policySchemaCmd struct {
-	Of string `arg:"" optional:"" enum:"policy,facts" default:"policy" help:"What to print: ${enum} (${default})."`
+	Of string `arg:"" optional:"" enum:"policy,facts,functions" default:"policy" help:"What to print: ${enum} (${default})."`
 }
 
 func (policySchemaCmd) Help() string {
@@ -82,6 +90,9 @@ func (policySchemaCmd) Help() string {
 func (c *policySchemaCmd) Run(a *app) error {
 	if c.Of == "facts" {
 		return policy.WriteFacts(a.stdout)
+	}
+	if c.Of == "functions" {
+		return policy.WriteFunctions(a.stdout)
 	}
 	_, err := a.stdout.Write(policy.Schema())
 	return err

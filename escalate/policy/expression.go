@@ -476,6 +476,7 @@ func (p *parser) fact(from int, name string) *node {
 // list as #, and called with how often it was true and how long the list is.
 type function struct {
 	name      string
+	about     string // empty: the name says it
 	takes     []kind
 	more      bool // of the last kind
 	gives     kind
@@ -501,12 +502,12 @@ func functions() []function {
 		}}
 	}
 	return []function{
-		{name: "all", takes: listAnd, gives: aTruth, predicate: func(hits, of int) any { return hits == of }},
-		{name: "any", takes: listAnd, gives: aTruth, predicate: func(hits, _ int) any { return hits > 0 }},
-		{name: "none", takes: listAnd, gives: aTruth, predicate: func(hits, _ int) any { return hits == 0 }},
-		{name: "one", takes: listAnd, gives: aTruth, predicate: func(hits, _ int) any { return hits == 1 }},
-		{name: "count", takes: listAnd, gives: aNumber, predicate: func(hits, _ int) any { return float64(hits) }},
-		{name: "len", takes: []kind{anything}, gives: aNumber, call: func(a []any) any {
+		{name: "all", about: "the condition holds for each entry of the list", takes: listAnd, gives: aTruth, predicate: func(hits, of int) any { return hits == of }},
+		{name: "any", about: "it holds for at least one", takes: listAnd, gives: aTruth, predicate: func(hits, _ int) any { return hits > 0 }},
+		{name: "none", about: "it holds for none", takes: listAnd, gives: aTruth, predicate: func(hits, _ int) any { return hits == 0 }},
+		{name: "one", about: "it holds for exactly one", takes: listAnd, gives: aTruth, predicate: func(hits, _ int) any { return hits == 1 }},
+		{name: "count", about: "for how many it holds", takes: listAnd, gives: aNumber, predicate: func(hits, _ int) any { return float64(hits) }},
+		{name: "len", about: "entries of a list, or characters of a text", takes: []kind{anything}, gives: aNumber, call: func(a []any) any {
 			if list, ok := a[0].([]any); ok {
 				return float64(len(list))
 			}
@@ -515,7 +516,7 @@ func functions() []function {
 		numbers("abs", false, func(a, _ float64) float64 { return math.Abs(a) }), numbers("min", true, math.Min), numbers("max", true, math.Max),
 		texts("lower", strings.ToLower), texts("upper", strings.ToUpper), texts("trim", strings.TrimSpace),
 		tests("hasPrefix", strings.HasPrefix), tests("hasSuffix", strings.HasSuffix),
-		{name: "duration", takes: []kind{aText}, gives: aTime, call: func(a []any) any {
+		{name: "duration", about: "a time that is written as a text", takes: []kind{aText}, gives: aTime, call: func(a []any) any {
 			d, _ := time.ParseDuration(a[0].(string)) // which was looked at when it was read
 			return float64(d)
 		}},

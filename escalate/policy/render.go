@@ -65,6 +65,34 @@ func (e Evaluation) known() []string {
 	return append(lines, line)
 }
 
+// operators are those of conditions, the loosest first.
+var operators = [][2]string{
+	{"a ? b : c", "b where a holds, else c"}, {"a || b, a or b", "one of them holds"}, {"a && b, a and b", "both hold"},
+	{"== !=", "values of one type are equal, or not"}, {"< <= > >=", "numbers, or times such as 90s, 10m, 1h30m"},
+	{"in, not in", `an entry of a list: label in ["a", "b"]`}, {"contains startsWith endsWith", "texts"},
+	{"matches", `a regular expression: label matches "^test-fail:"`}, {"+ - * / %", "numbers and times"}, {"!a, not a", "it does not hold"},
+	{"list[0], list[-1]", "the first entry, the last"}, {"#", "an entry, inside all, any, none, one, count: any(checks, # contains \"auth\")"},
+}
+
+// WriteFunctions prints the operators and functions of conditions.
+func WriteFunctions(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, o := range operators {
+		fmt.Fprintf(t, "%s\t%s\n", o[0], o[1])
+	}
+	for _, f := range functions() {
+		var takes []string
+		for _, k := range f.takes {
+			takes = append(takes, k.String())
+		}
+		if f.more {
+			takes = append(takes, "…")
+		}
+		fmt.Fprintf(t, "%s(%s)\t%s\n", f.name, strings.Join(takes, ", "), strings.TrimPrefix(f.about+": gives "+f.gives.String(), ": "))
+	}
+	return t.Flush()
+}
+
 // WriteFacts prints a table of what conditions can mention.
 func WriteFacts(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
