@@ -14,8 +14,8 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// Config is what [Run] needs. Work, Limits and Guards are required; every other
-// field can be left out.
+// Config configures [Run]. Work, Limits and Guards are required; every other field is
+// optional.
 type Config struct {
 	Name   string // the task, for logs and pages
 	RunID  string // names the run in its journal, its logs and its result
@@ -25,14 +25,14 @@ type Config struct {
 	Guards []Guard // guards.Default() for all that looprun has; add your own
 	Caps   Caps    // zero: [core.DefaultCaps]
 
-	// Promise is a text that the work prints alone on a line when it is done.
+	// Promise is a text that the work prints alone on a line to declare itself done.
 	Promise string
-	// NoPrecheck leaves out the check before the first iteration.
+	// NoPrecheck skips the check before the first iteration.
 	NoPrecheck bool
-	// Passes is how often in a row the check must pass; zero is once.
+	// Passes is how many times in a row the check must pass; zero means once.
 	Passes int
-	// Judge decides what exit codes mean; nil: [engine.DefaultJudge]. With its zero value
-	// nothing is ever done.
+	// Judge decides what exit codes mean; nil means [engine.DefaultJudge]. With a zero Judge,
+	// no iteration ever counts as done.
 	Judge *engine.Judge
 
 	IterationTimeout time.Duration // 0: none
@@ -41,46 +41,45 @@ type Config struct {
 	Backoff          Backoff
 	CallsPerHour     int // how many iterations may start within an hour; 0: any number
 
-	// Measure adds what is known of an iteration that has ended, before it is on record:
-	// the fingerprints of the work tree (Tree, Content), and in Said a [CostReported].
-	// Limits.Cost, Tokens, IdleIterations and WorkspaceCycles need it. Nil: nothing is.
+	// Measure adds measurements to an iteration that has ended, before it is recorded: the
+	// fingerprints of the work tree (Tree, Content), and a [CostReported] in Said.
+	// Limits.Cost, Tokens, IdleIterations and WorkspaceCycles need it. Nil measures nothing.
 	Measure func(Iteration, *IterationResult)
 
 	Dir            string
 	Stdout, Stderr io.Writer // nil: output is not shown
 	Signature      signature.Options
 
-	// Questions, Responders and Debug say what happens when a guard trips;
-	// without them the run ends as tripped. templates.Load gives the questions
-	// that looprun itself asks.
+	// Questions, Responders and Debug control what happens when a guard trips; without them
+	// the run ends as tripped. templates.Load returns the questions that looprun itself asks.
 	Questions  core.Questions
 	Responders []Responder
 	Debug      engine.Debugger
-	// Journal keeps the events; nil: nothing does, and memory does not grow with
-	// the run. [MemoryJournal] and scratchpad.Journal keep all of them.
+	// Journal keeps the events. If it is nil, no events are kept and memory use does not grow
+	// with the run. [MemoryJournal] and scratchpad.Journal keep all events.
 	Journal Journal
-	// Resume is the state of a run to go on with, as scratchpad.Open gives it;
-	// nil: the run is new. It stays as it is, and the caller's. Limits that are not zero take the place of those it
-	// had, as do Caps, and Journal has to be the one that it was read from.
+	// Resume is the state of the run to resume, as returned by scratchpad.Open; nil starts a
+	// new run. It is not modified. Nonzero Limits and Caps replace the recorded ones, and
+	// Journal must be the journal that the state was read from.
 	Resume *State
-	// Observe is told of every event; nil: nobody is.
+	// Observe receives every event; nil means no observer.
 	Observe Observer
-	// Log is where [engine.LogObserver] logs every event; nil: nothing is logged.
+	// Log is where [engine.LogObserver] logs every event; nil disables logging.
 	Log *slog.Logger
 }
 
-// Run runs the work until it is done or a guard stops it. A trip is a [Result], whose Err
-// makes an error of it; an error of Run means that looprun itself failed, or that the
-// configuration is wrong ([ErrNoGuards] when nothing could stop the loop). When ctx ends
-// the run ends as interrupted. Run installs no signal handler and prints nothing itself.
-// It is [Start] and [engine.Handle.Wait].
+// Run runs the work until it is done or a guard stops it. A trip is reported in the [Result],
+// whose Err method turns it into an error. Run itself returns an error if looprun failed or
+// the configuration is invalid ([ErrNoGuards] if nothing could stop the loop). When ctx ends,
+// the run ends as interrupted. Run installs no signal handler and prints nothing itself. It is
+// [Start] followed by [engine.Handle.Wait].
 //
-// A panic of the work, a guard, a responder or any other part comes out of Run, or of
-// Wait, as a [*Panic] once the iteration has ended. Nothing of it is on record: a run that
-// is resumed counts a crash. A runtime.Goexit of the work, as FailNow of a test is, ends the
-// goroutine of whoever waits.
+// A panic in the work, a guard, a responder or any other part comes out of Run or Wait as a
+// [*Panic] once the iteration has ended. The panic is not recorded; a resumed run counts it as
+// a crash. If the work calls runtime.Goexit, as FailNow does in a test, the goroutine that
+// waits for the run exits.
 //
-// Several runs can go on at once: they share nothing but the process.
+// Several runs may run concurrently: they share nothing but the process.
 func Run(ctx context.Context, c Config) (Result, error) {
 	h, err := Start(ctx, c)
 	if err != nil {
@@ -89,11 +88,11 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	return h.Wait()
 }
 
-// Start starts a run and returns while it goes on, in goroutines of its own. Its errors are
-// those of a configuration that is wrong, as [Run] returns them; nothing has run then.
+// Start starts a run in goroutines of its own and returns without waiting for it. It returns
+// an error if the configuration is invalid, as [Run] does; nothing has run then.
 //
-// A program that answers questions itself, as they come, has [Await] as its last
-// responder, and calls NextQuestion and Answer of the handle.
+// A program that answers questions itself, as they arrive, passes [Await] as its last
+// responder and calls NextQuestion and Answer on the handle.
 func Start(ctx context.Context, c Config) (*Handle, error) {
 	loop, err := c.loop(ctx)
 	if err != nil {
@@ -102,7 +101,7 @@ func Start(ctx context.Context, c Config) (*Handle, error) {
 	return engine.Go(ctx, loop), nil
 }
 
-// loop is the run, started or resumed.
+// loop returns the run, started or resumed.
 func (c *Config) loop(ctx context.Context) (*engine.Loop, error) {
 	judge, err := c.judge()
 	if err != nil {
@@ -123,7 +122,7 @@ func (c *Config) loop(ctx context.Context) (*engine.Loop, error) {
 	return loop, c.begin(loop)
 }
 
-// judge checks what only Run can check, and is what judges the exits.
+// judge validates what only Run can check and returns the judge of the exit codes.
 func (c *Config) judge() (engine.Judge, error) {
 	judge := engine.DefaultJudge()
 	if c.Judge != nil {
@@ -147,7 +146,8 @@ func (c *Config) judge() (engine.Judge, error) {
 	return judge, nil
 }
 
-// measurable reports limits that nothing here could measure: they would be inert.
+// measurable returns an error for limits that nothing here can measure: they would have no
+// effect.
 func (c *Config) measurable() error {
 	l := c.Limits
 	if c.Resume != nil && l == (Limits{}) {
@@ -174,7 +174,7 @@ func (c *Config) measurable() error {
 	return nil
 }
 
-// observer is all that is told of events; nil when nobody is.
+// observer combines all observers of events into one; nil if there are none.
 func (c *Config) observer(ctx context.Context) Observer {
 	if c.Log == nil {
 		return c.Observe
@@ -189,7 +189,7 @@ func (c *Config) observer(ctx context.Context) Observer {
 	}
 }
 
-// begin starts the run, or goes on with it.
+// begin starts or resumes the run.
 func (c *Config) begin(loop *engine.Loop) error {
 	caps := c.Caps
 	if caps == (Caps{}) {
@@ -218,7 +218,7 @@ func (c *Config) begin(loop *engine.Loop) error {
 	return loop.Start(started)
 }
 
-// Await is a responder that waits for [engine.Handle.Answer].
+// Await returns a responder that waits for [engine.Handle.Answer].
 func Await() Responder {
 	return ResponderFunc(func(ctx context.Context, _ Question, _ *State) (Answer, error) {
 		<-ctx.Done()
@@ -226,7 +226,8 @@ func Await() Responder {
 	})
 }
 
-// Vouch is the responder as one whose answers say themselves who gave them; see
-// [core.Vouch]. Those of every other responder of a [Config] are a program's, so that what
-// comes over a wire cannot claim to be a person's. The responders in escalate need no Vouch.
+// Vouch marks a responder as trusted to state who gave its answers; see [core.Vouch]. The
+// answers of every other responder in a [Config] count as the program's, so that an answer
+// received over a wire cannot claim to be a person's. The responders in escalate need no
+// Vouch.
 func Vouch(r Responder) Responder { return core.Vouch(r) }

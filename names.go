@@ -8,48 +8,48 @@ import (
 	"github.com/looprun/looprun/engine"
 )
 
-// What a run is told and what it tells. These are the names of packages core and engine that
-// most programs need; the rest, such as the events of a journal and the parts of a [State],
-// is there.
+// The inputs and outputs of a run. These are the names from packages core and engine that most
+// programs need; the rest, such as the events of a journal and the parts of a [State], is
+// there.
 type (
-	// Limits say when the guards trip; see [core.Limits].
+	// Limits sets when the guards trip; see [core.Limits].
 	Limits = core.Limits
-	// Caps bound what answers can add to the limits; see [core.Caps].
+	// Caps limit how much answers can add to the limits; see [core.Caps].
 	Caps = core.Caps
 	// Guard watches the state of a run and trips when it has gone on for too long; see
 	// [core.Guard].
 	Guard = core.Guard
 	// GuardID names a guard, in questions, policies, results and the journal.
 	GuardID = core.GuardID
-	// Trip is what a guard says when it stops the run; see [core.Trip].
+	// Trip is the result of a guard that stops the run; see [core.Trip].
 	Trip = core.Trip
-	// State is all that is known about a run; see [core.State].
+	// State is everything known about a run; see [core.State].
 	State = core.State
-	// Iteration is what a step is told about the iteration that it runs in; see
-	// [core.Iteration].
+	// Iteration describes to a step the iteration that it runs in; see [core.Iteration].
 	Iteration = core.Iteration
 	// IterationResult is how an iteration ended; see [core.IterationResult].
 	IterationResult = core.IterationResult
-	// CostReported is what the work has cost since it was last said; see [core.CostReported].
+	// CostReported is the work's cost since the last report; see [core.CostReported].
 	CostReported = core.CostReported
-	// Backoff is the time between two iterations; see [engine.Backoff].
+	// Backoff is the delay between two iterations; see [engine.Backoff].
 	Backoff = engine.Backoff
-	// Result is the verdict on a run; see [core.Result].
+	// Result is the outcome of a run; see [core.Result].
 	Result = core.Result
-	// Status is how a run stands or ended.
+	// Status is the status of a run, or how it ended.
 	Status = core.Status
-	// Stopped is a run that ended otherwise than well, as an error; see [core.Stopped].
+	// Stopped is the error for a run that ended any other way than done or accepted; see
+	// [core.Stopped].
 	Stopped = core.Stopped
-	// Handle is a run that goes on, to look at with Snapshot, Questions and NextQuestion, to
-	// answer and to stop, and to wait for; see [engine.Handle].
+	// Handle is a run in progress, to inspect with Snapshot, Questions and NextQuestion, to
+	// answer, to stop, and to wait for; see [engine.Handle].
 	Handle = engine.Handle
-	// Panic is a panic of a part of a run; see [engine.Panic].
+	// Panic is a panic from a part of a run; see [engine.Panic].
 	Panic = engine.Panic
 )
 
-// Who is asked when a guard trips, and what.
+// Questions to ask when a guard trips, and who answers them.
 type (
-	// Question is what is asked; see [core.Question].
+	// Question is a question for the responders; see [core.Question].
 	Question = core.Question
 	// Option is one answer that a question allows; see [core.Option].
 	Option = core.Option
@@ -57,77 +57,78 @@ type (
 	Answer = core.Answer
 	// Responder answers questions; see [core.Responder].
 	Responder = core.Responder
-	// ResponderFunc is a function that answers them.
+	// ResponderFunc is a function that acts as a [Responder].
 	ResponderFunc = core.ResponderFunc
 )
 
-// What is kept of a run.
+// The records kept about a run.
 type (
 	// Event is something that happened to a run; see [core.Event].
 	Event = core.Event
-	// Observer is told of every event once it is in the journal; see [engine.Observer].
+	// Observer receives every event once it is in the journal; see [engine.Observer].
 	Observer = engine.Observer
 	// Journal keeps the events of a run; see [core.Journal].
 	Journal = core.Journal
-	// MemoryJournal keeps them in memory; see [core.MemoryJournal].
+	// MemoryJournal keeps all events in memory; see [core.MemoryJournal].
 	MemoryJournal = core.MemoryJournal
 )
 
-// Replay is the state that the events of a journal make; see [core.Replay].
+// Replay returns the state that results from the events of a journal; see [core.Replay].
 func Replay(events iter.Seq2[Event, error]) (*State, error) { return core.Replay(events) }
 
-// What runs.
+// The steps that a run executes.
 type (
 	// Step is one half of an iteration: the work, or the check that judges it; see
 	// [engine.Step].
 	Step = engine.Step
-	// Invocation is what a [Step] runs with; see [engine.Invocation].
+	// Invocation is the input with which a [Step] runs; see [engine.Invocation].
 	Invocation = engine.Invocation
-	// Exit says how a step ended; see [engine.Exit].
+	// Exit describes how a step ended; see [engine.Exit].
 	Exit = engine.Exit
 )
 
-// Argv is a step that runs a command with its arguments; no shell is involved.
+// Argv returns a step that runs a command with its arguments; no shell is involved.
 func Argv(argv ...string) Step { return engine.Argv(argv...) }
 
-// Shell is a step that runs a line under sh -c.
+// Shell returns a step that runs a line under sh -c.
 func Shell(line string) Step { return engine.Shell(line) }
 
-// Func is a step that calls a function. A nil error is exit 0, any other is
-// exit 1 with the error as output. The function has to return soon after ctx
-// ends; [Fatal] ends the run. It cannot be suspended, and goes on while somebody is asked. What its
-// goroutines print after that is dropped.
+// Func returns a step that calls a function. A nil error is exit 0; any other is exit 1 with
+// the error as output. The function must return soon after ctx ends; [Fatal] ends the run. It
+// cannot be suspended, and continues while a question is asked. Output from its goroutines
+// after it has returned is dropped.
 func Func(f func(context.Context, Invocation) error) Step { return engine.Func(f) }
 
-// Fatal is the error as one with which a [Func] ends the run: it ends as failed, and is
-// not tried again. Result.Err finds err.
+// Fatal wraps an error so that a [Func] that returns it ends the run as failed, without a
+// retry. Result.Err wraps err.
 func Fatal(err error) error { return engine.Fatal(err) }
 
-// Guardian reports whether this process was started to guard a command, has
-// guarded it then, and returns the code to exit with. A program whose steps are
+// Guardian reports whether this process was started to guard a command. If so, it has guarded
+// it by the time it returns, and returns the code to exit with. A program whose steps are
 // commands ([Argv], [Shell]) calls it before anything else:
 //
 //	if code, ok := looprun.Guardian(); ok {
 //		os.Exit(code)
 //	}
 //
-// From then on the loop starts the program a second time, between itself and the
-// command, and nothing that an iteration starts outlives it, not even when the
-// program is killed. Without the call process groups are used, and a process that
-// leaves its group survives. A guardian without a command waits for the next one,
-// and ends with the program. Only Linux has guardians; elsewhere it returns false.
-// A program whose steps are functions has no use for it.
+// From then on the loop starts the program a second time, between itself and the command, and
+// nothing that an iteration starts outlives it, not even if the program is killed. Without
+// this call process groups are used, and a process that leaves its group survives. A guardian
+// without a command waits for the next one, and ends with the program. Only Linux has
+// guardians; elsewhere Guardian returns false. A program whose steps are functions does not
+// need it.
 func Guardian() (code int, ok bool) { return engine.Guardian() }
 
-// Off turns a limit off. The zero value never does: a limit nobody thought of
-// must not read as “no limit”.
+// Off turns a limit off. The zero value never does: a forgotten limit must not mean “no
+// limit”.
 const Off = core.Off
 
-// DefaultLimits are those of the command line: 10 iterations, 15 minutes, the
-// same signature 3 times, 3 errors in a row.
+// DefaultLimits returns the defaults of the command line: 10 iterations, 15 minutes, the same
+// signature 3 times, 3 errors in a row.
 func DefaultLimits() Limits { return core.DefaultLimits() }
 
-// How a run stands or ended. [core.Status.Resumable] says whether it can go on.
+// The status of a run, or how it ended. [core.Status.Resumable] reports whether it can be
+// resumed.
 const (
 	StatusRunning     = core.StatusRunning
 	StatusAwaiting    = core.StatusAwaiting
@@ -151,7 +152,7 @@ const (
 	OutcomeWaiting     = core.OutcomeWaiting
 )
 
-// The guards that looprun brings along, in the order in which they ask.
+// The built-in guards, in the order in which they ask.
 const (
 	MaxIterations     = core.MaxIterations
 	MaxRuntime        = core.MaxRuntime
@@ -165,16 +166,16 @@ const (
 	Weakened          = core.Weakened
 )
 
-// What [Run], [Handle.Answer] and a [Responder] say when there is nothing more to say.
+// Errors from [Run], [Handle.Answer] and a [Responder].
 var (
-	// ErrNoGuards: nothing could ever stop the loop.
+	// ErrNoGuards means that nothing could ever stop the loop.
 	ErrNoGuards = core.ErrNoGuards
-	// ErrNoAnswer: the responder has no answer; the next is asked.
+	// ErrNoAnswer means that the responder has no answer; the next one is asked.
 	ErrNoAnswer = core.ErrNoAnswer
-	// ErrDeferred: the responder keeps the question for later, and the run pauses.
+	// ErrDeferred means that the responder keeps the question for later, and the run pauses.
 	ErrDeferred = core.ErrDeferred
-	// ErrAnswered: another answer came first.
+	// ErrAnswered means that another answer came first.
 	ErrAnswered = core.ErrAnswered
-	// ErrEnded: the run has ended.
+	// ErrEnded means that the run has ended.
 	ErrEnded = core.ErrEnded
 )

@@ -15,8 +15,7 @@ const (
 	long = 50_000 // iterations of the run that is looked at
 )
 
-// back measures what it takes to look back: over very many runs, and over one that is
-// very long.
+// back measures the cost of looking back: over very many runs, and over one very long run.
 func (b *bench) back() error {
 	full, err := b.full()
 	if err != nil {
@@ -58,7 +57,7 @@ func (b *bench) back() error {
 	return nil
 }
 
-// longest is a state directory with one run.
+// longest returns a state directory with one run.
 func (b *bench) longest() (string, error) {
 	state := filepath.Join(b.dir, "long")
 	run, _, err := recordAt(state, time.Now(), long, core.RunStarted{Command: []string{"waves"}, Caps: core.Caps{Iterations: long}})
@@ -68,8 +67,8 @@ func (b *bench) longest() (string, error) {
 	return state, run.Close()
 }
 
-// full is a state directory with so many runs of three iterations: one was started a
-// minute.
+// full returns a state directory with many runs of three iterations each, started one minute
+// apart.
 func (b *bench) full() (string, error) {
 	state := filepath.Join(b.dir, "many")
 	if _, err := os.Stat(state); err == nil {

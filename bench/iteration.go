@@ -26,7 +26,7 @@ const masks = `| sed -E -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+Z?/TIME/g' -
 // limit is the exit code of a run that max_iterations ended.
 const limit = 110
 
-// loops are the arguments of a run of n iterations that nothing else ends.
+// loops returns the arguments of a run of n iterations that nothing else ends.
 func (b *bench) loops(n int, more ...string) []string {
 	count := strconv.Itoa(n)
 	argv := []string{
@@ -36,8 +36,8 @@ func (b *bench) loops(n int, more ...string) []string {
 	return append(argv, more...)
 }
 
-// iteration compares with the least that a loop can do. The command fails, since
-// success would end the loop: it is /bin/true in all but its exit code.
+// iteration compares with the least that a loop can do. The command fails, since success would
+// end the loop: apart from its exit code it is /bin/true.
 func (b *bench) iteration() error {
 	spawn, err := b.compile("spawn")
 	if err != nil {

@@ -16,8 +16,8 @@ const (
 	copySize   = 256 << 20
 )
 
-// limits compares with what no tool of this kind can do without: creating the
-// process, bringing a record to the disk, moving the output through memory.
+// limits compares with work that no tool of this kind can avoid: creating the process, writing
+// a record to disk, moving the output through memory.
 func (b *bench) limits() error {
 	spawn, err := b.compile("spawn")
 	if err != nil {
@@ -57,7 +57,7 @@ func (b *bench) limits() error {
 	return nil
 }
 
-// syncRecords is the time that appending one record and syncing it takes.
+// syncRecords returns the time to append and sync one record.
 func syncRecords(name string) (time.Duration, error) {
 	f, err := os.Create(name)
 	if err != nil {
@@ -78,7 +78,7 @@ func syncRecords(name string) (time.Duration, error) {
 	return time.Since(began) / records, nil
 }
 
-// copyMemory is the time that copying copySize bytes takes, once they are there.
+// copyMemory returns the time to copy copySize bytes, once they are in memory.
 func copyMemory() time.Duration {
 	from, to := slices.Repeat([]byte{'r'}, copySize), make([]byte, copySize)
 	copy(to, from) // the pages are there from now on

@@ -1,7 +1,6 @@
-// Command bench measures what looprun costs, as ratios within one run: the
-// machines it runs on are noisy, so only things measured side by side, in
-// interleaved rounds, are compared. Times are never asserted anywhere. It is
-// started in the repository's folder, by make bench.
+// Command bench measures the cost of looprun, as ratios within one run: the machines it runs
+// on are noisy, so it compares only things measured side by side, in interleaved rounds. Times
+// are never asserted anywhere. make bench starts it in the repository's folder.
 //
 //	go run ./bench [SECTION…] LOOPRUN
 package main
@@ -18,7 +17,7 @@ import (
 	"time"
 )
 
-// goal is what was wanted of something, and what was measured: less is better.
+// goal is a desired value and the measured one: less is better.
 type goal struct {
 	what, unit       string
 	wanted, measured float64
@@ -28,12 +27,12 @@ func (b *bench) goal(what string, measured, wanted float64, unit string) {
 	b.goals = append(b.goals, goal{what, unit, wanted, measured})
 }
 
-// within is a goal in milliseconds.
+// within adds a goal in milliseconds.
 func (b *bench) within(what string, measured, wanted time.Duration) {
 	b.goal(what, float64(measured.Microseconds())/1e3, float64(wanted.Microseconds())/1e3, " ms")
 }
 
-// sayGoals says which goals were reached.
+// sayGoals prints which goals were reached.
 func (b *bench) sayGoals() {
 	if len(b.goals) == 0 {
 		return
@@ -51,7 +50,7 @@ func (b *bench) sayGoals() {
 // rounds is how often each candidate runs.
 const rounds = 5
 
-// sections are what can be measured; all but replay when nothing is named.
+// sections holds the available measurements; if none is named, all but replay are run.
 var sections = map[string]func(*bench) error{
 	"start":     (*bench).start,
 	"iteration": (*bench).iteration,
@@ -68,7 +67,7 @@ var sections = map[string]func(*bench) error{
 
 var usual = []string{"start", "iteration", "output", "memory", "lines", "back", "many", "page", "screen", "limits"}
 
-// children are the parts that this program plays itself.
+// children are the roles that this program plays itself.
 var children = map[string]func(arg string) error{
 	"log":   func(size string) error { return writeLog(os.Stdout, size) },
 	"lines": func(n string) error { return writeLines(os.Stdout, n) },
@@ -100,7 +99,7 @@ func run(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	// The key of the runs that are made here, and the list of their folders.
+	// This is for the key of the runs created here, and the list of their folders.
 	if err := os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "home")); err != nil {
 		return err
 	}
@@ -127,9 +126,9 @@ func run(args []string) error {
 	return nil
 }
 
-// installed is a copy of the program, and of looprun-serve where that lies beside it, as
-// everybody has one. What a linker wrote lies in the system's memory in small pieces: to
-// start it takes an eighth more processor time.
+// installed copies the program, and looprun-serve if it is next to it, as after an
+// installation. A file written by a linker is scattered over small pieces of the system's
+// memory, which adds an eighth to the processor time of a start.
 func installed(program, dir string) (string, error) {
 	dir, err := os.MkdirTemp(dir, "bin-")
 	if err != nil {
@@ -144,7 +143,7 @@ func installed(program, dir string) (string, error) {
 	return filepath.Join(dir, filepath.Base(program)), nil
 }
 
-// machine says what is measured on.
+// machine describes the machine that is measured.
 func machine() string {
 	text := fmt.Sprintf("%s/%s, %d CPUs, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {

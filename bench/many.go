@@ -20,8 +20,8 @@ const (
 // chatty is the command that all of them run: 2,000 lines, and a failure.
 const chatty = "seq -f 'line %g of what a command says' 2000; exit 1"
 
-// many runs 200 loops at once: with looprun, and with a shell that keeps the
-// output and nothing else.
+// many runs 200 loops at once: with looprun, and with a shell that keeps the output and
+// nothing else.
 func (b *bench) many() error {
 	plain := "i=0; while [ $i -lt " + strconv.Itoa(turns) + " ]; do i=$((i + 1)); sh -c \"" + chatty + "\" > out-$i; done; true"
 	ways := []*crowd{
@@ -46,7 +46,7 @@ func (b *bench) many() error {
 	return b.trees()
 }
 
-// inTrees runs $2 loops of $3 iterations: with the looprun that $1 is, or with a shell.
+// inTrees runs $2 loops of $3 iterations: with the looprun in $1, or with a shell.
 const inTrees = `set -e
 git init -q -b main r; cd r; seq 1000 > f; git add f
 commit='git -c user.name=n -c user.email=e@example.com commit -q'
@@ -65,8 +65,8 @@ seq "$2" | xargs -P 4 -n 1 sh -c '
 	git update-ref "refs/kept/$0" HEAD; cd ../r; flock ../lock git worktree remove --force "../$0"'
 `
 
-// trees runs loops in git work trees, each iteration with a commit of its own: looprun
-// many, and what a shell has to do for the same.
+// trees runs loops in git work trees, each iteration with a commit of its own: with looprun
+// many, and with a shell script that does the same.
 func (b *bench) trees() error {
 	const loops, steps = 20, 5
 	script := filepath.Join(b.dir, "trees.sh")
@@ -139,7 +139,7 @@ func (b *bench) together(w *crowd) error {
 	return wrong
 }
 
-// whole checks that the journal of the run has each of its iterations.
+// whole checks that the run's journal contains each of its iterations.
 func whole(dir string) error {
 	names, err := filepath.Glob(filepath.Join(dir, "runs", "*", "journal.jsonl"))
 	if err != nil || len(names) != 1 {

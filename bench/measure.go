@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// bench is where things are measured.
+// bench is the environment of the measurements.
 type bench struct {
 	looprun, self, dir string
 	goals              []goal
@@ -24,7 +24,7 @@ type sample struct {
 	maxRSS    int64         // bytes
 }
 
-// candidate is one of the commands that are compared.
+// candidate is one of the commands being compared.
 type candidate struct {
 	name  string
 	argv  []string
@@ -34,7 +34,7 @@ type candidate struct {
 	runs  []sample
 }
 
-// needs leaves the candidate out where the machine lacks a program.
+// needs excludes the candidate if the machine lacks a program.
 func (c *candidate) needs(programs ...string) *candidate {
 	for _, p := range programs {
 		if _, err := exec.LookPath(p); err != nil {
@@ -69,7 +69,8 @@ func (b *bench) round(cs []*candidate) error {
 	return nil
 }
 
-// command is the candidate in a folder of its own, with state directories there.
+// command returns the candidate's command, in a folder of its own that also has the state
+// directories.
 func (b *bench) command(argv []string) (*exec.Cmd, func(), error) {
 	dir, err := os.MkdirTemp(b.dir, "round-")
 	if err != nil {
@@ -105,7 +106,7 @@ func (b *bench) once(c *candidate) (sample, error) {
 	return sample{took, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), peak(cmd.ProcessState)}, nil
 }
 
-// of is the median of what the samples say.
+// of returns the median of the samples' values.
 func of[T int64 | time.Duration](c *candidate, get func(sample) T) T {
 	var all []T
 	for _, s := range c.runs {
@@ -132,7 +133,7 @@ func (c *candidate) processor() time.Duration {
 
 func (c *candidate) rss() int64 { return of(c, func(s sample) int64 { return s.maxRSS }) }
 
-// spread is how far apart the fastest and the slowest round are.
+// spread returns the range from the fastest to the slowest round.
 func (c *candidate) spread() string {
 	var all []time.Duration
 	for _, s := range c.runs {
@@ -141,8 +142,8 @@ func (c *candidate) spread() string {
 	return fmt.Sprintf("%.0f %%", 100*float64(slices.Max(all)-slices.Min(all))/float64(median(all)))
 }
 
-// middle is the spread of the middle half, for many short runs: one that was put
-// off by the system says nothing.
+// middle returns the range of the middle half, for many short runs: one that the system
+// delayed means nothing.
 func (c *candidate) middle() string {
 	var all []time.Duration
 	for _, s := range c.runs {
@@ -153,7 +154,7 @@ func (c *candidate) middle() string {
 	return fmt.Sprintf("%.0f %%", 100*float64(all[n*3/4]-all[n/4])/float64(all[n/2]))
 }
 
-// compile builds a C program of this folder's.
+// compile builds a C program in this folder.
 func (b *bench) compile(name string, flags ...string) (string, error) {
 	cc, err := exec.LookPath("cc")
 	if err != nil {

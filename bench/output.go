@@ -21,13 +21,13 @@ const (
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// shell is a shell line as a command. $BENCH is this program.
+// shell returns a shell line as a command. $BENCH is this program.
 func shell(line string) []string { return []string{"bash", "-c", line} }
 
-// secret is in the environment of looprun, so that it has something to redact.
+// secret is in looprun's environment, so that it has something to redact.
 const secret = "SAMPLE_TOKEN=mZ4vQ8sT1xK6wB3nR7"
 
-// placement says on which processors the writer of the log runs, and what reads it.
+// placement is which processors the writer and the reader of the log run on.
 type placement struct {
 	name           string
 	writer, reader string // commands that are put in front
@@ -40,7 +40,7 @@ var placements = []placement{
 	{"all on processor 0", "", "taskset -c 0 ", 1},
 }
 
-// output compares what passes a log on.
+// output compares programs that pass a log on.
 func (b *bench) output() error {
 	through := secret + " " + quote(b.looprun) + " -q --no-pty --non-interactive -- "
 	for _, at := range placements {
@@ -75,7 +75,7 @@ func (b *bench) output() error {
 	return nil
 }
 
-// print is the candidate's row, with its speed beside another's.
+// print prints the candidate's row, comparing its speed with another's.
 func (c *candidate) print(beside *candidate, size int) {
 	if c.lacks {
 		fmt.Printf("%-34s %12s\n", c.name, "not on this machine")
@@ -91,7 +91,7 @@ func (c *candidate) print(beside *candidate, size int) {
 	fmt.Printf("%-34s %12.1f %8.3f %8s %10s\n", c.name, speed(c), speed(c)/speed(beside), c.spread(), mib(c.rss()))
 }
 
-// memory is what a run takes, however much is written and however long a line is.
+// memory measures the memory of a run, however much is written and however long a line is.
 func (b *bench) memory() error {
 	argv := func(line string) []string {
 		return []string{"env", secret, b.looprun, "-q", "--no-pty", "--non-interactive", "--", "sh", "-c", line}
@@ -112,8 +112,8 @@ func (b *bench) memory() error {
 	return nil
 }
 
-// lines compares what reaches a reader of a program that writes each line by
-// itself, through pipes and on a terminal, and whether all of it does.
+// lines compares how fast, and whether completely, the output of a program that writes each
+// line separately reaches its reader, through pipes and on a terminal.
 func (b *bench) lines() error {
 	program := `"$BENCH" child lines ` + strconv.Itoa(lineCount)
 	size := lineCount * len(testLine(0))
@@ -138,7 +138,7 @@ func (b *bench) lines() error {
 	return b.unchanged(program, looprun)
 }
 
-// unchanged compares the bytes that come out.
+// unchanged compares the bytes of the output.
 func (b *bench) unchanged(program, looprun string) error {
 	ways := []struct{ name, line string }{
 		{"pipe", looprun + program},
@@ -151,7 +151,7 @@ func (b *bench) unchanged(program, looprun string) error {
 		}
 		var sums []string
 		for _, line := range []string{direct, way.line} {
-			// On a terminal looprun's own words are among the output.
+			// On a terminal looprun's own messages are among the output.
 			cmd, clean, err := b.command(shell(line + ` | grep -av '^looprun: ' | "$BENCH" child sum -`))
 			if err != nil {
 				return err
@@ -183,7 +183,7 @@ func testLine(i int) string {
 	return fmt.Sprintf("=== RUN   TestItems/case_%06d ok in 0.%02ds, worker-%02d, request id=%08x\n", i%1_000_000, i%100, i%16, uint32(i)*2654435761)
 }
 
-// writeLines writes each line with a system call of its own.
+// writeLines writes each line with a separate system call.
 func writeLines(w io.Writer, count string) error {
 	n, err := strconv.Atoi(count)
 	if err != nil {
@@ -197,7 +197,7 @@ func writeLines(w io.Writer, count string) error {
 	return nil
 }
 
-// writeLog writes a test log of that many bytes, with the noise of real ones.
+// writeLog writes a test log of that many bytes, with realistic noise.
 func writeLog(w io.Writer, size string) error {
 	n, err := strconv.Atoi(size)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// What goes on while the page is looked at.
+// The load while the page is being viewed.
 const (
 	watchedLoops = 100
 	watchedTurns = 10
@@ -31,8 +31,8 @@ const (
 	aPage    = "sleep 1; seq -f 'line %g of what a command says' 200; exit 1"
 )
 
-// page measures what looprun serve costs the loops that it shows: a hundred of them,
-// beside 10,000 runs at rest, with and without ten clients, in turn.
+// page measures what looprun serve costs the loops that it shows: a hundred of them, along
+// with 10,000 runs at rest, alternately with and without ten clients.
 func (b *bench) page() error {
 	state, err := b.full()
 	if err != nil {
@@ -70,8 +70,8 @@ func (b *bench) page() error {
 	return nil
 }
 
-// watchedRound runs the loops, looked at where there is a page, and returns how long one
-// takes on average.
+// watchedRound runs the loops, viewed by clients if there is a page, and returns the average
+// time of one loop.
 func (b *bench) watchedRound(state string, p *served) (time.Duration, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -119,7 +119,7 @@ func (b *bench) watchedRound(state string, p *served) (time.Duration, error) {
 	return took / watchedLoops, errors.Join(wrong, removeSince(state, began))
 }
 
-// removeSince removes the runs that a round has made.
+// removeSince removes the runs that a round created.
 func removeSince(state string, began time.Time) error {
 	runs, err := filepath.Glob(filepath.Join(state, began.UTC().Format("2006")+"*-*-*"))
 	for _, dir := range runs {
@@ -130,7 +130,7 @@ func removeSince(state string, began time.Time) error {
 	return err
 }
 
-// served is a looprun serve.
+// served is a looprun serve process.
 type served struct {
 	cmd          *exec.Cmd
 	base, token  string
@@ -188,8 +188,8 @@ func (p *served) get(ctx context.Context, path string) ([]byte, error) {
 	return io.ReadAll(res.Body)
 }
 
-// watch does what the page does that shows a run: it follows the stream, and asks for
-// the run when that has changed, and for the list once a second at most.
+// watch does what the page does to show a run: it follows the stream, and requests the run
+// when it has changed, and the list once a second at most.
 func (p *served) watch(ctx context.Context, i int) error {
 	var list struct{ Runs []struct{ Key string } }
 	for len(list.Runs) <= i {
@@ -234,12 +234,12 @@ func (p *served) watch(ctx context.Context, i int) error {
 	}
 }
 
-// processor is how much processor time a server that has ended took.
+// processor returns the processor time of a server that has ended.
 func (p *served) processor() time.Duration {
 	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
 }
 
-// end ends it, and returns the most memory that it took, in bytes.
+// end ends the server, and returns its peak memory use, in bytes.
 func (p *served) end() (int64, error) {
 	err := errors.Join(p.cmd.Process.Signal(os.Interrupt), p.cmd.Wait())
 	return peak(p.cmd.ProcessState), err

@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// peak is not known here.
+// peak is not supported on this system.
 func peak(*os.ProcessState) int64 { return 0 }

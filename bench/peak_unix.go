@@ -8,8 +8,7 @@ import (
 	"syscall"
 )
 
-// peak is the largest resident set of the process and of what it waited for, in
-// bytes.
+// peak returns the largest resident set of the process and of its children, in bytes.
 func peak(s *os.ProcessState) int64 {
 	usage, ok := s.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -17,17 +17,16 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// replaySizes are the lengths of the runs that are replayed, in iterations.
+// replaySizes are the lengths of the replayed runs, in iterations.
 var replaySizes = []int{1_000, 10_000, 100_000, 1_000_000}
 
-// replayRounds is how often each of them is: short ones more often, since they
-// vary more.
+// replayRounds is how often each of them is replayed: short ones more often, since they vary
+// more.
 var replayRounds = map[int]int{1: 41, 1_000: 41, 10_000: 15, 100_000: 5, 1_000_000: 3}
 
-// replays measures whether an iteration costs the same however long the run is:
-// first of the loop that records it, then of looprun replay. Processor time is
-// compared, since it varies less than time on a machine that is shared, and
-// without that of starting the process.
+// replays measures whether an iteration costs the same however long the run is: first in the
+// loop that records it, then in looprun replay. It compares processor time, which varies less
+// than elapsed time on a shared machine, without that of starting the process.
 func replays(looprun string) error {
 	dir, err := os.MkdirTemp("", "looprun-replay-")
 	if err != nil {
@@ -42,7 +41,7 @@ func replays(looprun string) error {
 		id, err := record(state, n, name == "")
 		return &candidate{name: name, argv: []string{looprun, "replay", "--state-dir", state, "--run", id}}, err
 	}
-	// One iteration is what starting up takes.
+	// One iteration measures the cost of starting up.
 	rest, err := recorded(1, "at rest")
 	if err != nil {
 		return err
@@ -76,7 +75,8 @@ func replays(looprun string) error {
 	return nil
 }
 
-// waves fail in a way of their own each: no guard trips, and nothing repeats.
+// waves is a runner whose iterations each fail in a unique way: no guard trips, and nothing
+// repeats.
 type waves struct{}
 
 func (waves) Run(_ context.Context, it core.Iteration) (core.IterationResult, error) {
@@ -93,8 +93,8 @@ func (waves) Run(_ context.Context, it core.Iteration) (core.IterationResult, er
 	}}, nil
 }
 
-// record runs so many iterations of nothing through the loop, with its journal
-// on disk, and returns the run's id.
+// record runs n empty iterations through the loop, with its journal on disk, and returns the
+// run's id.
 func record(stateDir string, n int, report bool) (string, error) {
 	began := time.Now()
 	run, loop, err := recordAt(stateDir, began, n, core.RunStarted{Command: []string{"waves"}})
@@ -119,8 +119,8 @@ func record(stateDir string, n int, report bool) (string, error) {
 	return run.ID, nil
 }
 
-// recordAt records a run of so many iterations that began at that time, and so; it is
-// open.
+// recordAt records a run of n iterations that began at that time with that event, and leaves
+// it open.
 func recordAt(stateDir string, at time.Time, n int, started core.RunStarted) (*scratchpad.Run, *engine.Loop, error) {
 	run, err := scratchpad.Create(stateDir, at, scratchpad.SyncOff)
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 	patient = time.Minute
 )
 
-// screen is a terminal, and when each byte came to it.
+// screen is a terminal, with the time at which each byte arrived.
 type screen struct {
 	cmd     *exec.Cmd
 	end     *os.File
@@ -30,13 +30,13 @@ type screen struct {
 	over    bool
 }
 
-// chunk is where the bytes begin that one read returned, and when that was.
+// chunk is the position of the bytes returned by one read, and its time.
 type chunk struct {
 	from int
 	at   time.Time
 }
 
-// open starts a command on a terminal of 80 columns, and reads as fast as it can.
+// open starts a command on a terminal of 80 columns, and reads its output as fast as it can.
 func (b *bench) open(argv []string) (*screen, error) {
 	cmd, _, err := b.command(argv)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *screen) read() {
 	}
 }
 
-// await returns when the words came, the first time from that place on, and where they end.
+// await returns when the words first appeared after from, and where they end.
 func (s *screen) await(words string, from int) (time.Time, int, error) {
 	timer := time.AfterFunc(patient, func() { s.mu.Lock(); s.over = true; s.changed.Broadcast(); s.mu.Unlock() })
 	defer timer.Stop()
@@ -92,7 +92,7 @@ func (s *screen) await(words string, from int) (time.Time, int, error) {
 	}
 }
 
-// stamp is when the command wrote what is on the screen, and when that came.
+// stamp returns when the command wrote the stamp on the screen, and when it arrived.
 func (s *screen) stamp() (wrote, came time.Time, end int, err error) {
 	_, from, err := s.await(stamped, 0)
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *screen) close() {
 	_ = s.end.Close()
 }
 
-// writeStamp prints so many MB of log, and then when it was written.
+// writeStamp prints that many MB of log, and then the time of writing.
 func writeStamp(megabytes string) error {
 	n, err := strconv.Atoi(megabytes)
 	if err != nil {
@@ -127,7 +127,7 @@ func writeStamp(megabytes string) error {
 	return err
 }
 
-// flood prints log until it is ended, and asks in its middle.
+// flood prints log until it is ended, and asks a question in the middle.
 func flood(looprun string) error {
 	ask := exec.Command(looprun, "ask", "Which way?", "--option", "left=Left", "--option", "right=Right")
 	if err := ask.Start(); err != nil {
@@ -147,7 +147,7 @@ func flood(looprun string) error {
 	}
 }
 
-// screen measures what a person at a terminal waits for.
+// screen measures how long a person at a terminal waits.
 func (b *bench) screen() error {
 	fmt.Printf("\non a terminal (medians of %d; in brackets the longest)\n", looks)
 	var bare, first []time.Duration
@@ -186,7 +186,7 @@ func (b *bench) screen() error {
 	return nil
 }
 
-// felt prints what something took, which is a goal where there is one.
+// felt prints how long something took, and adds a goal if there is one.
 func (b *bench) felt(what string, took []time.Duration, wanted time.Duration) {
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d.Microseconds())/1e3) }
 	fmt.Printf("%-52s %12s (%s)\n", what, ms(median(took)), ms(slices.Max(took)))
@@ -195,7 +195,7 @@ func (b *bench) felt(what string, took []time.Duration, wanted time.Duration) {
 	}
 }
 
-// firstByte is how long what a command wrote took to the screen.
+// firstByte returns how long a command's output took to reach the screen.
 func (b *bench) firstByte(argv []string) (time.Duration, error) {
 	s, err := b.open(argv)
 	if err != nil {
@@ -206,8 +206,8 @@ func (b *bench) firstByte(argv []string) (time.Duration, error) {
 	return came.Sub(wrote), err
 }
 
-// question trips max_iterations, and presses a key. The trip is the end of a command
-// that printed so much before.
+// question trips max_iterations, and presses a key. The trip happens after a command that
+// printed that much.
 func (b *bench) question(megabytes int) (drawn, keys []time.Duration, err error) {
 	for range looks {
 		s, err := b.open([]string{b.looprun, "--max-iterations", "1", "--", "sh", "-c", `"$BENCH" child stamp ` + strconv.Itoa(megabytes) + `; exit 1`})
@@ -235,7 +235,7 @@ func (b *bench) question(megabytes int) (drawn, keys []time.Duration, err error)
 	return drawn, keys, nil
 }
 
-// key is how long the cursor takes to move to another option.
+// key returns how long the cursor takes to move to another option.
 func (s *screen) key(end int) (time.Duration, error) {
 	time.Sleep(100 * time.Millisecond) // a person has read it; nothing else is drawn then
 	pressed := time.Now()
@@ -246,7 +246,7 @@ func (s *screen) key(end int) (time.Duration, error) {
 	return at.Sub(pressed), err
 }
 
-// flooded presses a key at a question of a command that prints as much as it can.
+// flooded presses a key at a question while the command prints as much as it can.
 func (b *bench) flooded() (keys []time.Duration, err error) {
 	for range looks {
 		s, err := b.open([]string{b.looprun, "--", b.self, "child", "flood", b.looprun})

@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// starts is how often each of the short ones is run.
+// starts is how often each of the short commands is run.
 const starts = 101
 
-// start measures how long looprun takes to say its version, beside a Go program
-// and a Python one that do nothing, and what a run of one iteration takes beyond
-// its command.
+// start measures how long looprun takes to print its version, compared with a Go and a Python
+// program that do nothing, and how much longer a run of one iteration takes than its command.
 func (b *bench) start() error {
 	bare := filepath.Join(b.dir, "bare")
 	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bare, "github.com/looprun/looprun/bench/bare")
@@ -36,7 +35,7 @@ func (b *bench) start() error {
 	alone := &candidate{name: "true", argv: []string{command}}
 	once := &candidate{name: "looprun -- true", argv: []string{b.looprun, "-q", "--", command}}
 	all := []*candidate{nothing, version, alone, once}
-	// A shim in front of python3 would be measured with it.
+	// A shim for python3 would be measured along with it.
 	python := &candidate{name: "python3 -c pass"}
 	if out, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output(); err == nil {
 		python.argv = []string{strings.TrimSpace(string(out)), "-c", "pass"}
@@ -67,7 +66,7 @@ func (b *bench) start() error {
 
 func ratio(a, b *candidate) float64 { return float64(a.time()) / float64(b.time()) }
 
-// words are what each command is started with: it does next to nothing then.
+// words are the arguments with which each command does next to nothing.
 var words = []string{
 	"--help", "run --help", "list", "list --help", "ask x", "signal progress", "reject", "answer yes", "show", "context", "explain",
 	"stats", "doctor", "prune", "report", "resume", "completion bash", "__complete -- list --", "policy --help", "template list",
@@ -75,8 +74,8 @@ var words = []string{
 	"hook stop", "hook status", "serve --help", "fleet", "agents", "init --help",
 }
 
-// commands measures how long each command takes that does next to nothing, beside
-// looprun --version: in a folder without runs, and inside of no run.
+// commands measures each command when it does next to nothing, compared with looprun
+// --version: in a folder without runs, and outside of any run.
 func (b *bench) commands(version *candidate) error {
 	names, err := exec.Command(b.looprun, "__complete", "--", "").Output()
 	if err != nil {

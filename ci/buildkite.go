@@ -11,11 +11,11 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// annotateTimeout is how long Buildkite's agent has to send the annotation.
+// annotateTimeout is how long Buildkite's agent may take to send the annotation.
 const annotateTimeout = 15 * time.Second
 
-// buildkiteAnnotation shows the verdict and the report on the page of the build.
-// Without the agent's program, as in a container, there is no way to.
+// buildkiteAnnotation shows the verdict and the report on the build's page. It does nothing if
+// the agent's program is missing, as in a container.
 func buildkiteAnnotation(ctx context.Context, v Verdict, timeout time.Duration) error {
 	how := levelOf(v.Result)
 	if how == silent {

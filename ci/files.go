@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// summaryReserve is what is left of a summary's limit for a note that it was
-// cut, and for the line end before it.
+// summaryReserve is how many bytes of a summary's limit are reserved for the truncation note
+// and the newline before it.
 const summaryReserve = 512
 
-// summaryLeast is the room, in bytes, under which a report says too little.
+// summaryLeast is the smallest room, in bytes, in which a report is still useful.
 const summaryLeast = 4 << 10
 
-// summarize appends the report to the page of the step.
+// summarize appends the report to the step's summary page.
 func (l *Log) summarize(v Verdict) error {
 	if v.Summary == nil {
 		return nil
@@ -28,7 +28,7 @@ func (l *Log) summarize(v Verdict) error {
 	})
 }
 
-// summary is the report, cut to the limit at the end of a line.
+// summary returns the report, truncated at a line end to fit the limit.
 func summary(v Verdict, limit int) ([]byte, error) {
 	limit -= summaryReserve
 	if limit < summaryLeast {
@@ -46,14 +46,14 @@ func summary(v Verdict, limit int) ([]byte, error) {
 	return page, nil
 }
 
-// head keeps the beginning of what is written.
+// head keeps the beginning of what is written to it.
 type head struct {
 	b     bytes.Buffer
 	limit int
 	cut   bool
 }
 
-// Write never fails: what is too much is left out.
+// Write never fails; it discards the excess.
 func (h *head) Write(b []byte) (int, error) {
 	fits := min(len(b), h.limit-h.b.Len())
 	h.cut = h.cut || fits < len(b)
@@ -61,8 +61,8 @@ func (h *head) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// setOutputs appends the outputs of the step, each between delimiters of its
-// own that its value cannot name.
+// setOutputs appends the step's outputs, each between delimiters of its own that cannot occur
+// in its value.
 func (l *Log) setOutputs(v Verdict) error {
 	r := v.Result
 	failing := []byte("[]")
@@ -95,9 +95,9 @@ func (l *Log) setOutputs(v Verdict) error {
 	})
 }
 
-// appendTo appends to the file that a variable of the runner's names; without
-// one there is nothing to do. The runner made the file: another one is not made
-// in its place, and nothing is waited for, as a pipe would.
+// appendTo appends to the file named by one of the runner's variables; if the variable is not
+// set, it does nothing. It never creates the file, since the runner already did, and never
+// blocks, as opening a pipe would.
 func (l *Log) appendTo(variable string, page func(size int64) ([]byte, error)) (err error) {
 	name := l.getenv(variable)
 	if name == "" {
@@ -124,7 +124,7 @@ func (l *Log) appendTo(variable string, page func(size int64) ([]byte, error)) (
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	// An earlier program may have left its last line without an end.
+	// An earlier program may have left the last line without a newline.
 	if size := info.Size(); size > 0 {
 		var last [1]byte
 		if _, err := f.ReadAt(last[:], size-1); err != nil && !errors.Is(err, io.EOF) {

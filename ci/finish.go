@@ -9,27 +9,27 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Verdict is what a CI job is told about a run that has ended.
+// Verdict is what the CI system is told about a run that has ended.
 type Verdict struct {
 	Result core.Result // its ExitCode is that of the process
 	Limit  int         // iterations that were allowed; under 1: off or not known
 	RunDir string      // where the run is kept
-	// Failing are the checks that fail, with files as they are in the repository, and
-	// Document is the result as a JSON document; nil: neither is told.
+	// Failing holds the failing checks, with file paths relative to the repository. Document
+	// is the result as a JSON document. Either may be nil.
 	Failing  []core.FailingCheck
 	Document []byte
-	// Summary writes the report in Markdown, at most limit bytes of it; nil:
-	// there is none.
+	// Summary writes at most limit bytes of the report in Markdown. Nil means there is no
+	// report.
 	Summary func(w io.Writer, limit int) error
 }
 
-// SummaryLimit is how large GitHub lets a step's summary, and Buildkite an
-// annotation, be, in bytes.
+// SummaryLimit is the maximum size, in bytes, of a step summary on GitHub and of an annotation
+// on Buildkite.
 const SummaryLimit = 1 << 20
 
-// Refused tells the CI system of a looprun that ended before there was a run: an
-// annotation and, where it was to run something, the outputs of the step. The log stands
-// at the beginning of a line, since looprun has just said the same there.
+// Refused reports to the CI system that looprun ended before there was a run: with an
+// annotation and, if it was to run something, the step's outputs. It expects the log to be at
+// the beginning of a line, since looprun has just printed the same message there.
 func (l *Log) Refused(ctx context.Context, why string, ran bool) error {
 	v := Verdict{Result: core.Result{Ending: core.Ending{Status: core.StatusFailed, ExitCode: core.ExitFailed, Reason: why}}}
 	l.mu.Lock()
@@ -44,11 +44,11 @@ func (l *Log) Refused(ctx context.Context, why string, ran bool) error {
 	return l.Finish(ctx, v)
 }
 
-// Finish closes what is open in the log and tells the CI system the verdict: an
-// annotation for it and for the checks that fail, the summary of the step and its outputs. A run that is done is
-// not annotated, but for its warnings. The error says what could not be told; it is for a warning,
-// since the run has ended whatever its CI system learns of it. The context bounds
-// how long another program is waited for, beside a limit of 15 s.
+// Finish closes whatever is open in the log and reports the verdict to the CI system: an
+// annotation for it and for the failing checks, the step's summary and its outputs. A run that
+// is done gets no annotations except for its warnings. The error describes what could not be
+// reported; callers should only warn about it, since the run has ended regardless. The
+// context, along with a limit of 15 s, bounds how long Finish waits for another program.
 func (l *Log) Finish(ctx context.Context, v Verdict) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

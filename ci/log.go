@@ -12,40 +12,39 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Options say how a [Log] is written.
+// Options configure a [Log].
 type Options struct {
 	Provider Provider // zero: the one that the environment names
-	// Log is what the CI system reads, and where looprun writes what it has to
-	// say to it, see [LogOf]; nil: os.Stdout. With GitHub the command's output goes there too.
+	// Log is the stream that the CI system reads and looprun writes its own lines to, see
+	// [LogOf]; nil means os.Stdout. With GitHub the command's output goes there too.
 	Log io.Writer
-	// Getenv reads the environment; nil: os.Getenv.
+	// Getenv reads the environment; nil means os.Getenv.
 	Getenv func(string) string
-	// AllowCommands lets the command's output speak to the CI system, for
-	// commands that are meant to and can be trusted.
+	// AllowCommands lets the command's output issue commands to the CI system, for trusted
+	// commands that are meant to.
 	AllowCommands bool
-	// Random makes a word that nobody can guess, of at least 128 bits; nil: from
-	// the system's source of random numbers.
+	// Random returns an unguessable word of at least 128 bits; nil means the system's source
+	// of random numbers.
 	Random func() string
 }
 
-// Log writes to the log of a CI job. Its methods can be called from several
-// goroutines at once.
+// Log writes to the log of a CI job. It is safe for concurrent use.
 type Log struct {
 	provider Provider
 	getenv   func(string) string
 	allow    bool
 	random   func() string
-	// patience is how long another program is waited for.
+	// patience is how long to wait for another program.
 	patience time.Duration
 
 	mu   sync.Mutex
 	w    io.Writer
 	last io.Writer // where something was written last
-	// fresh says that the log stands at the beginning of a line.
+	// fresh reports whether the log is at the beginning of a line.
 	fresh bool
-	// token ends the fence around the command's output; empty: there is none.
+	// token ends the fence around the command's output; empty means there is no fence.
 	token string
-	// section is the name of the open section; empty: there is none.
+	// section is the name of the open section; empty means there is none.
 	section  string
 	finished bool
 
@@ -68,8 +67,8 @@ func New(o Options) *Log {
 	if l.w == nil {
 		l.w = os.Stdout
 	}
-	// What stood in the log before is not known. A command of GitHub's that does
-	// not begin its line is none, and a fence that is none holds nothing.
+	// What the log held before is unknown. GitHub ignores a command that does not begin its
+	// line, and a fence that it ignores fences nothing.
 	l.fresh = l.provider != GitHub
 	if !l.allow {
 		l.all = newWords(l.provider)
@@ -80,12 +79,12 @@ func New(o Options) *Log {
 	return l
 }
 
-// Provider is the CI system that the log is written for.
+// Provider returns the CI system that the log is written for.
 func (l *Log) Provider() Provider { return l.provider }
 
-// Observe opens a section when an iteration starts and closes it when it is
-// over. It is an engine.Observer. Sections are never nested: where CI systems
-// know nested ones at all they show them badly.
+// Observe opens a section when an iteration starts and closes it when the iteration ends. It
+// is an engine.Observer. Sections are never nested: CI systems display nested ones badly, if
+// they support them at all.
 func (l *Log) Observe(e core.Event, s *core.State) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,7 +107,7 @@ func title(iteration, limit int) string {
 	return fmt.Sprintf("looprun: iteration %d", iteration)
 }
 
-// open begins a section.
+// open starts a section.
 func (l *Log) open(unix int64, run string, iteration int, title string) {
 	l.section = fmt.Sprintf("looprun_%s_%d", identifier(run), iteration)
 	switch l.provider {
@@ -123,7 +122,7 @@ func (l *Log) open(unix int64, run string, iteration int, title string) {
 	}
 }
 
-// close ends the section that is open, if any, and the fence in it.
+// close ends the open section, if any, and the fence in it.
 func (l *Log) close(unix int64) {
 	l.settle()
 	if l.section == "" {
@@ -140,13 +139,13 @@ func (l *Log) close(unix int64) {
 	l.section = ""
 }
 
-// say writes a line of looprun's own to the log.
+// say writes one of looprun's own lines to the log.
 func (l *Log) say(line string) {
 	l.settle()
 	l.put(l.w, []byte(l.lineEnd()+line+"\n"))
 }
 
-// settle writes what is held back of the output and ends the fence around it.
+// settle flushes the output held back and ends the fence around it.
 func (l *Log) settle() {
 	if l.markers != nil {
 		if rest := l.markers.rest(); len(rest) > 0 {
@@ -159,8 +158,7 @@ func (l *Log) settle() {
 	}
 }
 
-// lineEnd is what has to be written for the log to stand at the beginning of a
-// line.
+// lineEnd returns what must be written to put the log at the beginning of a line.
 func (l *Log) lineEnd() string {
 	if l.fresh {
 		return ""
@@ -168,7 +166,8 @@ func (l *Log) lineEnd() string {
 	return "\n"
 }
 
-// put writes to the log. When nobody reads it any more there is nobody to tell.
+// put writes to the log. It ignores errors: if nobody reads the log, there is nobody to report
+// them to.
 func (l *Log) put(w io.Writer, b []byte) { _, _ = l.write(w, b) }
 
 func (l *Log) write(w io.Writer, b []byte) (int, error) {
@@ -181,7 +180,7 @@ func (l *Log) write(w io.Writer, b []byte) (int, error) {
 	return w.Write(b)
 }
 
-// identifier keeps of a text what a section's name may have.
+// identifier replaces every character that a section name may not contain.
 func identifier(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -6,38 +6,36 @@ import (
 	"github.com/looprun/looprun/internal/escape"
 )
 
-// markers keeps output from opening groups in a Buildkite log. Its agent takes
-// a line for a header when it begins with ---, +++ or ~~~ and a blank, after
-// colours are taken out, and ^^^ opens the group before; the log is shown as a
-// terminal would show it, so that a line can also be made to begin so by moving
-// the cursor. Two rules keep all of these out:
+// markers keeps output from opening groups in a Buildkite log. After removing colours, its
+// agent takes a line for a header when it begins with ---, +++ or ~~~ and a blank, and ^^^
+// opens the previous group. The log is shown as a terminal would show it, so moving the cursor
+// can also put these characters at the beginning of a line. Two rules prevent all of this:
 //
 //   - a line that begins with three of these characters gets a blank before
 //     them, whatever follows;
-//   - such a character right after a move of the cursor gets a blank before it.
+//   - such a character right after a cursor movement gets a blank before it.
 //
-// ESC _, which begins what agents say to the log viewer, shows as ␛_, and so does
-// ESC where a sequence is cut off.
+// ESC _, which begins the agent's messages to the log viewer, is shown as ␛_, and so is ESC
+// where a sequence is cut off.
 //
-// Lines above can still be redrawn, looprun's own too: nothing here follows the
+// Earlier lines, including looprun's own, can still be redrawn: markers does not follow the
 // cursor there.
 //
-// At most two such characters at the beginning of a line, with the colours
-// between them, and an unfinished escape sequence are held back until more
-// output comes, or [markers.rest] is called. The zero value stands at the
-// beginning of a line.
+// At most two such characters at the beginning of a line, with the colours between them, and
+// an unfinished escape sequence are held back until more output arrives or [markers.rest] is
+// called. The zero value is at the beginning of a line.
 type markers struct {
 	place place
 	mark  byte // the character that the line begins with, and how often
 	count int
 	held  []byte
-	// escape is where in held an unfinished escape sequence begins, plus one.
+	// escape is one more than the index in held at which an unfinished escape sequence begins.
 	escape  int
 	scanner escape.Scanner
 	out     []byte
 }
 
-// place is where the cursor stands.
+// place is the cursor's position.
 type place uint8
 
 const (
@@ -46,10 +44,10 @@ const (
 	moved // anywhere
 )
 
-// heldLimit bounds what is held back. No colour is as long as this.
+// heldLimit bounds how much is held back. No colour sequence is this long.
 const heldLimit = 64
 
-// apply returns what may be written for b. The slice is good until the next call.
+// apply returns the output to write for b. The slice is valid until the next call.
 func (m *markers) apply(b []byte) []byte {
 	m.out = m.out[:0]
 	for len(b) > 0 {
@@ -66,8 +64,8 @@ func (m *markers) apply(b []byte) []byte {
 	return m.out
 }
 
-// rest returns what is held back. Whatever comes next counts as after a move, so
-// that it makes no header of it.
+// rest returns what is held back. Whatever comes next is treated as following a cursor
+// movement, so that it cannot complete a header.
 func (m *markers) rest() []byte {
 	m.out = m.out[:0]
 	if len(m.held) > 0 {
@@ -79,7 +77,7 @@ func (m *markers) rest() []byte {
 	return m.out
 }
 
-// plain is how much of b neither ends the line nor moves the cursor.
+// plain returns how many leading bytes of b neither end the line nor move the cursor.
 func plain(b []byte) int {
 	for i, c := range b {
 		if control(c) {
@@ -89,7 +87,7 @@ func plain(b []byte) int {
 	return len(b)
 }
 
-// control reports whether the byte shows nothing at the place where it stands.
+// control reports whether the byte prints nothing at the cursor's position.
 func control(c byte) bool { return c < 0x20 && c != '\t' }
 
 func (m *markers) add(c byte) {
@@ -132,8 +130,8 @@ func (m *markers) add(c byte) {
 	}
 }
 
-// sequence takes the next byte of an escape sequence. A title or a link, ESC ] and so on,
-// ends with a control character, which counts as a move.
+// sequence reads the next byte of an escape sequence. A title or link (ESC ] and so on) ends
+// with a control character, which counts as a cursor movement.
 func (m *markers) sequence(c byte) {
 	first := len(m.held) == m.escape // the byte after ESC
 	step := m.scanner.Take(c)
@@ -158,7 +156,7 @@ func (m *markers) sequence(c byte) {
 	}
 }
 
-// release writes what is held back.
+// release writes the bytes held back.
 func (m *markers) release(to place) {
 	m.out = append(m.out, m.held...)
 	m.held, m.count, m.escape, m.place = m.held[:0], 0, 0, to

@@ -6,15 +6,14 @@ import (
 	"slices"
 )
 
-// Output wraps a writer through which the command's output passes to the log:
-// what comes out says nothing to the CI system, unless commands are allowed. A
-// regular file is returned as it is, and so is every writer where there is no CI
-// system that takes commands: neither is a log that is listened to.
+// Output wraps a writer through which the command's output passes to the log: unless commands
+// are allowed, the wrapped output cannot issue commands to the CI system. Output returns a
+// regular file unchanged, and every writer if the CI system takes no commands, since neither
+// needs protection.
 //
-// With GitHub the output goes to the log that the fence is written to, whichever
-// writer is wrapped: the runner reads standard output and standard error from
-// two pipes in no certain order, so that a fence on one holds nothing on the
-// other.
+// With GitHub the output goes to the log that the fence is written to, whichever writer is
+// wrapped: the runner reads standard output and standard error from two pipes in no guaranteed
+// order, so a fence on one does not protect the other.
 func (l *Log) Output(w io.Writer) io.Writer {
 	if l.provider == Generic || l.provider == Off || regular(w) {
 		return w
@@ -26,10 +25,9 @@ func (l *Log) Output(w io.Writer) io.Writer {
 	return s
 }
 
-// Messages wraps a writer for looprun's own lines, each of which begins with
-// “looprun: ”. They quote what the command said and name what it was called
-// with, so that the same words have to be kept out of them; the command's
-// output being fenced does not help there.
+// Messages wraps a writer for looprun's own lines, each of which begins with “looprun: ”. They
+// quote the command's output and its arguments, so the same words must be kept out of them;
+// fencing the command's output does not help there.
 func (l *Log) Messages(w io.Writer) io.Writer {
 	if l.provider == Buildkite || regular(w) {
 		return w // no line of theirs begins with a marker
@@ -44,14 +42,14 @@ func (l *Log) Messages(w io.Writer) io.Writer {
 type stream struct {
 	log *Log
 	w   io.Writer
-	// own finds words in this stream and log.all in all of them as they are
-	// written: which of the two the CI system reads is not known.
+	// own finds words in this stream, and log.all finds words in all streams in the order
+	// written: it is unknown which of the two the CI system reads.
 	own *words
 	at  []int
 }
 
-// Write passes the bytes on. It reports that all of them were written unless
-// the writer below fails.
+// Write passes the bytes on. It reports all of them as written unless the underlying writer
+// fails.
 func (s *stream) Write(b []byte) (int, error) {
 	l := s.log
 	l.mu.Lock()
@@ -95,8 +93,8 @@ func (s *stream) pass(b []byte) error {
 	return err
 }
 
-// fence tells the runner to take no commands until a word that only looprun and
-// the reader of the log know. There is a new one whenever it begins anew.
+// fence tells the runner to ignore commands until it reads a word known only to looprun and
+// the log's reader. Each fence has a new word.
 func (l *Log) fence() {
 	if l.token != "" {
 		return
@@ -106,13 +104,13 @@ func (l *Log) fence() {
 	l.token = token
 }
 
-// lines are looprun's own.
+// lines writes looprun's own lines.
 type lines struct {
 	w   io.Writer
 	own *words
 }
 
-// Write is called for whole lines, by one goroutine at a time.
+// Write is called with whole lines, by one goroutine at a time.
 func (s *lines) Write(b []byte) (int, error) {
 	safe := b
 	if at := s.own.ends(nil, b); len(at) > 0 {
@@ -124,8 +122,8 @@ func (s *lines) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// LogOf is the one of the two standard streams that goes to the log of the job:
-// standard output, unless it was sent to a file.
+// LogOf returns the standard stream that goes to the job's log: standard output, or standard
+// error if standard output is redirected to a file.
 func LogOf(stdout, stderr io.Writer) io.Writer {
 	if regular(stdout) {
 		return stderr
@@ -133,7 +131,7 @@ func LogOf(stdout, stderr io.Writer) io.Writer {
 	return stdout
 }
 
-// regular reports whether what is written goes to a file that a person named.
+// regular reports whether w writes to a regular file.
 func regular(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {

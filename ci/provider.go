@@ -8,10 +8,10 @@ import (
 	"github.com/looprun/looprun/internal/nearest"
 )
 
-// Provider is a CI system. The zero value is the same as [Auto].
+// Provider is a CI system. The zero value means the same as [Auto].
 type Provider string
 
-// The providers.
+// The supported providers.
 const (
 	Auto      Provider = "auto" // the one that the environment names
 	GitHub    Provider = "github"
@@ -22,13 +22,13 @@ const (
 	Off       Provider = "off"     // no CI, or none that is to be spoken to
 )
 
-// Providers are all that --ci may name, in the order in which help lists them.
+// Providers returns every value that --ci accepts, in the order in which help lists them.
 func Providers() []Provider {
 	return []Provider{Auto, GitHub, GitLab, Buildkite, Azure, Generic, Off}
 }
 
-// Parse reads the value of --ci. An unknown one is an error that names the
-// nearest known.
+// Parse parses the value of --ci. The error for an unknown value suggests the nearest known
+// one.
 func Parse(text string) (Provider, error) {
 	p := Provider(text)
 	if slices.Contains(Providers(), p) {
@@ -45,9 +45,9 @@ func Parse(text string) (Provider, error) {
 	return Off, fmt.Errorf("%q is not a CI system; %s", text, remedy)
 }
 
-// Detect finds the CI system by the variables that it documents for this
-// purpose. Inside another looprun it is Off: the outer one speaks to the CI
-// system, and to it this one's log is output of a command.
+// Detect finds the CI system by the variables that it documents for this purpose. Inside
+// another looprun it returns Off: the outer looprun reports to the CI system and treats this
+// one's log as command output.
 func Detect(getenv func(string) string) Provider {
 	switch {
 	case getenv("LOOPRUN_RUN_ID") != "":
@@ -66,8 +66,8 @@ func Detect(getenv func(string) string) Provider {
 	return Off
 }
 
-// isTrue reads a variable that says yes by being set. Some systems write True,
-// some 1, and people turn it off with 0 or false.
+// isTrue reports whether a variable means yes. Some systems set it to True, some to 1, and
+// people turn it off with 0 or false.
 func isTrue(v string) bool {
 	return v != "" && v != "0" && !strings.EqualFold(v, "false")
 }

@@ -2,16 +2,15 @@ package ci
 
 import "bytes"
 
-// words finds words that a CI system acts on wherever they stand in its log.
-// It keeps no more than a part of one word, so that it does not matter how the
-// stream is cut into writes.
+// words finds the words that a CI system acts on, anywhere in its log. It buffers only part of
+// one word, so it does not matter how the stream is split into writes.
 type words struct {
 	stem  string   // what all of them begin with
 	words []string // none is a part of another
 	seen  []byte   // the end of the stream, as far as a word begins with it
 }
 
-// newWords is nil for a CI system without such words.
+// newWords returns nil for a CI system without such words.
 func newWords(p Provider) *words {
 	switch p {
 	case GitHub:
@@ -24,7 +23,7 @@ func newWords(p Provider) *words {
 	return nil
 }
 
-// ends appends to at where in b the last byte of a word stands.
+// ends appends to at the indexes in b of each word's last byte.
 func (m *words) ends(at []int, b []byte) []int {
 	for i := 0; i < len(b); {
 		if len(m.seen) > 0 {
@@ -45,7 +44,7 @@ func (m *words) ends(at []int, b []byte) []int {
 	return at
 }
 
-// step takes one byte and reports whether it is the last of a word.
+// step reads one byte and reports whether it completes a word.
 func (m *words) step(c byte) bool {
 	m.seen = append(m.seen, c)
 	for len(m.seen) > 0 {
@@ -65,13 +64,13 @@ func (m *words) step(c byte) bool {
 	return false
 }
 
-// apart is a text without a word in it.
+// apart returns the text with every such word split by a blank.
 func (m *words) apart(text string) string {
 	m.seen = m.seen[:0]
 	return string(split([]byte(text), m.ends(nil, []byte(text))))
 }
 
-// begun is the longest end of b that the stem begins with.
+// begun returns the longest suffix of b that is a prefix of the stem.
 func begun(b []byte, stem string) string {
 	for n := min(len(stem)-1, len(b)); n > 0; n-- {
 		if string(b[len(b)-n:]) == stem[:n] {
@@ -81,8 +80,8 @@ func begun(b []byte, stem string) string {
 	return ""
 }
 
-// split puts a blank before the bytes at these places, which are in order and
-// may be named twice.
+// split inserts a blank before the bytes at the given indexes, which are sorted and may
+// contain duplicates.
 func split(b []byte, at []int) []byte {
 	out := make([]byte, 0, len(b)+len(at))
 	from, last := 0, -1

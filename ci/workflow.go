@@ -11,11 +11,11 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// annotationLimit bounds the text of an annotation, in characters. CI systems
-// show the first lines and cut the rest; the report has it all.
+// annotationLimit bounds the text of an annotation, in characters. CI systems show the first
+// lines and cut the rest; the report has the whole text.
 const annotationLimit = 1000
 
-// level is how loud the verdict is.
+// level is the severity of the verdict.
 type level string
 
 const (
@@ -24,7 +24,8 @@ const (
 	failure level = "error"
 )
 
-// levelOf is how loud a run is: its status, and no less than its warnings.
+// levelOf returns the severity of a run: that of its status, or that of its warnings if
+// higher.
 func levelOf(r core.Result) level {
 	how := levelOfStatus(r.Status)
 	if how == silent && len(r.Warnings) > 0 {
@@ -33,8 +34,8 @@ func levelOf(r core.Result) level {
 	return how
 }
 
-// levelOfStatus is nothing for a run that is done, a warning where something usable is
-// there or the run goes on later, an error otherwise.
+// levelOfStatus returns silent for a run that is done, a warning if there is something usable
+// or the run can continue later, and a failure otherwise.
 func levelOfStatus(s core.Status) level {
 	switch s {
 	case core.StatusDone:
@@ -45,7 +46,7 @@ func levelOfStatus(s core.Status) level {
 	return failure
 }
 
-// headline is the verdict in a few words.
+// headline summarizes the verdict in a few words.
 func headline(r core.Result) string {
 	text := "looprun: " + string(r.Status)
 	if r.Guard != "" {
@@ -54,7 +55,7 @@ func headline(r core.Result) string {
 	return text
 }
 
-// verdict is the verdict on one line. Of a run that never was there is only the reason.
+// verdict returns the verdict on one line. If there never was a run, it has only the reason.
 func verdict(r core.Result, limit int) string {
 	if r.RunID == "" && r.Status == core.StatusFailed {
 		return annotationText(fmt.Sprintf("%s; exit %d", r.Reason, r.ExitCode))
@@ -81,11 +82,11 @@ func verdict(r core.Result, limit int) string {
 	return annotationText(b.String())
 }
 
-// annotationText is text from outside as an annotation can have it.
+// annotationText prepares text from outside for an annotation.
 func annotationText(s string) string { return termsafe.Short(s, annotationLimit) }
 
-// annotate writes an annotation with the verdict and one for each of the first checks
-// that fail, unless it is done, and one for each of the first warnings.
+// annotate writes an annotation with the verdict and, unless the run is done, one for each of
+// the first failing checks; then one for each of the first warnings.
 func (l *Log) annotate(v Verdict) {
 	r := v.Result
 	if how := levelOfStatus(r.Status); how != silent {
@@ -101,12 +102,12 @@ func (l *Log) annotate(v Verdict) {
 	}
 }
 
-// listed is how many checks, and how many warnings, are annotations: GitHub shows 10
-// errors and 10 warnings of a step.
+// listed is the maximum number of checks, and of warnings, that become annotations: GitHub
+// shows 10 errors and 10 warnings per step.
 const listed = 5
 
-// annotation writes one, at the place of what failed where that is known. What stands
-// in front of the text is data too.
+// annotation writes one annotation, at the location of the failure if known. The text's prefix
+// is data too.
 func (l *Log) annotation(how level, title, text string, at core.FailingCheck) {
 	place := func(escape func(string) string, sep, file, line string) string {
 		switch {
@@ -131,8 +132,8 @@ func (l *Log) annotation(how level, title, text string, at core.FailingCheck) {
 	}
 }
 
-// escapeData and escapeProperty write text into a workflow command, as GitHub's
-// toolkit does: https://docs.github.com/actions/reference/workflow-commands-for-github-actions.
+// escapeData and escapeProperty escape text for a workflow command, as GitHub's toolkit does:
+// https://docs.github.com/actions/reference/workflow-commands-for-github-actions.
 func escapeData(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
 }
@@ -141,14 +142,14 @@ func escapeProperty(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
 }
 
-// escapeAzure writes text into a logging command of Azure Pipelines. What
-// stands behind the bracket may have brackets and semicolons:
+// escapeAzure escapes text for a logging command of Azure Pipelines. The text after the
+// bracket may contain brackets and semicolons:
 // https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands.
 func escapeAzure(s string) string {
 	return strings.NewReplacer("%", "%AZP25", "\r", "%0D", "\n", "%0A").Replace(s)
 }
 
-// escapeAzureProperty writes text into what stands within the brackets.
+// escapeAzureProperty escapes text for use within the brackets.
 func escapeAzureProperty(s string) string {
 	return strings.NewReplacer(";", "%3B", "]", "%5D").Replace(escapeAzure(s))
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// CheckRun is the check of an iteration, where it can be run once more: it changed no file
+// CheckRun is the check of an iteration that can be run once more, because it changed no file
 // and reported no cost.
 type CheckRun struct {
 	DurationMS int64 `json:"duration_ms"`
-	// Hash and Loose are those of its signature.
+	// Hash and Loose are the hashes of its signature.
 	Hash  signature.Hash `json:"hash"`
 	Loose signature.Hash `json:"loose"`
 }
 
-// Confirmation is what the check came to when it was run once more, unchanged, before
-// [LoopDetected] asked.
+// Confirmation is the result of running the unchanged check once more before [LoopDetected]
+// asks.
 type Confirmation string
 
 // The confirmations.
@@ -31,12 +31,12 @@ const (
 	ConfirmedPassed Confirmation = "passed" // it passed, which is not all that done needs
 )
 
-// Confirmations are all that there are, for schemas.
+// Confirmations returns all confirmations except [ConfirmedNot], for schemas.
 func Confirmations() []Confirmation {
 	return []Confirmation{ConfirmedSame, ConfirmedOther, ConfirmedFlaky, ConfirmedPassed}
 }
 
-// says is the end of the trip's reason.
+// says returns the text that ends the trip's reason.
 func (c Confirmation) says() string {
 	switch c {
 	case ConfirmedSame:
@@ -52,8 +52,8 @@ func (c Confirmation) says() string {
 	return ""
 }
 
-// CheckRerun says what came of running the check once more. It is no iteration, and no guard
-// counts it. With the outcome done it ends the run as the iteration would have.
+// CheckRerun is the result of running the check once more. It is not an iteration, and no
+// guard counts it. If its outcome is done, it ends the run as the iteration would have.
 type CheckRerun struct {
 	Confirmed Confirmation `json:"confirmed"`
 	Passes    int          `json:"passes,omitempty"` // how often in a row it passed
@@ -63,10 +63,10 @@ type CheckRerun struct {
 // Type implements [Data].
 func (CheckRerun) Type() EventType { return TypeCheckRerun }
 
-// confirmLimit is how long a check may take that is run once more.
+// confirmLimit is the duration below which a check may be run once more.
 const confirmLimit = time.Minute
 
-// confirms reports whether the check is to be run once more before the trip.
+// confirms reports whether to run the check once more before the trip.
 func (s *State) confirms(t *Trip) bool {
 	if !s.Confirm || t.Guard != LoopDetected || t.Known || s.ConfirmedAt == s.Iterations || s.Last == nil || s.Last.Check == nil {
 		return false
@@ -81,8 +81,8 @@ func (s *State) mayTrip() bool {
 	return s.Confirm && n > 0 && (s.Cycles.Repeats() >= n-1 || s.Iterations+1 >= 2*n)
 }
 
-// Confirmed records what came of [NextConfirm]: how often the check passed in a row, and the
-// result, which is done where that was often enough.
+// Confirmed records the outcome of [NextConfirm]: how often the check passed in a row, and the
+// result, which is done if the check passed often enough.
 func (d *Driver) Confirmed(end IterationResult, passes int) error {
 	s := d.State
 	e := CheckRerun{Passes: passes, IterationFinished: end.IterationFinished}
@@ -115,7 +115,7 @@ func (d *Driver) Confirmed(end IterationResult, passes int) error {
 	return d.Record(e)
 }
 
-// foldRerun takes what the check came to when it was run once more.
+// foldRerun applies the result of running the check once more.
 func (s *State) foldRerun(d CheckRerun) {
 	s.Confirmed, s.ConfirmedAt = d.Confirmed, s.Iterations
 	if d.Outcome != OutcomeDone {

@@ -15,13 +15,13 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// Driver takes the steps of a run for whoever runs its iterations, asks its questions and
-// keeps its events: an engine.Loop, or a workflow engine. It starts no goroutine, does no I/O
-// and knows no time but Now, so the same calls give the same events. One goroutine at a
-// time may use it.
+// Driver takes the steps of a run for a caller that runs its iterations, asks its questions
+// and keeps its events: an engine.Loop, or a workflow engine. It starts no goroutine, does no
+// I/O and reads the time only from Now, so the same calls produce the same events. Only one
+// goroutine at a time may use it.
 //
-// A run is [Driver.Start] or [Driver.Resume], and then [Driver.Next] until that returns
-// [NextEnd]: what Next returns is for the caller to do.
+// A run is [Driver.Start] or [Driver.Resume], and then [Driver.Next] until it returns
+// [NextEnd]. The caller does what Next returns:
 //
 //	NextPrecheck, NextIterate  Begin, run the iteration, Finish; or Withdraw it
 //	NextAsk, NextAsked         ask State.Question or State.Unanswered: Answer, Unanswered or Defer
@@ -32,34 +32,35 @@ import (
 //	NextGoOn, NextFinish       an iteration runs: let it go on, or end it
 type Driver struct {
 	State *State
-	// Record puts an event on record and folds it into State, or does neither.
+	// Record records an event and folds it into State, or does neither.
 	Record func(Data) error
-	// Now is the time by which it is decided how long a rate limit is waited out.
+	// Now returns the current time, from which the end of a rate-limit wait is computed.
 	Now    func() time.Time
 	Guards []Guard
-	// Questions turns a trip into a question; nil: trips are not asked about.
+	// Questions turns a trip into a question; if nil, no questions are asked about trips.
 	Questions Questions
-	// Debug says that there is a debug command; without it the answer is refused.
+	// Debug reports whether there is a debug command; without one, answers that need it are
+	// refused.
 	Debug bool
-	// WaitDelay is how long a limit that names no moment is waited out at first;
-	// zero is 30 seconds. It doubles up to 15 minutes.
+	// WaitDelay is the first wait for a limit that names no time; zero means 30 seconds. It
+	// doubles up to 15 minutes.
 	WaitDelay time.Duration
-	// OutageLimit is how long an agent's outage is waited out; zero is an hour, and
-	// negative not at all. A later one is an error, and so is one before the first
-	// iteration that was none.
+	// OutageLimit is how long to wait for an agent's outage to end. Zero means one hour,
+	// negative means not to wait. An outage that lasts longer is an error, and so is an outage
+	// before the first iteration that ended without an error.
 	OutageLimit time.Duration
-	// Witness knows what the running iteration has printed, for a question that stops it;
-	// nil: nobody does.
+	// Witness returns what the running iteration has printed, for a question that stops it;
+	// may be nil.
 	Witness Witness
-	// Mask is what Record takes out of texts, to compare what is said with what is on
-	// record; nil: nothing.
+	// Mask is the mask that Record applies to texts. It is used here to compare new texts with
+	// recorded ones; nil masks nothing.
 	Mask func(string) string
 
 	announced time.Time // the wait that is on record
 }
 
-// ErrRuntime is the cause with which an iteration is ended when nobody let it go on past
-// max_runtime.
+// ErrRuntime is the cause of an iteration that was ended because nobody allowed it to continue
+// past max_runtime.
 var ErrRuntime = errors.New("max_runtime passed")
 
 // Start begins a new run.
@@ -70,9 +71,8 @@ func (d *Driver) Start(e RunStarted) error {
 	return d.Record(e)
 }
 
-// Resume goes on with the run of State. A question that no longer stands under the limits
-// that it is resumed with is withdrawn; one that was answered meanwhile is settled by its
-// answer.
+// Resume resumes the run of State. A question that no longer applies under the new limits is
+// withdrawn; one that was answered in the meantime is settled by its answer.
 func (d *Driver) Resume(e RunResumed) error {
 	limits := d.State.Limits
 	if e.Limits != nil {
@@ -96,7 +96,8 @@ func (d *Driver) Resume(e RunResumed) error {
 	return nil
 }
 
-// Next takes every step that needs nobody, and returns the first that does.
+// Next carries out every step that it can by itself, and returns the first that is for the
+// caller.
 func (d *Driver) Next() (Next, error) {
 	for {
 		next, trip := d.State.Next(d.Guards)
@@ -142,8 +143,8 @@ func (d *Driver) Next() (Next, error) {
 	}
 }
 
-// Begin puts the start of iteration n on record, 0 being the precheck, and returns what
-// its runner is told. First says that none has run since the start or the resume.
+// Begin records the start of iteration n (0 is the precheck) and returns the input for its
+// runner. First reports whether this is the first iteration since the start or the resume.
 func (d *Driver) Begin(n int, first bool) (Iteration, error) {
 	s := d.State
 	it := Iteration{
@@ -154,9 +155,9 @@ func (d *Driver) Begin(n int, first bool) (Iteration, error) {
 	return it, d.Record(IterationStarted{n})
 }
 
-// Finish records the end of the iteration, behind what the command said with its output,
-// and that it has had the answers that Begin gave it. The third malformed signal in a row
-// makes the iteration that it came in an error: the command is lost.
+// Finish records the end of the iteration, after the messages in the command's output, and the
+// delivery of the answers that Begin passed to it. The third malformed signal in a row turns
+// its iteration into an error.
 func (d *Driver) Finish(it Iteration, end IterationResult) error {
 	asks := d.State.Unanswered() // from the running command itself, which was told to end
 	for _, say := range end.Said {
@@ -196,14 +197,14 @@ func (d *Driver) Finish(it Iteration, end IterationResult) error {
 	return d.deliver(it.Answers)
 }
 
-// Withdraw records that whoever ran the iteration is lost: it has not begun, and runs
-// again under its own number, unless it was lost for the third time.
+// Withdraw records that the runner of the iteration is lost. The iteration counts as not begun
+// and runs again under its own number, unless it was lost for the third time.
 func (d *Driver) Withdraw(reason string) error {
 	return d.Record(IterationWithdrawn{Iteration: d.State.Open, Reason: reason})
 }
 
-// Tell records something that the command said. [ErrEvent] says that no command can say
-// it, or not now.
+// Tell records a message from the command. It returns [ErrEvent] if a command cannot send that
+// message, or not now.
 func (d *Driver) Tell(data Data) error {
 	if why := d.unsayable(data); why != "" {
 		return &Refusal{why}
@@ -211,8 +212,7 @@ func (d *Driver) Tell(data Data) error {
 	return d.Record(identified(data, d.State.Seq+1))
 }
 
-// Acceptable checks an answer to the question with that id, and that it can be carried
-// out.
+// Acceptable checks that an answer fits the question with that id and can be carried out.
 func (d *Driver) Acceptable(questionID string, a Answer) error {
 	if k := d.State.asked(questionID); k != nil {
 		if k.Answer != nil {
@@ -226,8 +226,8 @@ func (d *Driver) Acceptable(questionID string, a Answer) error {
 	return d.feasible(a)
 }
 
-// Answer records the answer to the question with that id. One that is not acceptable is
-// an error, and on no record.
+// Answer records the answer to the question with that id. An answer that is not acceptable is
+// an error and is not recorded.
 func (d *Driver) Answer(questionID string, a Answer) error {
 	if err := d.Acceptable(questionID, a); err != nil {
 		return err
@@ -235,14 +235,14 @@ func (d *Driver) Answer(questionID string, a Answer) error {
 	return d.Record(QuestionAnswered{QuestionID: questionID, Answer: a})
 }
 
-// Unanswered records that nobody answers the question with that id, which ends the run
-// with the guard's exit code.
+// Unanswered records that the question with that id stays unanswered, which ends the run with
+// the guard's exit code.
 func (d *Driver) Unanswered(questionID, reason string) error {
 	return d.Record(QuestionClosed{QuestionID: questionID, Reason: reason, Unanswered: true})
 }
 
-// Defer pauses the run with its question pending. An iteration that runs is to be ended;
-// it runs again when the run is resumed.
+// Defer pauses the run with its question pending. The caller must end a running iteration; it
+// runs again when the run is resumed.
 func (d *Driver) Defer() error {
 	e := ActionApplied{
 		Action: ActionPause, Limits: d.State.Limits,
@@ -254,8 +254,9 @@ func (d *Driver) Defer() error {
 	return d.Record(e)
 }
 
-// Debugged records the end of the command that the answer runs. The run goes on where it
-// was debug and has succeeded; else the question is asked again, with what it found.
+// Debugged records the end of the command that the answer runs. After a successful debug
+// command the run continues; otherwise the question is asked again, with the command's
+// findings.
 func (d *Driver) Debugged(end DebugFinished) error {
 	o, err := d.State.Question.Resolve(*d.State.Answer)
 	if err != nil {
@@ -278,8 +279,8 @@ func (d *Driver) Advised(end ExpertFinished) error {
 	return d.Record(end)
 }
 
-// GoOn records that somebody ends the wait for a limit of others early. Where the run
-// itself may start no iteration now, that is an [ErrEvent].
+// GoOn records that somebody ended the wait for an external limit early. It returns [ErrEvent]
+// if the run may not start an iteration now.
 func (d *Driver) GoOn() error {
 	if _, late := d.State.paced(d.Now()); late {
 		return &Refusal{fmt.Sprintf("%d iterations started within the last hour, and no more may", d.State.CallsPerHour)}
@@ -290,8 +291,8 @@ func (d *Driver) GoOn() error {
 	return d.Record(WaitFinished{Early: true})
 }
 
-// Remaining is the active time until the first guard with a deadline may trip, when so
-// much has elapsed; false: there is none.
+// Remaining returns the active time left until the first guard with a deadline may trip, given
+// the time elapsed; found is false if there is none.
 func (d *Driver) Remaining(elapsed time.Duration) (left time.Duration, found bool) {
 	for _, g := range d.Guards {
 		g, ok := g.(Deadline)
@@ -305,12 +306,12 @@ func (d *Driver) Remaining(elapsed time.Duration) (left time.Duration, found boo
 			}
 		}
 	}
-	// A trip needs the limit to be passed on record, in milliseconds.
+	// The recorded time, in milliseconds, must exceed the limit before the guard trips.
 	return plus(left, time.Millisecond), found
 }
 
-// Overdue puts the trip of the first guard on record whose deadline has passed in the
-// iteration that runs; false: none has, as far as the last event knows.
+// Overdue records the trip of the first guard whose deadline has passed in the running
+// iteration. It reports false if none had passed at the last event.
 func (d *Driver) Overdue() (bool, error) {
 	trip := d.overdue()
 	if trip == nil {
@@ -324,7 +325,7 @@ func (d *Driver) Overdue() (bool, error) {
 	return true, d.Record(GuardTripped{*trip})
 }
 
-// Due reports whether a deadline of the guards has passed, as far as the last event knows.
+// Due reports whether a guard's deadline had passed at the last event.
 func (d *Driver) Due() bool { return d.overdue() != nil }
 
 func (d *Driver) overdue() *Trip {
@@ -338,11 +339,11 @@ func (d *Driver) overdue() *Trip {
 	return nil
 }
 
-// crashLimit is how often looprun, or who runs an iteration for it, may die in one before
-// that counts as an error of the iteration.
+// crashLimit is how many times looprun, or the runner of an iteration, may die in an iteration
+// before it counts as an error.
 const crashLimit = 3
 
-// crashed counts the iteration, in place of running it once more.
+// crashed counts the iteration as an error instead of running it once more.
 func (d *Driver) crashed() error {
 	n := d.State.NextIteration()
 	if d.State.Precheck {
@@ -355,9 +356,9 @@ func (d *Driver) crashed() error {
 	}))
 }
 
-// deliver puts on record that the iteration has had the answers to what the one
-// before asked. It is not written before the iteration has ended: one that is cut
-// off gets them again.
+// deliver records that the iteration has received the answers to the questions of the one
+// before. It is written only after the iteration has ended, so that an iteration that was cut
+// off receives them again.
 func (d *Driver) deliver(answers []Asked) error {
 	if id := d.State.Undelivered; id != "" {
 		if err := d.Record(QuestionDelivered{QuestionID: id, To: "guidance"}); err != nil {
@@ -375,7 +376,7 @@ func (d *Driver) deliver(answers []Asked) error {
 	return nil
 }
 
-// say records what the command said with its output, or that it was not taken.
+// say records a message from the command's output, or its refusal.
 func (d *Driver) say(data Data) error {
 	data = identified(data, d.State.Seq+1)
 	if q, ok := data.(QuestionAsked); ok {
@@ -392,7 +393,7 @@ func (d *Driver) say(data Data) error {
 	return d.Record(data)
 }
 
-// unsayable says why the command cannot say that, or not now.
+// unsayable returns why the command cannot send that message, or not now; empty if it can.
 func (d *Driver) unsayable(data Data) string {
 	if !sayable(data) {
 		return "no command can say that"
@@ -400,8 +401,8 @@ func (d *Driver) unsayable(data Data) string {
 	return d.refuses(data)
 }
 
-// FromCommand is a question that the command asks while it runs, and waits for, as it goes
-// on record next: with its name, where it comes from, and what was said against it before.
+// FromCommand prepares a question that the running command asks and waits for, as it will be
+// recorded next: with its name, where it comes from, and earlier advice against it.
 func (d *Driver) FromCommand(q Question) Question {
 	q = q.fromCommand(d.State.Seq + 1)
 	if q.Evidence == nil { // that of a run inside this one says where it comes from
@@ -411,8 +412,8 @@ func (d *Driver) FromCommand(q Question) Question {
 	return d.WithAdvice(q)
 }
 
-// Refuse says why the event cannot happen now, as it would be on record: an [ErrEvent], or
-// nil when it can.
+// Refuse returns an [ErrEvent] with the reason why the event cannot happen now, in its
+// recorded form, or nil if it can.
 func (d *Driver) Refuse(data Data) error {
 	if why := d.refuses(data); why != "" {
 		return &Refusal{why}
@@ -420,7 +421,7 @@ func (d *Driver) Refuse(data Data) error {
 	return nil
 }
 
-// refuses says why the event cannot happen now, as it would be on record.
+// refuses returns why the event cannot happen now, in its recorded form.
 func (d *Driver) refuses(data Data) string {
 	if d.Mask != nil {
 		data = d.State.masked(data, d.Mask)
@@ -428,9 +429,8 @@ func (d *Driver) refuses(data Data) string {
 	return d.State.refuse(data)
 }
 
-// notTaken is what is put on record in the place of something that the command said
-// and that cannot happen; nil: it is on record already. A question that is not taken
-// keeps the iteration from being done.
+// notTaken returns the event to record in place of a refused message of the command; nil if it
+// is already recorded. A refused question keeps the iteration from being done.
 func (d *Driver) notTaken(data Data, why string) Data {
 	if _, asks := data.(QuestionAsked); asks {
 		unread := SignalReceived{Signal: signal.Signal{Name: NameChoices}, Problem: why}
@@ -445,7 +445,7 @@ func (d *Driver) notTaken(data Data, why string) Data {
 	return MessageRefused{why}
 }
 
-// identified gives a rejection and a question of the command their names.
+// identified gives the command's rejections and questions their ids.
 func identified(d Data, seq int64) Data {
 	id := fmt.Sprintf("rejection-%d", seq)
 	switch d := d.(type) {
@@ -462,7 +462,7 @@ func identified(d Data, seq int64) Data {
 	return d
 }
 
-// advance puts the end of a sub-task on record.
+// advance records the end of a sub-task.
 func (d *Driver) advance() error {
 	s := d.State
 	n := len(s.Finished) + 1
@@ -473,7 +473,7 @@ func (d *Driver) advance() error {
 	return d.Record(e)
 }
 
-// pose puts the question on record before anybody is asked, or that nobody is.
+// pose records the question before anybody is asked, or that nobody is asked.
 func (d *Driver) pose() error {
 	s := d.State
 	if d.Questions == nil {
@@ -493,8 +493,8 @@ func (d *Driver) pose() error {
 	return d.Record(QuestionAsked{d.WithAdvice(q)})
 }
 
-// WithAdvice is the question with what an assistant said against it before. The state
-// knows it as it is on record.
+// WithAdvice returns the question with an assistant's earlier advice against it. It compares
+// the recorded form of the question, which is the only form that the state knows.
 func (d *Driver) WithAdvice(q Question) Question {
 	recorded := q
 	if d.Mask != nil {
@@ -508,7 +508,7 @@ func (d *Driver) WithAdvice(q Question) Question {
 	return q
 }
 
-// feasible checks an answer to the question of the trip, and that its action can be
+// feasible checks that an answer fits the question of the trip and that its action can be
 // carried out.
 func (d *Driver) feasible(a Answer) error {
 	o, err := d.State.Resolve(a)
@@ -518,7 +518,7 @@ func (d *Driver) feasible(a Answer) error {
 	return err
 }
 
-// runs reports whether the answer that is to be carried out needs a command to be run.
+// runs reports whether carrying out the answer needs a command to run.
 func (d *Driver) runs() bool {
 	if d.feasible(*d.State.Answer) != nil {
 		return false
@@ -527,9 +527,9 @@ func (d *Driver) runs() bool {
 	return err == nil && (o.Action == ActionDebug || o.Action == ActionRun)
 }
 
-// act carries out the answer. It was on record before, and what it needs can be gone
-// since, under other caps or without a debug command: then it is taken back, and asked
-// again.
+// act carries out the answer. The answer was recorded earlier, so what it needs may be gone by
+// now, because of other caps or a missing debug command; if so it is taken back, and the
+// question is asked again.
 func (d *Driver) act() error {
 	s, a := d.State, *d.State.Answer
 	err := d.feasible(a)
@@ -560,16 +560,16 @@ func (d *Driver) finish() error {
 	return d.Record(RunFinished{end})
 }
 
-// How long a limit that names no moment is waited out: the first time and at
-// most, where the backoff says nothing else.
+// The first and the longest wait for a limit that names no time, unless the backoff sets
+// others.
 const (
 	waitFirst = 30 * time.Second
 	waitMost  = 15 * time.Minute
 )
 
-// waitUntil is the moment up to which an iteration that just ended as waiting has to be
-// waited out: the one that its output names, else 30 seconds from now, doubled with each
-// one in a row up to 15 minutes.
+// waitUntil returns when the wait after an iteration that just ended as waiting is over: the
+// time that its output names, or else 30 seconds from now, doubled for each consecutive wait
+// up to 15 minutes.
 func (d *Driver) waitUntil(named *time.Time) time.Time {
 	now := d.Now()
 	if named != nil && named.After(now) {
@@ -585,11 +585,11 @@ func (d *Driver) waitUntil(named *time.Time) time.Time {
 	return now.Add(delay)
 }
 
-// outageLimit is how long an outage is waited out where nobody says otherwise.
+// outageLimit is the default of OutageLimit.
 const outageLimit = time.Hour
 
-// outage makes an iteration wait in which the service that the agent needs was away, or
-// says why it does not.
+// outage gives an iteration the outcome waiting if the service that the agent needs was
+// unavailable, or adds to its detail why the run does not wait.
 func (d *Driver) outage(end *IterationResult) {
 	limit := cmp.Or(d.OutageLimit, outageLimit)
 	why := ""
@@ -610,7 +610,7 @@ func (d *Driver) outage(end *IterationResult) {
 	end.Detail += "outage: " + end.Outage + "; " + why
 }
 
-// announce puts on record, once, that a rate limit is waited out.
+// announce records, once, that the run waits for a rate limit.
 func (d *Driver) announce() error {
 	until := *d.State.Until
 	if d.announced.Equal(until) {
@@ -619,7 +619,7 @@ func (d *Driver) announce() error {
 	return d.waits(until)
 }
 
-// waits puts a wait on record, and what it is for.
+// waits records a wait and its reason.
 func (d *Driver) waits(until time.Time) error {
 	d.announced = until
 	match := ""
@@ -632,8 +632,8 @@ func (d *Driver) waits(until time.Time) error {
 	return d.Record(WaitStarted{Match: match, Until: until})
 }
 
-// contradiction says that the judge's own output shows failing tests though its exit
-// code is that of a success; empty: it does not, or says nothing of tests.
+// contradiction returns a warning if the judge's own output shows failing tests although its
+// exit code means success; otherwise it returns an empty string.
 func (s *State) contradiction(d IterationResult) string {
 	if d.Outcome != OutcomeDone || d.ExitCode != 0 || !showsFailing(d.Printed) {
 		return ""
@@ -647,14 +647,14 @@ func (s *State) contradiction(d IterationResult) string {
 		"Something after the tests hides their exit code: leave out “|| true” and the like, and with a pipe write bash -c 'set -o pipefail; …'", judge, cmp.Or(termsafe.Line(printed.Progress().String()), "that tests fail"))
 }
 
-// showsFailing reports whether an output shows tests that fail: by their names, or
-// in a summary that counts others as well. “2 failed” alone may be of anything.
+// showsFailing reports whether an output shows failing tests: by name, or in a summary that
+// has other counts too. “2 failed” alone may refer to anything.
 func showsFailing(s signature.Signature) bool {
 	return s.Kind == signature.KindTestFail && s.Failing != 0 && (len(s.Checks) > 0 || s.Passed >= 0 || s.Total >= 0)
 }
 
-// CauseSignature is the signature of an iteration that looprun itself ended:
-// what it had printed by then depends on the moment, that it was ended does not.
+// CauseSignature returns the signature of an iteration that looprun itself ended. It depends
+// on the cause alone, because the output up to that moment is arbitrary.
 func CauseSignature(c Cause) signature.Signature {
 	kind, label := "error", "error:"+string(c)
 	if c == CauseUnfinished {

@@ -17,10 +17,10 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// EventType names what happened, as it stands in the journal.
+// EventType names what happened, as written in the journal.
 type EventType string
 
-// The types of events.
+// The event types.
 const (
 	TypeRunStarted         EventType = "run.started"
 	TypeIterationStarted   EventType = "iteration.started"
@@ -43,7 +43,7 @@ const (
 	TypeRunFinished        EventType = "run.finished"
 )
 
-// The types of events that come from the command, or follow from what it said.
+// The types of events that come from the command or follow from its messages.
 const (
 	TypeQuestionDelivered  EventType = "question.delivered"
 	TypeSignalReceived     EventType = "signal.received"
@@ -67,24 +67,24 @@ const (
 type Event struct {
 	Seq  int64     // from 1, without gaps
 	Time time.Time // wall clock, for people; nothing is computed from it
-	// Elapsed is the run's active time so far, to the millisecond.
+	// Elapsed is the run's active time so far, in whole milliseconds.
 	Elapsed time.Duration
 	Data    Data
 }
 
-// Data is what an event of one type carries.
+// Data is the payload of an event of one type.
 type Data interface{ Type() EventType }
 
-// Format is the version of the journal's format. It is always written as this program's, and
-// reading another one fails with [ErrUnknownFormat].
+// Format is the version of the journal's format. It is always written as this program's own
+// version; reading any other fails with [ErrUnknownFormat].
 type Format int
 
 const journalFormat = "1"
 
-// MarshalJSON writes the format of this program.
+// MarshalJSON writes this program's format version.
 func (Format) MarshalJSON() ([]byte, error) { return []byte(journalFormat), nil }
 
-// UnmarshalJSON refuses any other format.
+// UnmarshalJSON returns an error for any other format version.
 func (*Format) UnmarshalJSON(b []byte) error {
 	if string(b) != journalFormat {
 		return fmt.Errorf("%w: format %s of the journal; this looprun reads format %s", ErrUnknownFormat, termsafe.Line(string(b)), journalFormat)
@@ -101,37 +101,39 @@ type RunStarted struct {
 	Check   []string `json:"check,omitempty"`
 	Promise string   `json:"promise,omitempty"`
 	Dir     string   `json:"dir,omitempty"`
-	// Ladder are the rungs of the escalation ladder; empty: there is none.
+	// Ladder holds the rungs of the escalation ladder; empty means no ladder.
 	Ladder ladder.Config `json:"ladder,omitempty"`
 	Parent string        `json:"parent,omitempty" mask:"own"`
 	Limits Limits        `json:"limits"`
 	Caps   Caps          `json:"caps"`
-	// Precheck says that the check runs once before the first iteration.
+	// Precheck reports whether the check runs once before the first iteration.
 	Precheck bool `json:"precheck,omitempty"`
-	// Loose says that signatures which differ only in numbers count as the same.
+	// Loose treats signatures that differ only in numbers as equal.
 	Loose bool `json:"loose,omitempty"`
-	// AnyValue says that it is no loop when the same checks fail and only values change.
+	// AnyValue means that the same failing checks with different values are not a loop.
 	AnyValue bool `json:"any_value,omitempty"`
-	// Confirm says that a cheap check runs once more before [LoopDetected] asks.
+	// Confirm means that a cheap check runs once more before [LoopDetected] asks.
 	Confirm bool `json:"confirm,omitempty"`
-	// Often is how often the same failure may come, in a row or not.
+	// Often is how often the same failure may occur, consecutively or not.
 	Often Often `json:"often,omitzero"`
-	// CallsPerHour is how many iterations may start within an hour; zero: any number.
+	// CallsPerHour is how many iterations may start within an hour; zero means no limit.
 	CallsPerHour int `json:"calls_per_hour,omitempty"`
-	// Repository is the git repository that Dir is a work tree of, where looprun made
-	// that tree; empty: Dir is the user's own.
+	// Repository is the git repository of the work tree Dir, if looprun made that tree; empty
+	// if Dir is the user's own.
 	Repository string `json:"repository,omitempty"`
-	// Checkpoint is the commit that keeps the files as the run found them; empty: none does.
+	// Checkpoint is the commit that holds the files as they were when the run started; empty
+	// if there is none.
 	Checkpoint string `json:"checkpoint,omitempty" mask:"own"`
-	// Protected are the files that must not change, with the hash of each; nil: none.
+	// Protected maps the files that must not change to their hashes; nil if there are none.
 	Protected map[string]signature.Hash `json:"protected,omitempty"`
-	// Tree is the fingerprint of the work tree as the run found it; zero: not known.
+	// Tree is the fingerprint of the work tree when the run began; zero means that it is not
+	// known.
 	Tree signature.Hash `json:"tree,omitempty"`
 	// Tasks are the open tasks of the list that the check judges.
 	Tasks   []string `json:"tasks,omitempty"`
 	Version string   `json:"version,omitempty" mask:"own"`
-	// Config is the caller's whole configuration, kept so that a resumed run
-	// does not depend on files that changed since. The core does not read it.
+	// Config is the caller's whole configuration, kept so that a resumed run does not depend
+	// on files that have changed since. The core does not read it.
 	Config json.RawMessage `json:"config,omitempty"`
 }
 
@@ -140,7 +142,7 @@ type IterationStarted struct {
 	Iteration int `json:"iteration"`
 }
 
-// Cause says why an iteration ended when its command did not simply exit.
+// Cause is why an iteration ended when its command did not simply exit.
 type Cause string
 
 // The causes.
@@ -154,144 +156,146 @@ const (
 	CauseStartFailed      Cause = "start_failed"
 	CauseLost             Cause = "lost"  // nobody has seen how the command ended
 	CauseCrash            Cause = "crash" // looprun, or who ran it, died in it three times
-	// CauseUnfinished is for signatures alone: the command passed and said itself
-	// that something is open.
+	// CauseUnfinished is used only for signatures: the command passed but reported itself that
+	// something is still open.
 	CauseUnfinished Cause = "unfinished"
 )
 
-// IterationFinished says how an iteration ended. Iteration 0 is the precheck.
+// IterationFinished records how an iteration ended. Iteration 0 is the precheck.
 type IterationFinished struct {
 	Iteration int     `json:"iteration"`
 	Outcome   Outcome `json:"outcome"`
-	// ExitCode is the judge's: the check's when there is one; 128+n for a signal.
+	// ExitCode is the exit code of the judge, which is the check if there is one; 128+n for a
+	// signal.
 	ExitCode int `json:"exit_code"`
-	// WorkExitCode is the work's when there is a check too.
+	// WorkExitCode is the work's exit code if there is a check too.
 	WorkExitCode *int  `json:"work_exit_code,omitempty"`
 	Cause        Cause `json:"cause,omitempty"`
-	// WorkCause is the time limit, or the repetition, that ended the work, where a check or a promise
-	// judges what it did before.
+	// WorkCause is the time limit or the repetition that ended the work, if a check or a
+	// promise then judged its result.
 	WorkCause  Cause  `json:"work_cause,omitempty"`
 	Detail     string `json:"why,omitempty"` // the cause in words
 	DurationMS int64  `json:"duration_ms"`
-	// Signature is zero when nothing can be said; that is evidence of nothing.
+	// Signature is zero if the output supports no conclusion; a zero signature is no evidence.
 	Signature signature.Signature `json:"signature"`
 	// OpenTasks says that the failing checks are the open tasks of a list.
 	OpenTasks bool `json:"open_tasks,omitempty"`
 	// Reasons are why the checks of the signature fail, as far as the judge's output says so.
 	Reasons []Reason `json:"reasons,omitempty"`
-	// Excerpt is the end of the judge's output, cleaned of control characters, and
-	// Words the end of the work's where a check judges it.
+	// Excerpt is the end of the judge's output, without control characters. Words is the end
+	// of the work's output if a check judges it.
 	Excerpt     string `json:"excerpt,omitempty"`
 	Words       string `json:"words,omitempty"`
 	OutputBytes int64  `json:"output_bytes,omitempty"`
-	// Check is the check where it can be run once more; nil: it cannot, or nobody looked.
+	// Check is the check if it can be run once more. Nil means that it cannot, or that this
+	// was not examined.
 	Check *CheckRun `json:"check,omitempty"`
-	// Tally is what the judge's output states of how many checks ran; nil: nothing.
+	// Tally is how many checks ran, according to the judge's output; nil if it does not state
+	// that.
 	Tally *signature.Tally `json:"tally,omitempty"`
-	// Tasks says how the list of open tasks changed; nil: it did not, or there is none.
+	// Tasks describes how the list of open tasks changed; nil if it did not, or there is none.
 	Tasks *TaskChanges `json:"tasks,omitempty"`
-	// Transcript says that the work's output is that of a coding agent.
+	// Transcript reports whether the work's output is a coding agent's transcript.
 	Transcript bool `json:"transcript,omitempty"`
-	// Worded says that the evidence is nothing but what the agent said: its tools printed
+	// Worded means that the evidence consists only of what the agent said: its tools printed
 	// nothing, and no check judges.
 	Worded bool `json:"worded,omitempty"`
-	// Changed are the protected files that are not as they were, where the judge passed.
+	// Changed lists the protected files that have changed, if the judge passed.
 	Changed []string `json:"changed,omitempty"`
-	// Diff is what changed in them, as far as that can be shown.
+	// Diff shows the changes to those files as far as possible.
 	Diff string `json:"diff,omitempty"`
-	// Weakened is why the pass does not count as done before somebody says so: the checks
-	// have become fewer, or a protected file changed. Empty: it counts.
+	// Weakened is why the pass does not count as done until somebody confirms it: there are
+	// fewer checks, or a protected file changed. If empty, the pass counts.
 	Weakened string `json:"weakened,omitempty"`
-	// Promised says that the promise was made.
+	// Promised reports whether the promise was made.
 	Promised bool `json:"promised,omitempty"`
-	// Tree is the fingerprint of the work tree after the iteration, and Content
-	// that of its files alone, whatever was committed; zero: not known.
+	// Tree is the fingerprint of the work tree after the iteration, and Content that of its
+	// files alone, regardless of commits; zero if unknown.
 	Tree    signature.Hash `json:"tree,omitempty"`
 	Content signature.Hash `json:"content,omitempty"`
-	// Git says that git told Tree; else every file counts, whoever wrote it.
+	// Git means that Tree comes from git. Otherwise every file counts, whoever wrote it.
 	Git bool `json:"git,omitempty"`
-	// Checkpoint is the commit that keeps the files as they were after the iteration;
-	// empty: there is none.
+	// Checkpoint is the commit that holds the files as they were after the iteration; empty if
+	// there is none.
 	Checkpoint string `json:"checkpoint,omitempty" mask:"own"`
-	// Match is the line that says that a limit has to be waited out, and Until
-	// the moment it names.
+	// Match is the line that reports a rate limit, and Until the time that it names.
 	Match string     `json:"match,omitempty"`
 	Until *time.Time `json:"until,omitempty"`
-	// Outage is the agent's own error where the service that it needs was away; empty: it
-	// was not. It is waited out or counts as an error, as [Driver] decides.
+	// Outage is the agent's own error if the service that it needs was unavailable, and empty
+	// otherwise. [Driver] decides whether to wait for the outage to end or to count it as an
+	// error.
 	Outage string `json:"outage,omitempty"`
-	// Warnings are what somebody should know of the iteration, each a sentence,
-	// though its outcome is as it is.
+	// Warnings are sentences about the iteration that a person should read; they do not change
+	// its outcome.
 	Warnings []string `json:"warnings,omitempty"`
-	// Fatal is the exit code with which the run ends at once as failed.
+	// Fatal is the exit code that ends the run at once as failed.
 	Fatal int `json:"fatal,omitempty"`
 }
 
-// RunsAgain reports whether the iteration did not end of itself: it was
-// interrupted, cut off by max_runtime, or has to wait for a rate limit. It
-// runs again under its own number, and is evidence for nothing: what it printed
-// stops where it was cut off.
+// RunsAgain reports whether the iteration was cut short: it was interrupted, cut off by
+// max_runtime, or has to wait for a rate limit. It runs again under its own number, and is no
+// evidence of anything, because its output is incomplete.
 func (d *IterationFinished) RunsAgain() bool {
 	return d.Outcome == OutcomeInterrupted || d.Outcome == OutcomeWaiting || d.Cause == CauseMaxRuntime || d.Cause == CauseInterrupt
 }
 
-// IterationWithdrawn says that whoever ran the iteration was lost: it counts as not begun
-// and runs again, and counts as a crash.
+// IterationWithdrawn records that the runner of the iteration was lost. The iteration counts
+// as not begun and runs again; the loss counts as a crash.
 type IterationWithdrawn struct {
 	Iteration int    `json:"iteration"`
 	Reason    string `json:"reason"`
 }
 
-// GuardTripped says that a guard stopped the run.
+// GuardTripped records that a guard stopped the run.
 type GuardTripped struct{ Trip }
 
 // QuestionAsked holds the question as it is put to the responders.
 type QuestionAsked struct{ Question }
 
-// QuestionAnswered holds the answer that was taken.
+// QuestionAnswered holds the accepted answer.
 type QuestionAnswered struct {
 	QuestionID string `json:"question_id" mask:"own"`
 	Answer
-	// Masked says that the answer to the command was another one: a secret was in it.
+	// Masked reports whether the command received a different answer, because this one held a
+	// secret.
 	Masked bool `json:"masked,omitempty"`
 }
 
-// QuestionClosed says that a question was withdrawn without an answer.
+// QuestionClosed records that a question was withdrawn without an answer.
 type QuestionClosed struct {
 	QuestionID string `json:"question_id,omitempty" mask:"own"`
 	Reason     string `json:"reason"`
-	// Unanswered ends the run with the guard's exit code. When false the
-	// question no longer stands, for instance because a limit was raised.
+	// Unanswered ends the run with the guard's exit code. If it is false, the question no
+	// longer applies, for instance because a limit was raised.
 	Unanswered bool `json:"unanswered,omitempty"`
 }
 
-// AnswerInvalid records an answer, or a responder, that could not be used. Where the
-// answer is on record and waits to be carried out it is taken back, and the question is
-// made anew.
+// AnswerInvalid records an answer, or a responder, that could not be used. If the answer is
+// recorded and not yet carried out, it is taken back and the question is made again.
 type AnswerInvalid struct {
 	QuestionID string `json:"question_id,omitempty" mask:"own"`
 	Responder  string `json:"responder,omitempty" mask:"own"`
 	Reason     string `json:"reason"`
 }
 
-// AdviceGiven is what an assistant said against a question: it is shown with it, and
-// only a person can let the question through from then on.
+// AdviceGiven records an assistant's advice against a question. The advice is shown with the
+// question, and from then on only a person can let the question through.
 type AdviceGiven struct {
 	QuestionID string `json:"question_id,omitempty" mask:"own"`
-	// Question is what was asked in a run inside this one, and is not asked here; else nil.
+	// Question is the question of a nested run that is not asked here; otherwise nil.
 	Question  *Question `json:"question,omitempty"`
 	Responder string    `json:"responder,omitempty" mask:"own"`
 	Advice
 }
 
-// KnownIssue is a signature that was skipped.
+// KnownIssue is a skipped signature.
 type KnownIssue struct {
 	Hash  signature.Hash `json:"hash"`
 	Label string         `json:"label"`
 }
 
-// ActionApplied changes the state as the answer said. It holds the effect, not
-// the rule: replaying it needs no template.
+// ActionApplied changes the state as the answer requires. It holds the effect, not the rule:
+// replaying it needs no template.
 type ActionApplied struct {
 	Option    string  `json:"option" mask:"option"`
 	Label     string  `json:"label,omitempty"`
@@ -300,48 +304,48 @@ type ActionApplied struct {
 	Responder string  `json:"responder" mask:"own"`
 	Reason    string  `json:"reason,omitempty"`
 	Rule      string  `json:"rule,omitempty" mask:"own"`
-	// Assistant is which assistant it was.
+	// Assistant identifies the assistant that decided.
 	Assistant Assistant `json:"assistant,omitzero"`
-	// Limits are the limits from now on.
+	// Limits are the limits that apply from now on.
 	Limits Limits `json:"limits"`
-	// Resets are the guards whose counters start over.
+	// Resets lists the guards whose counters are reset.
 	Resets   []GuardID    `json:"resets,omitempty"`
 	Known    []KnownIssue `json:"known,omitempty"`
 	Guidance string       `json:"guidance,omitempty"`
-	// Words are what whoever answered said, and Holds what the option itself says:
-	// each is part of the guidance, and holds until another answer replaces it.
-	// Unsaid says that the words so far hold no longer.
+	// Words is the text of the person or program that answered, and Holds is the option's own
+	// text. Each is part of the guidance and stays in effect until another answer replaces it.
+	// Unsaid ends the earlier words.
 	Words  string `json:"words,omitempty"`
 	Holds  string `json:"holds,omitempty"`
 	Unsaid bool   `json:"unsaid,omitempty"`
-	// OwnWords says that the words stand alone, so that nothing else holds.
+	// OwnWords makes the words the only guidance, so that nothing else stays in effect.
 	OwnWords bool `json:"own_words,omitempty"`
-	// Task is what is worked on from now on; empty: as before. Subtask is the same as
-	// a part of a task that is taken apart, and Subtasks are all that come after it.
+	// Task is the task to work on from now on; empty if it does not change. Subtask is the
+	// current part of a task that was split, and Subtasks are all parts after it.
 	Task     string           `json:"task,omitempty"`
 	Subtask  *rejection.Task  `json:"subtask,omitempty"`
 	Subtasks []rejection.Task `json:"subtasks,omitempty"`
-	// Blocker is a task that has to be done elsewhere first.
+	// Blocker is a task that must be done elsewhere first.
 	Blocker string `json:"blocker,omitempty"`
-	// Pending says that the run pauses with its question still open.
+	// Pending reports whether the run pauses with its question still open.
 	Pending bool `json:"pending,omitempty"`
-	// Restore is the iteration whose files are taken in the place of the last one's, and
-	// Checkpoint the commit that has them; zero: none is.
+	// Restore is the iteration whose files replace those of the last one, and Checkpoint the
+	// commit that holds them; zero if none are restored.
 	Restore    int    `json:"restore,omitempty"`
 	Checkpoint string `json:"checkpoint,omitempty" mask:"own"`
 }
 
-// Who is who decided so, as [Answer.Who] says it.
+// Who returns who made the decision, in the form of [Answer.Who].
 func (d ActionApplied) Who() string { return d.Assistant.who(d.Responder, d.Rule) }
 
-// DebugFinished is the end of a debug command, or of an option's own command.
+// DebugFinished records the end of a debug command or of an option's own command.
 type DebugFinished struct {
 	Action   Action `json:"action"` // debug or run
 	ExitCode int    `json:"exit_code"`
 	Findings string `json:"findings,omitempty"`
 }
 
-// VerifyFinished is the end of a policy rule's verify command.
+// VerifyFinished records the end of a policy rule's verify command.
 type VerifyFinished struct {
 	Rule       string `json:"rule" mask:"own"`
 	Command    string `json:"command"`
@@ -350,15 +354,15 @@ type VerifyFinished struct {
 	DurationMS int64  `json:"duration_ms"`
 }
 
-// InterruptReceived says that looprun was told to stop.
+// InterruptReceived records that looprun was told to stop.
 type InterruptReceived struct {
 	Signal string `json:"signal,omitempty" mask:"own"`
-	// Reason is why, where no signal was sent: the cause of the context.
+	// Reason is the cause of the context, if no signal was received.
 	Reason string `json:"reason,omitempty"`
 	Code   int    `json:"code"` // exit code: 130, 143, 129, 131
 }
 
-// Order is what somebody outside tells a run that goes on.
+// Order is an instruction from outside to an active run.
 type Order string
 
 // The orders.
@@ -368,17 +372,17 @@ const (
 	OrderStop  Order = "stop"  // the run is cancelled now, as it is interrupted by Ctrl-C
 )
 
-// OrderReceived says that somebody outside told the run something. It resets no counter.
+// OrderReceived records an order from outside the run. It resets no counter.
 type OrderReceived struct {
 	Order Order  `json:"order"`
 	Words string `json:"words,omitempty"` // of OrderSay
-	// Responder is who it was, user or program, and Via where: [ViaWeb], [ViaMCP], or empty
-	// for the command line.
+	// Responder is who gave the order, user or program. Via is where: [ViaWeb], [ViaMCP], or
+	// empty for the command line.
 	Responder string `json:"responder" mask:"own"`
 	Via       string `json:"via,omitempty" mask:"own"`
 }
 
-// Who is who told it, and where.
+// Who returns who gave the order, and where.
 func (d OrderReceived) Who() string {
 	switch d.Via {
 	case ViaWeb:
@@ -392,27 +396,27 @@ func (d OrderReceived) Who() string {
 // RunAlive carries nothing but the elapsed time of its event.
 type RunAlive struct{}
 
-// RunPaused ends the process, not the run.
+// RunPaused ends the process but not the run.
 type RunPaused struct {
 	Reason string `json:"reason"`
-	// Pending says that a question waits for its answer.
+	// Pending reports whether a question waits for its answer.
 	Pending bool `json:"pending,omitempty"`
 }
 
-// RunResumed starts the run again: after a pause, an interrupt, a trip, a crash.
+// RunResumed starts the run again after a pause, an interrupt, a trip or a crash.
 type RunResumed struct {
 	Version string `json:"version,omitempty" mask:"own"`
-	// Limits and Caps are set when new ones were given.
+	// Limits and Caps are set if new ones were given.
 	Limits *Limits `json:"limits,omitempty"`
 	Caps   *Caps   `json:"caps,omitempty"`
-	// Config is set when anything in it changed.
+	// Config is set if anything in it changed.
 	Config json.RawMessage `json:"config,omitempty"`
-	// Dir is set when the commands run in another directory from now on.
+	// Dir is set if the commands run in a different directory from now on.
 	Dir string `json:"dir,omitempty"`
-	// Protected are the protected files as they are now. They count where a person had
+	// Protected are the protected files as they are now. They take effect if a person had
 	// paused the run.
 	Protected map[string]signature.Hash `json:"protected,omitempty"`
-	// Reopen takes up a run that was cancelled or accepted.
+	// Reopen reopens a run that was cancelled or accepted.
 	Reopen bool `json:"reopen,omitempty"`
 }
 
@@ -440,37 +444,37 @@ func (RunPaused) Type() EventType          { return TypeRunPaused }
 func (RunResumed) Type() EventType         { return TypeRunResumed }
 func (RunFinished) Type() EventType        { return TypeRunFinished }
 
-// QuestionDelivered says that the answer has reached who asked.
+// QuestionDelivered records that the answer has reached the asker.
 type QuestionDelivered struct {
 	QuestionID string `json:"question_id" mask:"own"`
-	// To says how: socket, file, or guidance.
+	// To is how it was delivered: socket, file, or guidance.
 	To string `json:"to" mask:"own"`
-	// Earlier says that it went to who asked the same again.
+	// Earlier reports whether the answer went to a later asker of the same question.
 	Earlier bool `json:"earlier,omitempty"`
 }
 
-// SignalReceived is a signal of the command. With a Problem it is malformed, and
+// SignalReceived is a signal from the command. If Problem is set, the signal is malformed and
 // the next iteration is told so.
 type SignalReceived struct {
 	signal.Signal
 	Problem string `json:"problem,omitempty"`
 }
 
-// MessageRefused is something that the command said and that could not happen. The next
-// iteration is told of it, in the words of the reason.
+// MessageRefused records a refused message from the command. The next iteration is given the
+// Reason.
 type MessageRefused struct {
 	Reason string `json:"reason"`
 }
 
-// RejectionSubmitted is a valid rejection of the task: it becomes a question
-// when the iteration has ended.
+// RejectionSubmitted is a valid rejection of the task. It becomes a question when the
+// iteration has ended.
 type RejectionSubmitted struct {
 	RejectionID string              `json:"rejection_id" mask:"own"`
 	Rejection   rejection.Rejection `json:"rejection"`
 	Via         string              `json:"via,omitempty" mask:"own"` // socket or text
 }
 
-// RejectionInvalid is a rejection that breaks the rules, and which.
+// RejectionInvalid is a rejection that breaks the rules, with the rules it breaks.
 type RejectionInvalid struct {
 	RejectionID string              `json:"rejection_id" mask:"own"`
 	Rejection   rejection.Rejection `json:"rejection"`
@@ -478,8 +482,8 @@ type RejectionInvalid struct {
 	Via         string              `json:"via,omitempty" mask:"own"`
 }
 
-// RejectionDecided says what became of a rejection. It is written with the
-// answer, before that is carried out.
+// RejectionDecided records the decision about a rejection. It is written with the answer,
+// before the answer is carried out.
 type RejectionDecided struct {
 	RejectionID string             `json:"rejection_id" mask:"own"`
 	Decision    rejection.Decision `json:"decision"`
@@ -487,22 +491,22 @@ type RejectionDecided struct {
 	Assistant   Assistant          `json:"assistant,omitzero"`
 	Reason      string             `json:"reason,omitempty"`
 	Rationale   string             `json:"rationale,omitempty"`
-	// Created are the tasks that the decision made: sub-tasks, the feasible
-	// task, the blocker's task.
+	// Created lists the tasks that the decision created: the sub-tasks, the feasible task, or
+	// the blocker's task.
 	Created []string `json:"created,omitempty"`
 }
 
-// Who is who decided so, as [Answer.Who] says it.
+// Who returns who made the decision, in the form of [Answer.Who].
 func (d RejectionDecided) Who() string { return d.Assistant.who(d.Responder, "") }
 
-// CountersReset says that an answer started the task's attempts over.
+// CountersReset records that an answer reset the task's attempts.
 type CountersReset struct {
 	Task string `json:"task"`
 }
 
-// AttemptRecorded weighs a failed iteration on the ladder. It is a distinct
-// approach when Counted is true; else the same one again, or an improvement,
-// and no attempt.
+// AttemptRecorded weighs a failed iteration on the ladder. If Counted is true, it is a
+// distinct approach; otherwise it repeats an approach or is an improvement, and is not counted
+// as an attempt.
 type AttemptRecorded struct {
 	Iteration int            `json:"iteration"`
 	Counted   bool           `json:"counted"`
@@ -510,42 +514,45 @@ type AttemptRecorded struct {
 	Attempt   ladder.Attempt `json:"attempt,omitzero"`
 }
 
-// ExpertFinished is the end of an expert's command. Exit 0 makes its output
-// guidance, which the next iteration judges, unless it said that it does not know.
+// ExpertFinished records the end of an expert's command. With exit code 0 its output becomes
+// guidance, which the next iteration puts to the test, unless the expert reported that it does
+// not know.
 type ExpertFinished struct {
 	Task     string `json:"task"`
 	Expert   string `json:"expert" mask:"own"`
 	ExitCode int    `json:"exit_code"`
 	Guidance string `json:"guidance,omitempty"`
-	// Unsuccessful says that it said itself that it does not know, whatever its exit code.
+	// Unsuccessful reports that the expert itself admitted not to know, whatever its exit
+	// code.
 	Unsuccessful bool `json:"unsuccessful,omitempty"`
-	// Why says what kept it from running, or what it said then.
+	// Why is what kept the expert from running, or its own explanation when it was
+	// unsuccessful.
 	Why string `json:"why,omitempty"`
 }
 
-// Helped reports whether its output is guidance.
+// Helped reports whether the expert's output is used as guidance.
 func (d ExpertFinished) Helped() bool { return d.ExitCode == 0 && !d.Unsuccessful }
 
-// CostReported adds to what the run has cost.
+// CostReported adds to the run's cost.
 type CostReported struct {
 	USD    float64 `json:"usd,omitempty"`
 	Tokens int64   `json:"tokens,omitempty"`
 	Via    string  `json:"via,omitempty" mask:"own"` // socket, text or output
 }
 
-// WaitStarted says that the run waits for a rate limit.
+// WaitStarted records that the run waits for a rate limit.
 type WaitStarted struct {
 	Match string    `json:"match"` // the line that says so
 	Until time.Time `json:"until"`
 }
 
-// WaitFinished ends it.
+// WaitFinished records the end of the wait.
 type WaitFinished struct {
-	// Early says that somebody let the run go on before the moment had come.
+	// Early reports whether somebody ended the wait ahead of time.
 	Early bool `json:"early,omitempty"`
 }
 
-// SubtaskFinished ends a part of a task that was taken apart, and begins the next.
+// SubtaskFinished ends a part of a split task and begins the next.
 type SubtaskFinished struct {
 	Iteration int    `json:"iteration"` // the one that ended it
 	Title     string `json:"title"`
@@ -569,17 +576,17 @@ func (WaitStarted) Type() EventType        { return TypeWaitStarted }
 func (WaitFinished) Type() EventType       { return TypeWaitFinished }
 func (SubtaskFinished) Type() EventType    { return TypeSubtaskFinished }
 
-// TurnRepeated says that a coding agent did the same again and again within one turn, as
-// its transcript says. The first time in a run the turn is ended, and the next iteration is
-// told; from the second on the guard [TurnLoop] trips.
+// TurnRepeated records that a coding agent repeated itself within one turn, according to its
+// transcript. The first time in a run, the turn is ended and the next iteration is told; from
+// the second time on, the guard [TurnLoop] trips.
 type TurnRepeated struct {
 	Iteration int `json:"iteration"`
-	// Calls are the calls of tools that came in turn, each with the same result. Where
-	// there are none, Text is what it said.
+	// Calls are the tool calls of one round of the repetition, each with the same result every
+	// time. If there are none, Text is the repeated message.
 	Calls []string `json:"calls,omitempty"`
 	Text  string   `json:"text,omitempty"`
-	// Error is what calls of one tool all failed with, though their arguments differ; Calls has
-	// the last of them.
+	// Error is the error with which all the calls of one tool failed, although their arguments
+	// differ. Calls holds the last of these calls.
 	Error string `json:"error,omitempty"`
 	Times int    `json:"times"`
 }
@@ -587,7 +594,7 @@ type TurnRepeated struct {
 // Type implements [Data].
 func (TurnRepeated) Type() EventType { return TypeTurnRepeated }
 
-// String is what the agent did, in one line.
+// String describes the repetition in one line.
 func (r TurnRepeated) String() string {
 	if r.Error != "" {
 		return fmt.Sprintf("%d calls in a row failed with the same error: %s (the last was %s)", r.Times, termsafe.Line(r.Error), termsafe.Line(strings.Join(r.Calls, ", ")))
@@ -601,7 +608,7 @@ func (r TurnRepeated) String() string {
 	return fmt.Sprintf("it made the same %d calls %d times in turn, with the same results: %s", len(r.Calls), r.Times, termsafe.Line(strings.Join(r.Calls, ", then ")))
 }
 
-// said is an event's data in a list: a flat object with its type.
+// said is an event's data as an element of a list: a flat object with its type.
 type said struct{ Data }
 
 func (d said) MarshalJSON() ([]byte, error) {
@@ -617,7 +624,7 @@ func (d *said) UnmarshalJSON(b []byte) (err error) {
 	return err
 }
 
-// decode reads the data of an event of that type.
+// decode reads the data of an event of type t.
 func decode(t EventType, b []byte) (Data, error) {
 	read, ok := decoders[t]
 	if !ok {
@@ -630,7 +637,7 @@ func decode(t EventType, b []byte) (Data, error) {
 	return data, nil
 }
 
-// flat adds the fields of the data to the object that begins so.
+// flat appends the fields of the data to the object begun in head.
 func flat(head []byte, d Data) ([]byte, error) {
 	body, err := json.Marshal(d)
 	if err != nil {
@@ -686,7 +693,7 @@ var decoders = map[EventType]func([]byte) (Data, error){
 	TypeCheckRerun:         decodeData[CheckRerun],
 }
 
-// EventTypes are all types of events, sorted.
+// EventTypes returns all event types, sorted.
 func EventTypes() []EventType { return slices.Sorted(maps.Keys(decoders)) }
 
 type eventHeader struct {
@@ -708,7 +715,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	return flat(head, e.Data)
 }
 
-// header writes an eventHeader but for its end.
+// header appends the header fields of the event, without the closing brace.
 func (e Event) header(b []byte) ([]byte, error) {
 	b = strconv.AppendInt(append(b, `{"seq":`...), e.Seq, 10)
 	b, err := e.Time.AppendText(append(b, `,"time":"`...))
@@ -719,8 +726,7 @@ func (e Event) header(b []byte) ([]byte, error) {
 	return strconv.AppendInt(append(b, `","elapsed_ms":`...), e.Elapsed.Milliseconds(), 10), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. A type it does not know gives
-// [ErrUnknownEvent].
+// UnmarshalJSON reads the output of MarshalJSON. An unknown type gives [ErrUnknownEvent].
 func (e *Event) UnmarshalJSON(b []byte) error {
 	var h eventHeader
 	if err := json.Unmarshal(b, &h); err != nil {

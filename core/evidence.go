@@ -14,7 +14,7 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// How much of what a command printed a question carries.
+// How much of a command's output and history a question carries.
 const (
 	evidenceChecks = 5  // failing checks with the line that says why
 	evidenceTrend  = 6  // counts of failing checks
@@ -25,19 +25,18 @@ const (
 	placeLength    = 40 // characters of the command within a line
 )
 
-// Evidence is what a question rests on, in the pieces that a person reads. They are
-// data: what was printed is cleaned and shortened, and worded by whoever shows it.
+// Evidence is the evidence for a question, in pieces that a person can read. They are data:
+// output is cleaned and shortened, and the wording is up to whoever shows it.
 type Evidence struct {
-	// Task is what is worked on, empty where it has no name, Command the command as
-	// a person would write it, and Judge what judged last, which is the check where
-	// there is one and it ran.
+	// Task is the current task, empty if it has no name. Command is the command as a person
+	// would write it. Judge is what judged last: the check, if there is one and it ran.
 	Task    string `json:"task,omitempty"`
 	Command string `json:"command,omitempty"`
 	Dir     string `json:"dir,omitempty"`
 	RunID   string `json:"run_id,omitempty" mask:"own"`
 	Judge   string `json:"judge,omitempty"`
 	Checked bool   `json:"checked,omitempty"` // the judge is a check
-	// Iteration is the last one, or the one that is suspended (During) while somebody
+	// Iteration is the last iteration, or the one that is suspended (During) while somebody
 	// decides. A limit of zero is off.
 	Iteration  int     `json:"iteration,omitempty"`
 	Iterations int     `json:"max_iterations,omitempty"`
@@ -45,45 +44,45 @@ type Evidence struct {
 	ElapsedMS  int64   `json:"elapsed_ms,omitempty"`
 	RuntimeMS  int64   `json:"max_runtime_ms,omitempty"`
 	Cost       float64 `json:"cost_usd,omitempty"`
-	// Progress is what the judge's output says of its checks; nil: nothing. Trend is
-	// how many failed, oldest first, and Earlier says that there are counts between
-	// its first and its second. Failing are checks with the line that says why.
+	// Progress is what the judge's output reports about its checks; nil if nothing. Trend is
+	// how many failed, oldest first, and Earlier reports that counts between the first and the
+	// second are left out. Failing are failing checks with the line that gives the reason.
 	Progress *Progress      `json:"progress,omitempty"`
 	Trend    []int          `json:"trend,omitempty"`
 	Earlier  bool           `json:"earlier,omitempty"`
 	Improved bool           `json:"improved,omitempty"`
 	Failing  []FailingCheck `json:"failing,omitempty"`
-	// Output are the lines to show where no checks were recognised, those of the
-	// running iteration where it is suspended; QuietMS is how long ago they came then.
+	// Output holds the lines to show if no checks were recognised, or those of the running
+	// iteration if it is suspended; in that case QuietMS is how long ago they were printed.
 	Output  []string `json:"output,omitempty"`
 	QuietMS int64    `json:"quiet_ms,omitempty"`
-	// Who is the judge or the command by its name, whichever failed, and How and
-	// Code say how it ended.
+	// Who is the name of the judge or the command, whichever failed. How and Code are how it
+	// ended.
 	Who  string `json:"who,omitempty"`
 	How  How    `json:"how,omitempty"`
 	Code int    `json:"code,omitempty"`
-	// Words are the last words of the work, where something else judges it.
+	// Words holds the last lines of the work's output, if something else judges it.
 	Words string `json:"words,omitempty"`
-	// Before is what was decided before in this run, newest first.
+	// Before holds earlier decisions of this run, newest first.
 	Before []PastAnswer `json:"before,omitempty"`
 }
 
-// FailingCheck is a check that fails, and the line of the output that says why; empty
-// where none could be told.
+// FailingCheck is a failing check and the output line that gives the reason; empty if none was
+// found.
 type FailingCheck struct {
 	Check string `json:"check,omitempty"`
 	Why   string `json:"why,omitempty"`
-	// File and Line are the place that the line names, and Seconds how long the check
-	// took; empty and zero: the output does not say.
+	// File and Line are the place that the line names, and Seconds is how long the check took;
+	// empty and zero if the output does not state them.
 	File    string  `json:"file,omitempty"`
 	Line    int     `json:"line,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
-// How is how a step ended.
+// How describes how a step ended.
 type How string
 
-// How a step can have ended.
+// The ways in which a step can end.
 const (
 	HowNot        How = ""               // nothing has run
 	HowExited     How = "exited"         // with the exit code
@@ -97,37 +96,39 @@ const (
 	HowPassed     How = "passed"         // it passed
 )
 
-// Hows are all that there are but [HowNot].
+// Hows returns all values except [HowNot].
 func Hows() []How {
 	return []How{HowExited, HowKilled, HowNotFound, HowNotStarted, HowTooLong, HowRepeated, HowCrashed, HowUnread, HowPassed}
 }
 
-// PastAnswer is an answer that was given in a run, for who comes after it.
+// PastAnswer is an answer given earlier in a run, for whoever answers next.
 type PastAnswer struct {
 	Time      time.Time `json:"time"`
 	Iteration int       `json:"iteration"` // the last one before it
-	// Guard asked, or the command under its AskID; Question is what was asked.
+	// Guard is the guard that asked; if the command asked, AskID is its name for the question.
+	// Question is the text of the question.
 	Guard    GuardID `json:"guard,omitempty"`
 	AskID    string  `json:"ask_id,omitempty"`
 	Question string  `json:"question,omitempty"`
-	// Answer is the option by its label, or the text; Words is the guidance that came
-	// with it, Reason why, and Responder who gave it.
+	// Answer is the label of the option, or the text. Words is the guidance that came with it,
+	// Reason the reason, and Responder who gave it.
 	Answer    string `json:"answer"`
 	Words     string `json:"words,omitempty"`
 	Reason    string `json:"reason,omitempty"`
 	Responder string `json:"responder" mask:"own"`
-	// Findings are what a command found that an answer to the question ran.
+	// Findings are the findings of a command that an answer to the question ran.
 	Findings string `json:"findings,omitempty"`
-	// Rule is where the deciding rule of a policy stands, as file:line; Assistant which
-	// assistant it was.
+	// Rule is the location of the deciding policy rule, as file:line; Assistant is the
+	// assistant that answered.
 	Rule      string    `json:"rule,omitempty" mask:"own"`
 	Assistant Assistant `json:"assistant,omitzero"`
 }
 
-// Who is who answered, as [Answer.Who] says it.
+// Who returns who answered, in the form of [Answer.Who].
 func (a PastAnswer) Who() string { return a.Assistant.who(a.Responder, a.Rule) }
 
-// String is the answer on one line: when, to what, which, by whom, and its words.
+// String returns the answer on one line: when, the question, the answer, by whom, and its
+// words.
 func (a PastAnswer) String() string {
 	when := fmt.Sprintf("after iteration %d", a.Iteration)
 	if a.Iteration == 0 {
@@ -149,7 +150,7 @@ func (a PastAnswer) String() string {
 	return text
 }
 
-// CommandLine is a command as a person would write it: that of a shell by its line.
+// CommandLine returns a command as a person would write it; for a shell, its command line.
 func CommandLine(argv []string) string {
 	if len(argv) == 3 && filepath.Base(argv[0]) == "sh" && argv[1] == "-c" {
 		return argv[2]
@@ -157,13 +158,14 @@ func CommandLine(argv []string) string {
 	return strings.Join(argv, " ")
 }
 
-// Place is where a question comes from, on a line: the task, the command, the directory.
+// Place returns one line about where a question comes from: the task, the command, the
+// directory.
 func (e *Evidence) Place() string {
 	parts := []string{e.Task, termsafe.Cut(e.Command, placeLength), oneLine(e.Dir)}
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
 }
 
-// asking is what a question of the command rests on: where it comes from.
+// asking returns the evidence for a question of the command: where it comes from.
 func (s *State) asking() *Evidence {
 	all := s.Evidence(Trip{})
 	return &Evidence{
@@ -172,7 +174,7 @@ func (s *State) asking() *Evidence {
 	}
 }
 
-// Evidence is what a question about the trip rests on.
+// Evidence returns the evidence for a question about the trip.
 func (s *State) Evidence(t Trip) Evidence {
 	e := Evidence{
 		Task: oneLine(s.Task), Command: shown(s.Command), Dir: s.Dir, RunID: s.RunID,
@@ -196,7 +198,7 @@ func (s *State) Evidence(t Trip) Evidence {
 	return e
 }
 
-// judged adds what the judge of an iteration found.
+// judged adds the findings of an iteration's judge.
 func (e *Evidence) judged(s *State, d *IterationFinished) {
 	e.Checked = len(s.Check) > 0 && (d.WorkExitCode != nil || d.Iteration == 0)
 	if e.Checked {
@@ -222,7 +224,7 @@ func (e *Evidence) judged(s *State, d *IterationFinished) {
 	}
 }
 
-// notFound is what shells say of a command that is not there.
+// notFound matches the message of a shell that cannot find a command.
 var notFound = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)([^\s:'"]+): (?:command |inaccessible or )?not found`)
 })
@@ -249,16 +251,21 @@ func how(d *IterationFinished, code int) How {
 	return HowExited
 }
 
-// SignalName is the signal that the exit code of a shell stands for, such as SIGSEGV
-// for 139; empty: it stands for none.
+// SignalName returns the signal that a shell's exit code stands for, such as SIGSEGV for 139;
+// empty if it stands for none.
 func SignalName(code int) string {
-	return map[int]string{
-		129: "SIGHUP", 130: "SIGINT", 131: "SIGQUIT", 132: "SIGILL", 133: "SIGTRAP", 134: "SIGABRT",
-		136: "SIGFPE", 137: "SIGKILL", 139: "SIGSEGV", 141: "SIGPIPE", 142: "SIGALRM", 143: "SIGTERM",
-	}[code]
+	names := [...]string{
+		1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT",
+		8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM",
+	}
+	if n := code - 128; n > 0 && n < len(names) {
+		return names[n]
+	}
+	return ""
 }
 
-// trend is how many checks failed, oldest first; of many the first and the last.
+// trend returns how many checks failed, oldest first. A long list is cut to the first count
+// and the last ones, and earlier is true.
 func (s *State) trend() (counts []int, earlier bool) {
 	for i := range s.History {
 		if p := s.History[i].Progress(); p != nil && p.Failing >= 0 {
@@ -271,8 +278,8 @@ func (s *State) trend() (counts []int, earlier bool) {
 	return counts, false
 }
 
-// Failing are checks that fail, at most so many, each with the line of the output that says
-// why; where none has a name they are the errors of the output.
+// Failing returns at most that many failing checks, each with the output line that gives the
+// reason. If no check has a known reason, the errors of the output follow.
 func (d *IterationFinished) Failing(most int) []FailingCheck {
 	errors, reasons := slices.Clone(d.Signature.Errors), d.Reasons
 	if len(reasons) == 0 { // of an older journal
@@ -303,7 +310,8 @@ func (d *IterationFinished) Failing(most int) []FailingCheck {
 	return list
 }
 
-// placeNamed is a place as most tools name it, and tookNamed how long a check took.
+// placeNamed matches a file and line as most tools print them, and tookNamed matches how long
+// a check took.
 var (
 	placeNamed = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:^|[\s("'])((?:[A-Za-z]:)?[^\s:()"'<>]*[^\s:()"'<>.]\.[A-Za-z]\w{0,9}):(\d{1,7})\b`)
@@ -322,7 +330,8 @@ func placeOf(text string) (file string, line int) {
 	return file, line
 }
 
-// took is how long the check of the line took, in seconds; 0: it does not say.
+// took returns how long the check on the line took, in seconds; 0 if the line does not state
+// it.
 func took(line string) float64 {
 	m := tookNamed().FindStringSubmatch(line)
 	if m == nil {
@@ -335,8 +344,8 @@ func took(line string) float64 {
 	return n
 }
 
-// printedLast are the lines of an output in which nothing was recognised: the one that tells
-// most, or else the last.
+// printedLast returns lines of an output in which no checks were recognised: its errors, or
+// else its last lines.
 func printedLast(d *IterationFinished) []string {
 	if len(d.Signature.Errors) > 0 {
 		var list []string
@@ -348,8 +357,8 @@ func printedLast(d *IterationFinished) []string {
 	return termsafe.LastLines(d.Excerpt, evidenceLines, lineLength)
 }
 
-// LastWords are the last lines of an output that say something, as [IterationFinished] has
-// them of its work.
+// LastWords returns the last meaningful lines of an output, as [IterationFinished] holds them
+// for its work.
 func LastWords(output string) string {
 	return strings.Join(termsafe.LastLines(output, evidenceLines, lineLength), "\n")
 }
@@ -358,7 +367,7 @@ func shown(argv []string) string {
 	return oneLine(CommandLine(argv))
 }
 
-// PastAnswers are the last answers of the run, to guards and to the command, newest first.
+// PastAnswers returns the run's latest answers to guards and to the command, newest first.
 func (s *State) PastAnswers() []PastAnswer {
 	var list []PastAnswer
 	for _, d := range s.Decisions {
@@ -379,7 +388,7 @@ func (s *State) PastAnswers() []PastAnswer {
 	return list[:min(len(list), decidedKept)]
 }
 
-// labels is an answer with the labels of its options in place of their ids.
+// labels returns the answer with labels instead of option ids.
 func (q *Question) labels(a Answer) string {
 	label := func(id string) string {
 		o, _ := q.Option(id)

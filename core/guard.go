@@ -8,8 +8,8 @@ import (
 // GuardID names a guard, in questions, policies, results and the journal.
 type GuardID string
 
-// What else can stop a run to ask: these are no limits but what the command said.
-// A policy rule for "*" does not cover them.
+// Other reasons to stop the run and ask. They are not limits: they come from the command's own
+// messages. A policy rule for "*" does not cover them.
 const (
 	Rejection       GuardID = "rejection"        // the task cannot be done as given
 	Blocked         GuardID = "blocked"          // something outside is in the way
@@ -17,14 +17,15 @@ const (
 	LadderExhausted GuardID = "ladder_exhausted" // a person has to decide before the next attempt
 )
 
-// ProtocolIDs are those, in the order in which they ask, before any guard.
+// ProtocolIDs returns the ids above, in the order in which they ask. All of them ask before
+// any guard.
 func ProtocolIDs() []GuardID { return idsOf(func(g Spec) bool { return g.limit == nil }) }
 
-// Mandatory reports whether what this id asks is for a person to answer, except
-// that a policy rule may name ladder_exhausted.
+// Mandatory reports whether a person must answer questions of this id, except that a policy
+// rule may name ladder_exhausted.
 func (id GuardID) Mandatory() bool { return id == Clarification || id == LadderExhausted }
 
-// GuardIDs are all guards, in the order in which they ask.
+// GuardIDs returns all guards, in the order in which they ask.
 func GuardIDs() []GuardID { return idsOf(func(g Spec) bool { return g.limit != nil }) }
 
 func idsOf(want func(Spec) bool) (ids []GuardID) {
@@ -38,10 +39,10 @@ func idsOf(want func(Spec) bool) (ids []GuardID) {
 
 // Guard watches the state of a run and trips when it has gone on for too long.
 //
-// Check returns nil as long as all is well. It is deterministic, does no I/O,
-// reads no clock and leaves the state as it is: package guards/guardtest checks
-// all of that for any guard. Guards keep nothing of their own; what they need
-// to remember is in the state, so that a restart forgets nothing.
+// Check returns nil as long as all is well. It is deterministic, does no I/O, reads no clock
+// and does not modify the state: package guards/guardtest checks all of that for any guard.
+// Guards are stateless; everything they need to remember is in the state, so that a restart
+// forgets nothing.
 type Guard interface {
 	ID() GuardID
 	Check(*State) *Trip
@@ -50,43 +51,43 @@ type Guard interface {
 // Deadline is a [Guard] that can trip in the middle of an iteration.
 type Deadline interface {
 	Guard
-	// Remaining is how much active time is left; false: no deadline is set, or it is no
-	// time that makes it trip.
+	// Remaining returns how much active time is left; ok is false if no deadline is set, or
+	// time is not what makes the guard trip.
 	Remaining(*State) (left time.Duration, ok bool)
 }
 
-// Trip is what a guard says when it stops the run.
+// Trip is the result of a guard that stops the run.
 type Trip struct {
 	Guard     GuardID `json:"guard"` // empty in what a guard returns: its ID
 	Iteration int     `json:"iteration"`
 	// Also are the other guards that tripped at the same moment.
 	Also []GuardID `json:"also,omitempty"`
-	// Reason is one sentence with the numbers.
+	// Reason is one sentence with the relevant numbers.
 	Reason string `json:"reason"`
-	// Window is how many of the last iterations are the evidence; zero for limits.
+	// Window is how many of the last iterations form the evidence; zero for limits.
 	Window int `json:"window,omitempty"`
-	// Period is the length of the cycle that repeats, 1 for plain repetition;
-	// Repeats is how often it was seen. Zero for guards that find no cycles.
+	// Period is the length of the cycle that repeats, 1 for plain repetition; Repeats is how
+	// often it occurred. Both are zero for guards that find no cycles.
 	Period  int `json:"period,omitempty"`
 	Repeats int `json:"repeats,omitempty"`
-	// Confirmed is what the check came to when it was run once more.
+	// Confirmed is the result of running the check once more.
 	Confirmed Confirmation `json:"confirmed,omitempty"`
 	// Known says that nothing but known issues came; skip is then not offered.
 	Known bool `json:"known,omitempty"`
-	// During says that the iteration was still running.
+	// Known reports whether only known issues occurred; skip is then not offered.
 	During bool `json:"during,omitempty"`
-	// Mandatory says that a person has to decide.
+	// Mandatory reports whether a person must decide.
 	Mandatory bool `json:"mandatory,omitempty"`
-	// Output is the end of what the running iteration had printed (During), and
-	// QuietMS how long it had printed nothing more.
+	// Output is the end of the running iteration's output (During), and QuietMS is how long it
+	// had printed nothing.
 	Output  string `json:"output,omitempty"`
 	QuietMS int64  `json:"quiet_ms,omitempty"`
 }
 
-// Evaluate shows the state to every guard. Of those that trip the first asks
-// and the others are named in its Also, except that [ConsecutiveErrors] asks
-// before [LoopDetected] when the whole repeating window is errors: then the
-// errors are the news, not that they repeat.
+// Evaluate shows the state to every guard. The first guard that trips asks, and the others
+// that trip are listed in its Also. As an exception, [ConsecutiveErrors] asks before
+// [LoopDetected] if the whole repeating window consists of errors: the errors matter more than
+// their repetition.
 func Evaluate(guards []Guard, s *State) *Trip {
 	var trips []*Trip
 	for _, g := range guards {

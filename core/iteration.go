@@ -11,45 +11,47 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// Iteration is what an engine.Runner is told about the iteration it is to run.
+// Iteration is the input of an engine.Runner for the iteration that it is to run.
 type Iteration struct {
 	// Number counts from 1; 0 is the precheck, which runs the check alone.
 	Number int
 	// Limit is the number of iterations allowed so far, or [Off].
 	Limit int
-	// First says that it is the first one since the run started or was resumed:
-	// a command that cannot be started is then not tried again.
+	// First reports whether this is the first iteration since the run was started or resumed:
+	// a command that cannot be started is then not retried.
 	First bool
-	// Guidance is what the last answer gives this iteration to go by.
+	// Guidance is the last answer's guidance for this iteration.
 	Guidance string
-	// Last is the one that ran last, also where it runs again; nil in the first.
+	// Last is the iteration that ran last, even if it is the one that runs again; nil in the
+	// first.
 	Last *IterationFinished
-	// Answers are those of the command's questions that wait to be fetched.
+	// Answers are the command's questions whose answers wait to be fetched.
 	Answers []Asked
-	// Task is what is worked on: the run's name, until a rejection put another task
-	// or a part of it in its place. Subtasks is how far a task is that was taken
-	// apart; nil: none was.
+	// Task is the current task: the run's name, until a rejection replaces it with another
+	// task or with a part of it. Subtasks is the progress through a split task; nil if the
+	// task was not split.
 	Task     string
 	Subtasks *Subtasks
 	// Tasks are the open tasks of the list that the check judges, as last seen.
 	Tasks []string
-	// TurnLoop is how often a coding agent may do the same within one turn; 0 or less:
-	// as often as it likes.
+	// TurnLoop is how often a coding agent may repeat itself within one turn; 0 or less means
+	// no limit.
 	TurnLoop int
-	// MayTrip says that a guard may trip by it which has the check run once more.
+	// MayTrip means that this iteration may trip a guard that has the check run once more.
 	MayTrip bool
-	// Judging says that it is the check that runs.
+	// Judging reports whether the check is running.
 	Judging bool
 }
 
-// environLimit is how much of a text goes into an environment variable, in bytes.
+// environLimit is the maximum length of a text in an environment variable, in bytes.
 const environLimit = 16 << 10
 
 func environText(text string) string {
 	return termsafe.CutBytes(strings.ReplaceAll(text, "\x00", ""), environLimit)
 }
 
-// Environ are the variables that tell a command about the iteration it runs in.
+// Environ returns the environment variables that describe the iteration to the command that
+// runs in it.
 func (it Iteration) Environ() []string {
 	limit := offWord
 	if it.Limit > 0 {
@@ -71,23 +73,24 @@ func (it Iteration) Environ() []string {
 		"LOOPRUN_LAST_SIGNATURE="+it.Last.Signature.Label)
 }
 
-// IterationResult is what an engine.Runner hands over: how the iteration ended, and beside it
-// what has a record of its own or none. In JSON it is the fields of iteration.finished
-// with said and printed, for a runner on another machine.
+// IterationResult is the result of an engine.Runner: how the iteration ended, and data that is
+// recorded separately or not at all. Its JSON form is the fields of iteration.finished plus
+// said and printed, for a runner on another machine.
 type IterationResult struct {
 	IterationFinished
-	// Said is what the command said with its output, in its order: it is on record
-	// before the end of the iteration.
+	// Said holds the messages in the command's output, in order. They are recorded before the
+	// end of the iteration.
 	Said []Data
-	// Printed is the signature of what the judge printed though it passed: for when
-	// something else says that it is not done, and for what contradicts the exit code.
+	// Printed is the signature of the output of a judge that passed. It is used when something
+	// else decides that the work is not done, and to find output that contradicts the exit
+	// code.
 	Printed signature.Signature
-	// Err is why the judge, or else the work, failed, where it is an engine.Func; nil: nobody
-	// said. It goes over no wire.
+	// Err is why the judge, or else the work, failed, if it is an engine.Func; nil if unknown.
+	// It is not sent over the wire.
 	Err error
 }
 
-// MarshalJSON writes what UnmarshalJSON reads.
+// MarshalJSON writes the form that UnmarshalJSON reads.
 func (r IterationResult) MarshalJSON() ([]byte, error) {
 	wire := iterationWire{IterationFinished: r.IterationFinished, Printed: r.Printed}
 	for _, d := range r.Said {
@@ -96,7 +99,7 @@ func (r IterationResult) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wire)
 }
 
-// UnmarshalJSON reads the result of a runner elsewhere. What no command can say is an
+// UnmarshalJSON reads the result of a remote runner. A message that no command can send is an
 // error.
 func (r *IterationResult) UnmarshalJSON(b []byte) error {
 	var wire iterationWire
@@ -119,7 +122,7 @@ type iterationWire struct {
 	Printed signature.Signature `json:"printed,omitzero"`
 }
 
-// sayable reports whether the command can say that: nothing that it says decides
+// sayable reports whether the command can send that message: none of its messages decides
 // anything by itself.
 func sayable(d Data) bool {
 	switch d := d.(type) {
@@ -133,7 +136,7 @@ func sayable(d Data) bool {
 	return false
 }
 
-// Masked is the result as it may leave the machine that the iteration ran on.
+// Masked returns the result in a form that may leave the machine on which the iteration ran.
 func (r IterationResult) Masked(mask func(string) string) IterationResult {
 	r.IterationFinished, _ = Masked(r.IterationFinished, mask).(IterationFinished)
 	printed, _ := Masked(IterationFinished{Signature: r.Printed}, mask).(IterationFinished)
@@ -146,8 +149,8 @@ func (r IterationResult) Masked(mask func(string) string) IterationResult {
 	return r
 }
 
-// Witness is an engine.Runner that knows the end of what the running iteration has printed,
-// and how long ago that was.
+// Witness is an engine.Runner that can report the end of the running iteration's output and
+// how long ago it was printed.
 type Witness interface {
 	Printed() (end string, quiet time.Duration)
 }

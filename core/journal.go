@@ -34,7 +34,7 @@ func (j *MemoryJournal) Append(e Event) error {
 // Sync does nothing.
 func (j *MemoryJournal) Sync() error { return nil }
 
-// All are the events, for [Replay].
+// All returns the events, for [Replay].
 func (j *MemoryJournal) All() iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for _, e := range j.Events {
@@ -45,9 +45,8 @@ func (j *MemoryJournal) All() iter.Seq2[Event, error] {
 	}
 }
 
-// Replay is the state that the events of a run lead to, from the first on: what goes on
-// with looprun.Config.Resume. It ends with the first error, which is one of reading them or
-// [ErrEvent].
+// Replay returns the state that results from all events of a run, to be passed as
+// looprun.Config.Resume. It stops at the first error: a failed read, or [ErrEvent].
 func Replay(events iter.Seq2[Event, error]) (*State, error) {
 	s := new(State)
 	for e, err := range events {
@@ -61,15 +60,15 @@ func Replay(events iter.Seq2[Event, error]) (*State, error) {
 	return s, nil
 }
 
-// Record is the one door to a journal: it masks what happened, refuses what cannot
-// happen in this state ([ErrEvent]), writes it, and then changes the state. An engine.Loop
-// records everything through it, and so does a program that puts an answer on record
-// while the run rests. A nil mask takes out nothing; elapsed is the run's active
-// time, [State].Elapsed for a run that rests.
+// Record is the only way into a journal: it masks the event, refuses one that cannot happen in
+// this state ([ErrEvent]), writes it, and then changes the state. An engine.Loop records
+// everything through it, and so does a program that records an answer while the run is not
+// running. A nil mask masks nothing; elapsed is the run's active time, or [State].Elapsed if
+// the run is not running.
 //
-// When the journal cannot be written the state is as it was. The event is what was
-// written; it survives the end of the process, and a power loss only once
-// [Journal].Sync has returned.
+// If the journal cannot be written, the state is unchanged. The returned event is the one
+// written. It survives the end of the process, and a power loss only after [Journal].Sync has
+// returned.
 func Record(s *State, to Journal, mask func(string) string, elapsed time.Duration, d Data) (Event, error) {
 	if mask != nil {
 		d = s.masked(d, mask)
@@ -88,23 +87,23 @@ func Record(s *State, to Journal, mask func(string) string, elapsed time.Duratio
 	return e, nil
 }
 
-// Masked is what happened as [Record] would keep it with that mask: for a runner whose
-// results leave its machine before they are on record.
+// Masked returns the data as [Record] would record it with that mask. It is for a runner whose
+// results leave its machine before they are recorded.
 func Masked(d Data, mask func(string) string) Data { return new(State).masked(d, mask) }
 
-// masked takes what the mask takes out of every text of the event. The event
-// that was given stays as it is: its parts can be shared.
+// masked applies the mask to every text of the event. The event passed in is not modified,
+// because its parts can be shared.
 //
-// What the run is steered by stays whole: a pattern that matches an id or the name of
-// a guard would otherwise change what an answer does. Such fields have a tag:
+// Values that control the run are not masked: a pattern that matches an id or a guard's name
+// would otherwise change the effect of an answer. Such fields have a tag:
 //
 //	mask:"own"      a word or an id of looprun's own, or of its configuration
 //	mask:"option"   the id of an option: as it is, except in a question of the
 //	                command and in its answer, where it is the command's word
 //	mask:"command"  a shell line: what the mask leaves of it must not be run
 //
-// Types whose values are words of looprun's own are in [masker.ownWord]. All other
-// text is masked.
+// Types whose values are words of looprun's own are in [masker.ownWord]. All other text is
+// masked.
 func (s *State) masked(d Data, mask func(string) string) Data {
 	m := masker{text: mask}
 	switch d := d.(type) {
@@ -126,7 +125,7 @@ func (s *State) masked(d Data, mask func(string) string) Data {
 	return out
 }
 
-// masker masks one event. Its methods return the value, or a changed copy of it.
+// masker masks one event. Its methods return the value itself or a modified copy.
 type masker struct {
 	text    func(string) string
 	outside bool // the ids of options are words of the command
@@ -162,8 +161,8 @@ func (m masker) value(v reflect.Value) (reflect.Value, bool) {
 	return v, false
 }
 
-// ownWord reports whether a value is a word of looprun's own by its type. Two of the
-// types come from the command, and can hold anything where it broke the rules.
+// ownWord reports whether the value's type holds words of looprun's own. Two of the types come
+// from the command, and can hold anything if it broke the rules.
 func (m masker) ownWord(v reflect.Value) bool {
 	if v.Type() == reflect.TypeFor[string]() {
 		return false
@@ -186,7 +185,7 @@ func (m masker) changed(v reflect.Value, text string) (reflect.Value, bool) {
 	return reflect.ValueOf(text).Convert(v.Type()), true
 }
 
-// withheld stands in the place of a shell line that held a secret.
+// withheld replaces a shell line that held a secret.
 const withheld = "echo 'looprun: this command held a secret, which is not kept, so it is not run' >&2; exit 126"
 
 func (m masker) field(f reflect.StructField, v reflect.Value) (reflect.Value, bool) {
@@ -253,7 +252,7 @@ func (m masker) slice(v reflect.Value) (reflect.Value, bool) {
 	return out, true
 }
 
-// document masks the texts of a JSON document. Its keys are words of whoever made it.
+// document masks the texts of a JSON document, but not its keys.
 func (m masker) document(raw json.RawMessage) (reflect.Value, bool) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// DefaultLimits are those of the command line: 10 iterations, 15 minutes, the
-// same signature 3 times, 3 errors in a row.
+// DefaultLimits returns the defaults of the command line: 10 iterations, 15 minutes, the same
+// signature 3 times, 3 errors in a row.
 func DefaultLimits() Limits {
 	return Limits{Iterations: 10, Runtime: 15 * time.Minute, Loop: 3, Errors: 3}
 }
 
-// Often says that the same failure may come in fewer than Times of the last Of
-// iterations, in a row or not; see [LoopDetected]. The zero value is twice Limits.Loop,
-// 6 of the last 10 for the default. Times is [Off] where it may come as often as it likes.
+// Often limits the same failure to fewer than Times of the last Of iterations, consecutive or
+// not; see [LoopDetected]. The zero value means twice Limits.Loop, which is 6 of the last 10
+// by default. [Off] in Times means no limit.
 type Often struct {
 	Times int `json:"times"`
 	Of    int `json:"of"`
@@ -27,7 +27,7 @@ type Often struct {
 
 const mostOften = 50 // iterations that are looked back on
 
-// ParseOften reads “6/10” or “off”.
+// ParseOften parses “6/10” or “off”.
 func ParseOften(text string) (Often, error) {
 	text = strings.TrimSpace(text)
 	if text == "off" {
@@ -42,8 +42,7 @@ func ParseOften(text string) (Often, error) {
 	return Often{Times: k, Of: n}, nil
 }
 
-// For is o where the same failure may come loop times in a row: the zero value made
-// what it stands for.
+// For returns o with the zero value replaced by the default for a loop limit of that many.
 func (o Often) For(loop int) Often {
 	if o == (Often{}) {
 		o = Often{Times: 2 * loop, Of: min(mostOften, (10*loop+2)/3)}
@@ -51,8 +50,8 @@ func (o Often) For(loop int) Often {
 	return o
 }
 
-// Validate reports every limit that is neither stated nor off. Limits of which
-// a main one is missing give [ErrNoGuards].
+// Validate returns an error for every limit that is neither set nor off. If one of the main
+// limits is missing, the error is [ErrNoGuards].
 func (l Limits) Validate() error {
 	var errs []error
 	wrong := func(g Spec, why string) { errs = append(errs, fmt.Errorf("Limits.%s %s", g.Field, why)) }
@@ -71,8 +70,8 @@ func (l Limits) Validate() error {
 	return errors.Join(errs...)
 }
 
-// watched reports every limit that is on and that no guard watches: a limit that somebody
-// stated must not read as no limit.
+// watched returns an error for every limit that is on but has no guard: a limit that somebody
+// set must not be ignored.
 func (l Limits) watched(guards []Guard) error {
 	var errs []error
 	for i, g := range guards {
@@ -91,7 +90,7 @@ func (l Limits) watched(guards []Guard) error {
 	return errors.Join(errs...)
 }
 
-// Caps bound what answers can add to the limits. A zero field has no cap.
+// Caps limit how much answers can add to the limits. A zero field means no cap.
 type Caps struct {
 	Iterations int           `json:"iterations,omitempty"`
 	Runtime    time.Duration `json:"runtime_ns,omitempty"`
@@ -99,8 +98,8 @@ type Caps struct {
 	Tokens     int64         `json:"tokens,omitempty"`
 }
 
-// DefaultCaps are the larger of 50 iterations and 60 minutes and twice the
-// limits; twice the limit for cost and tokens.
+// DefaultCaps returns the default caps: for iterations and runtime the larger of twice the
+// limit and 50 iterations or 60 minutes, for cost and tokens twice the limit.
 func DefaultCaps(l Limits) (c Caps) {
 	for _, g := range specs {
 		if x := g.extended(); x != nil {
@@ -110,8 +109,8 @@ func DefaultCaps(l Limits) (c Caps) {
 	return c
 }
 
-// Extend is what a continuing answer adds to a limit: an amount, or a
-// percentage of the limit that the run began with. The zero value adds nothing.
+// Extend is what a continuing answer adds to a limit: an amount, or a percentage of the run's
+// original limit. The zero value adds nothing.
 type Extend struct {
 	Iterations    int           `json:"iterations,omitempty"`
 	Runtime       time.Duration `json:"runtime_ns,omitempty"`
@@ -140,7 +139,7 @@ func (l Limits) MarshalJSON() ([]byte, error) {
 	return append(bytes.TrimSuffix(out, []byte{','}), '}'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (l *Limits) UnmarshalJSON(b []byte) error {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(b, &values); err != nil {

@@ -12,20 +12,20 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// Progress is how much of the judged work is done, as far as its output said
-// so. A count that is not known is -1.
+// Progress is how much of the judged work is done, as far as its output shows. A count of -1
+// is unknown.
 type Progress struct {
 	Failing int      `json:"failing" doc:"How many fail; -1: not known."`
 	Passed  int      `json:"passed" doc:"How many pass; -1: not known."`
 	Total   int      `json:"total" doc:"How many there are; -1: not known."`
 	Checks  []string `json:"checks,omitempty" doc:"Those that fail, by name."`
-	// Tests says that the checks are tests.
+	// Tests reports whether the checks are tests.
 	Tests bool `json:"tests,omitempty" doc:"Whether the checks are tests."`
 	// Tasks says that the checks are tasks of a list, and fail while they are open.
 	Tasks bool `json:"tasks,omitempty" doc:"Whether the checks are tasks of a list, which fail while they are open."`
 }
 
-// Progress is what the iteration's output said; nil when it said nothing.
+// Progress returns the progress that the iteration's output reports; nil if it reports none.
 func (d *IterationFinished) Progress() *Progress {
 	if d == nil || d.Signature.Hash == 0 || (d.Signature.Failing < 0 && d.Signature.Passed < 0) {
 		return nil
@@ -36,16 +36,16 @@ func (d *IterationFinished) Progress() *Progress {
 	}
 }
 
-// Best is an iteration whose files are kept: its number, the commit that has them, and
-// how far it was.
+// Best is an iteration whose files are kept: its number, the commit that holds them, and its
+// progress.
 type Best struct {
 	Iteration  int      `json:"iteration"`
 	Checkpoint string   `json:"checkpoint"`
 	Progress   Progress `json:"progress"`
 }
 
-// atLeast reports whether this is as far as the best so far, as far as the two can be
-// compared: of checks of one kind, and not of fewer of them.
+// atLeast reports whether this progress is at least as good as the best so far. The two are
+// comparable only if they count the same kind of checks and this one counts no fewer.
 func (p *Progress) atLeast(best *Best) bool {
 	if p == nil || p.Failing < 0 {
 		return false
@@ -56,8 +56,8 @@ func (p *Progress) atLeast(best *Best) bool {
 	return p.Tests == best.Progress.Tests && p.Tasks == best.Progress.Tasks && p.Total >= best.Progress.Total && p.Failing <= best.Progress.Failing
 }
 
-// fell reports whether an earlier iteration had fewer failures than the last one, and is
-// kept. Where nothing is known of the last, it did.
+// fell reports whether an earlier iteration had fewer failures than the last one and its files
+// are kept. If the last one's progress is unknown, it counts as worse.
 func (s *State) fell() bool {
 	if s.Best == nil || s.Best.Iteration == s.Iterations {
 		return false
@@ -66,19 +66,20 @@ func (s *State) fell() bool {
 	return p == nil || !p.atLeast(s.Best)
 }
 
-// Improved reports whether fewer checks fail than at the last trip, or than in
-// the first iteration when there was none. What is not known is no improvement.
+// Improved reports whether fewer checks fail than at the last trip, or than in the first
+// iteration if there was no trip. Unknown progress is not an improvement.
 func (s *State) Improved() bool {
 	return s.Last.Progress().better(s.Baseline)
 }
 
-// better reports whether fewer checks fail than before, as far as both are known.
+// better reports whether fewer checks fail than before. It is false if either number is
+// unknown.
 func (p *Progress) better(before *Progress) bool {
 	return p != nil && before != nil && p.Failing >= 0 && before.Failing > p.Failing
 }
 
-// Summary says in a few words how far the work is: “2 of 5 tests failing: auth,
-// logout”. Unknown is said to be unknown.
+// Summary returns the progress in a few words: “2 of 5 tests failing: auth, logout”, or that
+// it is unknown.
 func (s *State) Summary() string {
 	if s.Last == nil {
 		return "nothing has run yet"
@@ -106,9 +107,9 @@ func (d *IterationFinished) summary() string {
 	return "unknown"
 }
 
-// Says is what an iteration that did not pass came to, in words for a person: which checks
-// fail, or how it ended and the line of its output that tells most. Its signature's label
-// says the same to programs. Empty: there is nothing to say beside Detail.
+// Says describes for a person why an iteration did not pass: which checks fail, or how it
+// ended and the most informative line of its output. The label of its signature is the form
+// for programs. It is empty if there is nothing to add to Detail.
 func (d *IterationFinished) Says() string {
 	if d == nil || d.Outcome == OutcomeDone {
 		return ""
@@ -154,13 +155,14 @@ func (d *IterationFinished) Says() string {
 	return ended + by + said
 }
 
-// compileError is how compilers begin an error: its place, and the word.
+// compileError matches the beginning of a compiler's error: its position, and the word error.
 var compileError = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\S+\.\w+(?::\d+|\(\d+)[\d:,.)-]*:?\s+(?:fatal )?error\b`)
 })
 
-// uncompiled is the error of a compiler beside tests that fail: what they say may be of an
-// older build. An error that names one of them is its own. Empty: there is none.
+// uncompiled returns a compiler error that occurs along with failing tests, whose results may
+// come from an older build. An error that mentions one of these tests does not count. Empty
+// means that there is none.
 func (d *IterationFinished) uncompiled() string {
 	for _, e := range d.Signature.Errors {
 		of := words(e)
@@ -172,8 +174,8 @@ func (d *IterationFinished) uncompiled() string {
 	return ""
 }
 
-// Named says which failure a known issue is, as its last iteration did; where that is forgotten, its
-// label.
+// Named describes the failure of a known issue as its most recent iteration did, or returns
+// the issue's label if that iteration is no longer in the history.
 func (s *State) Named(k KnownIssue) string {
 	for i := len(s.History) - 1; i >= 0; i-- {
 		if d := &s.History[i]; s.Match(d.Signature) == k.Hash && d.Says() != "" {
@@ -183,8 +185,8 @@ func (s *State) Named(k KnownIssue) string {
 	return k.Label
 }
 
-// OnlyCountsChanged reports whether the last two outputs differ in numbers alone, which
-// signature.Signature.Loose leaves out.
+// OnlyCountsChanged reports whether the last two outputs differ only in numbers, which
+// signature.Signature.Loose ignores.
 func (s *State) OnlyCountsChanged() bool {
 	n := len(s.History)
 	if n < 2 {
@@ -194,8 +196,8 @@ func (s *State) OnlyCountsChanged() bool {
 	return a.Hash != b.Hash && a.Loose == b.Loose && a.Loose != 0
 }
 
-// CurrentState says what passes: “3/5 tests passing”, or that it is unknown.
-// Where the output does not say that it is of tests, it is “3/5 passing”.
+// CurrentState returns how many checks pass: “3/5 tests passing”, “3/5 passing” if the output
+// does not show that they are tests, or that it is unknown.
 func (s *State) CurrentState() string {
 	p := s.Last.Progress()
 	if p == nil || p.Passed < 0 {
@@ -211,7 +213,8 @@ func (s *State) CurrentState() string {
 	return fmt.Sprintf("%d/%d%s %s", p.Passed, p.Total, p.noun(p.Total), done)
 }
 
-// noun says what n of the checks are, after a blank; empty where it is not known.
+// noun returns the noun for n of the checks, with a leading space; empty if their kind is
+// unknown.
 func (p *Progress) noun(n int) string {
 	switch {
 	case p.Tasks && n == 1:
@@ -234,7 +237,7 @@ func (p *Progress) fail() string {
 	return "failing"
 }
 
-// String is empty for nil.
+// String returns the progress in words; empty for nil.
 func (p *Progress) String() string {
 	if p == nil || p.Failing < 0 {
 		return ""
@@ -254,13 +257,13 @@ func (p *Progress) String() string {
 	return text
 }
 
-// oneLine is a line of what a command printed, safe to show and not too long.
+// oneLine returns a line of a command's output, safe to show and not too long.
 func oneLine(text string) string { return termsafe.Short(text, lineLength) }
 
-// Telling is the one line of the judge's output that tells most about what fails:
-// the first that the signature took for an error, else the line of the end of the
-// output that most looks like one, the last of those that do so alike. A line
-// that says that something passed comes after all others; empty: it printed nothing.
+// Telling returns the most informative line of the judge's output about the failure: the first
+// that the signature recognised as an error, or else the line at the end of the output that
+// looks most like one. If several are equal, the last wins. Lines that report a pass rank
+// lowest. It is empty if nothing was printed.
 func (d *IterationFinished) Telling() string {
 	for _, e := range d.Signature.Errors {
 		if text := oneLine(e); text != "" && !passes(words(text)) {
@@ -278,7 +281,7 @@ func (d *IterationFinished) Telling() string {
 	return best
 }
 
-// telling is how much the line tells about what fails.
+// telling returns how much the line reveals about the failure.
 func telling(text string, checks []string) int {
 	all := words(text)
 	if passes(all) {
@@ -299,8 +302,8 @@ func telling(text string, checks []string) int {
 	return n
 }
 
-// words are the words of a line in lower case, without the counts of nothing: of
-// “0 failed” nothing is left.
+// words returns the words of a line in lower case, without zero counts: “0 failed” gives no
+// words.
 func words(text string) []string {
 	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' && !strings.ContainsRune("✓✔✗✘×", r)
@@ -316,7 +319,7 @@ func words(text string) []string {
 	return kept
 }
 
-// mentions reports whether the words of the name stand in the line, in a row.
+// mentions reports whether the words of the name occur in the line consecutively.
 func mentions(all, name []string) bool {
 	if len(name) == 0 {
 		return false
@@ -329,7 +332,7 @@ func mentions(all, name []string) bool {
 	return false
 }
 
-// passes reports whether the line says that something passed, and nothing failed.
+// passes reports whether the line reports a pass and no failure.
 func passes(all []string) bool {
 	return slices.ContainsFunc(all, isSuccess) && !fails(all)
 }
@@ -346,7 +349,7 @@ func isSuccess(word string) bool {
 	return false
 }
 
-// isFailure knows AssertionError and NullPointerException by their ends.
+// isFailure recognises AssertionError and NullPointerException by their suffixes.
 func isFailure(word string) bool {
 	switch word {
 	case "fail", "fails", "failed", "failing", "failure", "failures", "errors", "exceptions", "fatal", "panic", "panicked",

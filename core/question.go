@@ -9,21 +9,21 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Action is what an answer makes looprun do.
+// Action is what looprun does because of an answer.
 type Action string
 
-// Actions are all actions, in the order in which they are documented.
+// Actions returns all actions, in the order in which they are documented.
 func Actions() []Action {
 	return []Action{ActionContinue, ActionAccept, ActionReview, ActionDebug, ActionPause, ActionSkip, ActionCancel, ActionRun, ActionReject, ActionDecompose, ActionReformulate, ActionDone}
 }
 
-// Continues reports whether the run can go on through the action.
+// Continues reports whether the run can continue after the action.
 func (a Action) Continues() bool {
 	return a == ActionContinue || a == ActionDebug || a == ActionSkip || a.Retasks()
 }
 
-// Retasks reports whether the action puts another task in the place of a
-// rejected one. Only the question about a rejection has such options.
+// Retasks reports whether the action replaces a rejected task with another. Only the question
+// about a rejection has such options.
 func (a Action) Retasks() bool { return a == ActionDecompose || a == ActionReformulate }
 
 // Stops reports whether the action can only end or pause the run.
@@ -38,16 +38,16 @@ const (
 	ActionContinue Action = "continue"
 	// ActionAccept ends the run as accepted, with a partial result.
 	ActionAccept Action = "accept"
-	// ActionReview shows the history to a person, who is then asked again. It
-	// never reaches the state: the responder that talks to a person does it.
+	// ActionReview shows the history to a person, who is then asked again. It never reaches
+	// the state: the responder that talks to the person handles it.
 	ActionReview Action = "review"
-	// ActionDebug runs the debug command: exit 0 makes its output guidance and
-	// resumes, anything else asks again with its findings.
+	// ActionDebug runs the debug command. If it exits with 0, its output becomes guidance and
+	// the run resumes; otherwise the question is asked again with its findings.
 	ActionDebug Action = "debug"
-	// ActionPause checkpoints and ends as paused.
+	// ActionPause checkpoints the run and ends as paused.
 	ActionPause Action = "pause"
-	// ActionSkip makes the signatures of the tripping window known issues,
-	// which from then on count neither for nor against a streak.
+	// ActionSkip turns the signatures of the tripping window into known issues, which from
+	// then on count neither for nor against a streak.
 	ActionSkip Action = "skip"
 	// ActionCancel ends the run as cancelled.
 	ActionCancel Action = "cancel"
@@ -55,20 +55,20 @@ const (
 	ActionRun Action = "run"
 	// ActionReject ends the run as rejected: the task cannot be done as given.
 	ActionReject Action = "reject"
-	// ActionDecompose goes on with the first of the sub-tasks that a rejection
-	// names, ActionReformulate with the feasible task that it suggests. Both
-	// start the task's counters over.
+	// ActionDecompose continues with the first of the sub-tasks that a rejection names,
+	// ActionReformulate with the feasible task that it suggests. Both reset the task's
+	// counters.
 	ActionDecompose   Action = "decompose"
 	ActionReformulate Action = "reformulate"
-	// ActionDone ends the run as done: what the judge passed is correct. Only the question
-	// of [Weakened] has it, and no assistant may choose it.
+	// ActionDone ends the run as done: the pass was correct. Only the question of [Weakened]
+	// offers it, and no assistant may choose it.
 	ActionDone Action = "done"
 )
 
 // Kind is the kind of a question.
 type Kind string
 
-// The kinds of questions. A trip is always a select.
+// The kinds of questions. The question of a trip is always a select.
 const (
 	KindSelect  Kind = "select"
 	KindConfirm Kind = "confirm"
@@ -81,21 +81,21 @@ type Option struct {
 	Label       string `json:"label"`
 	Description string `json:"description,omitempty"`
 	Action      Action `json:"action"`
-	// Key chooses it at a terminal, beside its number; empty: the first letter of the
-	// label that is free.
+	// Key selects the option at a terminal, like its number does; if empty, it is the first
+	// free letter of the label.
 	Key    string `json:"key,omitempty" mask:"own"`
 	Extend Extend `json:"extend,omitzero"`
-	// Guidance reaches the next iteration when the option continues.
+	// Guidance is passed to the next iteration if the option continues.
 	Guidance string `json:"guidance,omitempty"`
 	// Command is the shell line of [ActionRun].
 	Command string `json:"command,omitempty" mask:"command"`
-	// Restore is the iteration that [ActionAccept] takes in the place of the last; zero:
-	// it takes what is there.
+	// Restore is the iteration whose files [ActionAccept] takes instead of the last one's;
+	// zero takes the files as they are.
 	Restore int `json:"restore,omitempty"`
 }
 
-// Question is what is put to the responders: because a guard tripped, or because
-// the command asks (From is then [FromCommand] and there is no Guard).
+// Question is a question for the responders, asked because a guard tripped or because the
+// command asks (From is then [FromCommand] and there is no Guard).
 type Question struct {
 	ID     string  `json:"id" mask:"own"`
 	Guard  GuardID `json:"guard,omitempty"`
@@ -104,72 +104,73 @@ type Question struct {
 	// Short is the header for interfaces that limit it to 12 characters.
 	Short string `json:"short,omitempty"`
 	Text  string `json:"question"`
-	// Details are lines to show below the text: the evidence in words. An empty line
-	// is between its parts. Evidence is the same as data; nil: there is none.
+	// Details are lines to show below the text: the evidence in words. An empty line separates
+	// its parts. Evidence is the same as data; nil if there is none.
 	Details  []string  `json:"details,omitempty"`
 	Evidence *Evidence `json:"evidence,omitempty"`
 	Options  []Option  `json:"options"`
-	// Default is the option that detached mode defaults takes; empty: none.
+	// Default is the option chosen by detached mode defaults; empty if there is none.
 	Default string `json:"default,omitempty" mask:"option"`
-	// Never are the actions that nobody but a person may take; see [Question.Forbids].
+	// Never lists the actions that only a person may take; see [Question.Forbids].
 	Never []Action `json:"never,omitempty"`
-	// Exclusive questions are a person's alone.
+	// Exclusive means that only a person may answer.
 	Exclusive bool `json:"exclusive,omitempty"`
-	// Mandatory questions are a person's too, except that a policy rule may name
+	// Mandatory also means that only a person may answer, except that a policy rule may name
 	// ladder_exhausted.
 	Mandatory bool `json:"mandatory,omitempty"`
 
-	// From says who asks; empty: a guard. AskID is the name the command gave its
-	// question, and Path the runs it came through, the innermost last.
+	// From is who asks; empty for a guard. AskID is the command's own name for its question,
+	// and Path lists the runs it came through, innermost last.
 	From  string   `json:"from,omitempty" mask:"own"`
 	AskID string   `json:"ask_id,omitempty"`
 	Path  []string `json:"path,omitempty"`
-	// Returned says that the command left the question behind when it ended: the
-	// answer goes to the next iteration.
+	// Returned means that the command ended without waiting for the answer, which goes to the
+	// next iteration.
 	Returned bool `json:"returned,omitempty"`
-	// To narrows who may answer: user, assistant, assistant_with_escalation.
+	// To restricts who may answer: user, assistant, assistant_with_escalation.
 	To string `json:"to,omitempty" mask:"own"`
-	// Multi allows several options, AllowText free text instead of one, and
-	// AllowCancel no answer at all. Open says that a person gets nothing
-	// preselected: an assistant has advised against it.
+	// Multi allows several options, AllowText allows free text instead of one, and AllowCancel
+	// allows no answer at all. Open means that nothing is preselected for a person, because an
+	// assistant has advised against it.
 	Multi       bool `json:"multi_select,omitempty"`
 	AllowText   bool `json:"allow_text,omitempty"`
 	AllowCancel bool `json:"allow_cancel,omitempty"`
 	Open        bool `json:"open,omitempty"`
 
-	// Again says that it is to be asked although the same one was answered before.
+	// Again means that the question is asked even if the same one was answered before.
 	Again bool `json:"again,omitempty"`
 
-	// Advice is what an assistant said against it, now or when it was asked before;
-	// nil: nothing. Then only a person can let it through.
+	// Advice is an assistant's advice against it, given now or when it was asked before; nil
+	// if there is none. With advice, only a person can let the question through.
 	Advice *Advice `json:"advice,omitempty"`
 
-	// CI is where a guard's question was asked.
+	// CI describes where a guard's question was asked.
 	CI CI `json:"ci,omitzero"`
 
-	// Given are the answers this trip has had already, oldest first. A rule or
-	// an assistant may not give the same one twice.
+	// Given lists the answers that this trip has already had, oldest first. A rule or an
+	// assistant may not give the same one twice.
 	Given []Given `json:"given,omitempty"`
 }
 
-// CI is where a run takes place. A zero field is not known.
+// CI describes where a run takes place. A zero field is not known.
 type CI struct {
-	// In says that this is a CI job, Name the CI system as looprun's --ci calls it, Event
-	// what started the job in that system's own words, and Attempt how often, from 1.
+	// In means that this is a CI job. Name is the CI system as looprun's --ci names it, Event
+	// is what started the job, in that system's own words, and Attempt is the number of the
+	// attempt, from 1.
 	In      bool   `json:"in,omitempty"`
 	Name    string `json:"name,omitempty" mask:"own"`
 	Event   string `json:"event,omitempty"`
 	Attempt int    `json:"attempt,omitempty"`
-	// Branch is the branch that is worked on, with or without CI, and BaseBranch the
-	// one that a pull request goes to.
+	// Branch is the branch being worked on, with or without CI. BaseBranch is the target
+	// branch of a pull request.
 	Branch     string `json:"branch,omitempty"`
 	BaseBranch string `json:"base_branch,omitempty"`
 	Tag        string `json:"tag,omitempty"`
-	// PullRequest is its number.
+	// PullRequest is the pull request's number.
 	PullRequest int `json:"pull_request,omitempty"`
 }
 
-// FromCommand marks a question that the command in the loop asks.
+// FromCommand marks a question asked by the command in the loop.
 const FromCommand = "command"
 
 // The options of a confirm question.
@@ -178,7 +179,7 @@ const (
 	No  = "no"
 )
 
-// Who can answer, as [Answer.Responder] names them.
+// The possible values of [Answer.Responder].
 const (
 	RespondedByPolicy    = "policy"
 	RespondedByAssistant = "assistant"
@@ -188,7 +189,7 @@ const (
 	RespondedByDetached  = "detached"
 )
 
-// The places from which a run is answered and told, beside the command line.
+// The places other than the command line from which a run gets answers and orders.
 const (
 	ViaWeb = "web" // the page of looprun serve
 	ViaMCP = "mcp" // an agent's tools
@@ -210,12 +211,12 @@ func (q *Question) Option(id string) (Option, bool) {
 	return q.Options[i], true
 }
 
-// WantsWords reports whether the option is of no use without guidance: the command
-// asked what it should do.
+// WantsWords reports whether the option is useless without guidance, because the command asked
+// what to do.
 func (q *Question) WantsWords(o Option) bool { return q.Guard.wantsWords(o) }
 
-// TakesReason reports whether the reason of an answer is what the work is told, where the
-// answer has no other words.
+// TakesReason reports whether the reason of an answer is passed to the work if the answer has
+// no other words.
 func (q *Question) TakesReason(o Option) bool { return q.Guard.takesReason(o) }
 
 func (id GuardID) wantsWords(o Option) bool {
@@ -226,8 +227,8 @@ func (id GuardID) takesReason(o Option) bool {
 	return o.Action == ActionContinue && (id == Blocked || id == Clarification || id == Rejection || id == LadderExhausted)
 }
 
-// GoesOn is the first option that goes on, which words without an option answer;
-// false: none is offered.
+// GoesOn returns the first option that continues the run. Words without an option choose it.
+// It returns false if there is none.
 func (q *Question) GoesOn() (Option, bool) {
 	i := slices.IndexFunc(q.Options, func(o Option) bool { return o.Action.Continues() })
 	if i < 0 || q.From == FromCommand && q.Guard == "" {
@@ -241,21 +242,21 @@ func (a Action) Ends() bool {
 	return a == ActionAccept || a == ActionCancel || a == ActionReject || a == ActionDone
 }
 
-// acceptBest is the id of the option that takes the iteration with the fewest failures.
+// acceptBest is the id of the option that accepts the iteration with the fewest failures.
 const acceptBest = "accept_best"
 
-// TakenKeys are the characters that mean the same at every question at a terminal, so
-// that no option can have them: words, pause, review, edit, explain, yes and no.
+// TakenKeys are the characters with a fixed meaning at every terminal question, so no option
+// can use them: words, pause, review, edit, explain, yes and no.
 const TakenKeys = "wpre?yn"
 
-// takesBack in place of guidance takes back what was said before and holds still.
+// takesBack, in place of guidance, withdraws earlier guidance that is still in effect.
 const takesBack = "-"
 
 func errWordless(o Option) error {
 	return fmt.Errorf("option %q answers in words, and there are none; add --guidance TEXT", o.ID)
 }
 
-// OptionIDs lists the ids of the options in their order.
+// OptionIDs returns the ids of the options in order.
 func (q *Question) OptionIDs() []string {
 	ids := make([]string, len(q.Options))
 	for i, o := range q.Options {
@@ -266,52 +267,55 @@ func (q *Question) OptionIDs() []string {
 
 // Answer is what a responder decided, and why.
 type Answer struct {
-	// Option is the id of the option, or yes or no; empty where Options, Text or
-	// Cancelled answers the question.
+	// Option is the id of the option, or yes or no; empty if Options, Text or Cancelled
+	// answers the question.
 	Option string `json:"option" mask:"option"`
-	// Options are the ids chosen of a question with Multi.
+	// Options are the chosen ids for a question with Multi.
 	Options []string `json:"options,omitempty"`
-	// Text answers a text question, or a select one that allows text.
+	// Text answers a text question, or a select question that allows text.
 	Text *string `json:"text,omitempty"`
 	// Cancelled declines to answer a question that allows it.
 	Cancelled bool `json:"cancelled,omitempty"`
 	// Responder is who answered: policy, assistant, parent, user, detached.
 	Responder string `json:"responder" mask:"own"`
 	Reason    string `json:"reason,omitempty"`
-	// Rule is where the deciding rule stands, as file:line; Assistant which assistant it
-	// was.
+	// Rule is the location of the deciding rule, as file:line; Assistant is the assistant that
+	// answered.
 	Rule      string    `json:"rule,omitempty" mask:"own"`
 	Assistant Assistant `json:"assistant,omitzero"`
-	// Notify says that the rule that answered wants the run's services told.
+	// Notify means that the rule that answered asks to notify the run's services.
 	Notify bool `json:"notify,omitempty"`
-	// Guidance is given to the next iteration beside that of the option.
+	// Guidance is passed to the next iteration in addition to the option's.
 	Guidance string `json:"guidance,omitempty"`
-	// OwnWords says that Guidance stands alone, without the guidance of the option.
+	// OwnWords means that Guidance replaces the guidance of the option.
 	OwnWords bool `json:"own_words,omitempty"`
-	// Person says that a person gave the answer, and Via where: [ViaWeb], or empty for
-	// anywhere else. It is in the JSON form, and so in what comes over a wire: give an
-	// answer from there a Person of your own, as [Answer.ByPerson] does and [OfProgram].
+	// Person reports that a person gave the answer, and Via where: [ViaWeb], or empty for
+	// anywhere else. Both are part of the JSON form, so an answer received over a wire can
+	// claim them: set Person yourself on such an answer, as [Answer.ByPerson] and [OfProgram]
+	// do.
 	Person bool   `json:"person,omitempty"`
 	Via    string `json:"via,omitempty" mask:"own"`
-	// Mandatory is set by a policy rule that names ladder_exhausted: it alone may
+	// Mandatory is set by a policy rule that names ladder_exhausted. Only such a rule may
 	// answer a mandatory question in a person's place.
 	Mandatory bool `json:"mandatory,omitempty"`
-	// Unlisted is set by a policy that answers accept, pause or cancel to a
-	// question which does not list that option; Option is then the action.
+	// Unlisted is set by a policy that answers accept, pause or cancel to a question that does
+	// not list that option; Option is then the action.
 	Unlisted bool `json:"unlisted,omitempty"`
 }
 
-// Who is who answered, with the rule or the assistant that it was: “policy (p.yaml:3)”,
-// “assistant reviewer (claude-haiku-4-5)”.
+// Who returns who answered, with the rule or the assistant: “policy (p.yaml:3)”, “assistant
+// reviewer (claude-haiku-4-5)”.
 func (a Answer) Who() string { return a.Assistant.who(a.Responder, a.Rule) }
 
-// Assistant names one among several assistants. Zero: its answers do not say which.
+// Assistant identifies one of several assistants. The zero value means that its answers do not
+// identify it.
 type Assistant struct {
 	Name  string `json:"name,omitempty" mask:"own" doc:"What it is called."`
 	Model string `json:"model,omitempty" mask:"own" doc:"The model that it asked."`
 }
 
-// String is the name with the model, “reviewer (claude-haiku-4-5)”; empty for none.
+// String returns the name with the model, “reviewer (claude-haiku-4-5)”; empty if there is
+// neither.
 func (a Assistant) String() string {
 	model := termsafe.Line(a.Model)
 	if model != "" {
@@ -327,7 +331,8 @@ func (a Assistant) who(responder, rule string) string {
 	return strings.Join(strings.Fields(responder+" "+a.String()+" "+rule), " ")
 }
 
-// AdviseAgainst is its advice to reject a question for that reason, which can be empty.
+// AdviseAgainst returns the assistant's advice to reject a question for that reason, which may
+// be empty.
 func (a Assistant) AdviseAgainst(reason string) Advice {
 	advice := Advice{Reason: strings.TrimSpace(termsafe.Text(reason)), Assistant: a}
 	said := "(no reason given)"
@@ -338,11 +343,11 @@ func (a Assistant) AdviseAgainst(reason string) Advice {
 	return advice
 }
 
-// unlisted are the answers a policy may give to any guard's question.
+// unlisted are the actions with which a policy may answer any guard's question.
 var unlisted = []Action{ActionAccept, ActionPause, ActionCancel}
 
-// Resolve finds the option that the answer takes. It fails when the question
-// does not have it, and when it is review, which only a person can do.
+// Resolve returns the option that the answer chooses. It fails if the question does not have
+// it, or if it is review, which only a person can do.
 func (q *Question) Resolve(a Answer) (Option, error) {
 	o, ok := q.Option(a.Option)
 	if !ok && a.Unlisted && a.Responder == RespondedByPolicy && slices.Contains(unlisted, Action(a.Option)) {
@@ -365,11 +370,11 @@ func (q *Question) Resolve(a Answer) (Option, error) {
 	return o, q.againstAdvice(a)
 }
 
-// CanForbid are the actions that never: of a policy or a template can have.
+// CanForbid lists the actions that never: in a policy or a template can contain.
 var CanForbid = []Action{ActionAccept, ActionContinue}
 
-// Forbids reports whether the action is one of Never: continue stands for all that go on,
-// accept for all that take what is there.
+// Forbids reports whether Never contains the action. In Never, continue means every action
+// that continues the run, and accept also means done.
 func (q *Question) Forbids(a Action) bool {
 	switch {
 	case a.Continues():
@@ -380,8 +385,7 @@ func (q *Question) Forbids(a Action) bool {
 	return slices.Contains(q.Never, a)
 }
 
-// personal reports whether the question needs a person and the answer is not
-// one's.
+// personal reports whether the question needs a person and the answer is not from one.
 func (q *Question) personal(a Answer) bool {
 	if a.Person {
 		return false
@@ -390,30 +394,29 @@ func (q *Question) personal(a Answer) bool {
 	return q.Exclusive || q.Mandatory && !ruled
 }
 
-// Questions makes the question for a trip. The state is read only.
+// Questions makes the question for a trip. It must not modify the state.
 type Questions interface {
 	Question(*State, Trip) (Question, error)
 }
 
-// Responder answers questions. Respond returns [ErrNoAnswer] when the question
-// is not one it answers, [ErrDeferred] to keep it for later, [ErrInterrupted]
-// when a person interrupted. Any other error is recorded and the next
-// responder is asked. It has to return soon after the context ends, which it does when the run
-// is to end, or when an answer came from elsewhere: the run waits for it. The state and the
-// question's options are read only.
+// Responder answers questions. Respond returns [ErrNoAnswer] if it does not answer this
+// question, [ErrDeferred] to keep it for later, or [ErrInterrupted] if a person interrupted.
+// Any other error is recorded and the next responder is asked. Respond must return soon after
+// its context ends, because the run waits for it; the context ends when the run is to end or
+// another answer arrived first. Respond must not modify the state or the question's options.
 type Responder interface {
 	Respond(context.Context, Question, *State) (Answer, error)
 }
 
-// ResponderFunc makes a function a [Responder].
+// ResponderFunc is a function that acts as a [Responder].
 type ResponderFunc func(context.Context, Question, *State) (Answer, error)
 
-// Respond calls the function.
+// Respond calls f.
 func (f ResponderFunc) Respond(ctx context.Context, q Question, s *State) (Answer, error) {
 	return f(ctx, q, s)
 }
 
-// String is the answer in words: the options, the text, or that it was cancelled.
+// String returns the answer in words: the options, the text, or that it was cancelled.
 func (a Answer) String() string {
 	switch {
 	case a.Cancelled:
@@ -426,7 +429,7 @@ func (a Answer) String() string {
 	return a.Option
 }
 
-// Accepts checks the answer to a question of the command against the question.
+// Accepts checks that an answer fits a question of the command.
 func (q *Question) Accepts(a Answer) error {
 	by := a.Responder
 	if err := q.againstAdvice(a); err != nil {
@@ -494,9 +497,9 @@ func (q *Question) has(by, id string) error {
 	return nil
 }
 
-// offersAs reports whether both questions offer the same to choose from. Those
-// that the command gave no name have one by their place, q1 and so on, which says
-// nothing: they have to ask the same as well.
+// offersAs reports whether both questions offer the same choices. Unnamed questions are named
+// by their position (q1 and so on), which identifies nothing, so they must also have the same
+// text.
 func (q *Question) offersAs(other Question) bool {
 	if q.ownName() == "" && q.AskID != "" && q.Text != other.Text {
 		return false
@@ -505,21 +508,21 @@ func (q *Question) offersAs(other Question) bool {
 	return q.Kind == other.Kind && q.Multi == other.Multi && slices.EqualFunc(q.Options, other.Options, same)
 }
 
-// fromCommand is the question as the record of that number has it.
+// fromCommand returns the question as recorded in the event with that number.
 func (q Question) fromCommand(seq int64) Question {
 	q.From, q.ID = FromCommand, fmt.Sprintf("ask-%d", seq)
 	return q
 }
 
-// Vouch is the responder as one whose answers say themselves who gave them: Responder,
-// Person, Rule, Mandatory and Unlisted count as they are. Those of every other responder
-// that is given to looprun.Run are a program's; see [OfProgram].
+// Vouch marks a responder as trusted to state who gave its answers: their Responder, Person,
+// Rule, Mandatory and Unlisted fields are used unchanged. The answers of every other responder
+// given to looprun.Run count as the program's; see [OfProgram].
 func Vouch(r Responder) Responder { return vouched{r} }
 
 type vouched struct{ Responder }
 
-// OfProgram is the responder as one whose answers are a program's, whatever they say of who
-// gave them: they may have come over a wire. One of [Vouch] stays as it is.
+// OfProgram makes the responder's answers count as the program's, whoever they claim to be
+// from: they may have come over a wire. A responder marked by [Vouch] is returned unchanged.
 func OfProgram(r Responder) Responder {
 	if _, ok := r.(vouched); ok {
 		return r
@@ -534,10 +537,10 @@ func (r ofProgram) Respond(ctx context.Context, q Question, s *State) (Answer, e
 	return a.ByProgram(), err
 }
 
-// ByProgram is what the answer says, as the program's that runs the loop.
+// ByProgram returns the answer as given by the program that runs the loop.
 func (a Answer) ByProgram() Answer { return a.by(RespondedByProgram, false) }
 
-// ByPerson is what the answer says, as a person's: for whoever knows that one gave it.
+// ByPerson returns the answer as given by a person, for a caller that knows a person gave it.
 func (a Answer) ByPerson() Answer {
 	by := a.by(RespondedByUser, true)
 	if a.Via == ViaWeb {

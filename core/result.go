@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Status is how a run stands or ended.
+// Status is the status of a run, or how it ended.
 type Status string
 
-// The statuses. Running, awaiting an answer and crashed are never in the
-// journal: they are what a reader sees of a run that has not ended.
+// The statuses. Running, awaiting an answer and crashed never appear in the journal: a reader
+// derives them for a run that has not ended.
 const (
 	StatusRunning     Status = "running"
 	StatusAwaiting    Status = "awaiting_answer"
@@ -27,7 +27,7 @@ const (
 	StatusInterrupted Status = "interrupted"
 )
 
-// Statuses returns those that a run can end with.
+// Statuses returns the statuses with which a run can end.
 func Statuses() []Status {
 	return []Status{
 		StatusDone, StatusAccepted, StatusCancelled, StatusPaused,
@@ -35,23 +35,23 @@ func Statuses() []Status {
 	}
 }
 
-// MayExitZero reports whether a run with this status may be given the exit code 0: the judge
-// passed the work, or somebody accepted it as it is.
+// MayExitZero reports whether a run with this status may exit with code 0: the judge passed
+// the work, or somebody accepted it as it is.
 func (s Status) MayExitZero() bool { return s == StatusDone || s == StatusAccepted }
 
-// ExitFailed is the exit code when looprun itself failed.
+// ExitFailed is the exit code for a failure of looprun itself.
 const ExitFailed = 125
 
 const exitInterrupted = 130
 
-// The exit codes by which shells say that a command cannot be run.
+// The exit codes with which shells report that a command cannot be run.
 const (
 	ExitNotExecutable = 126
 	ExitNotFound      = 127
 )
 
-// ExitCode is the code of a status. Tripped runs have their guard's and
-// interrupted ones their signal's; here they get the general one.
+// ExitCode returns the exit code for a status. A tripped run exits with its guard's code and
+// an interrupted one with its signal's; this method returns the general code for them.
 func (s Status) ExitCode() int {
 	switch s {
 	case StatusDone:
@@ -72,7 +72,7 @@ func (s Status) ExitCode() int {
 	return ExitFailed
 }
 
-// Resumable reports whether a run that ended so can go on.
+// Resumable reports whether a run with this final status can be resumed.
 func (s Status) Resumable() bool {
 	switch s {
 	case StatusDone, StatusAccepted, StatusCancelled, StatusRejected:
@@ -81,43 +81,43 @@ func (s Status) Resumable() bool {
 	return true
 }
 
-// Reopens reports whether a run that somebody ended so can be taken up again, when a
-// person says so ([RunResumed.Reopen]).
+// Reopens reports whether a run with this final status can be reopened if a person asks for it
+// ([RunResumed.Reopen]).
 func (s Status) Reopens() bool { return s == StatusCancelled || s == StatusAccepted }
 
-// ExitCode is the code of a run that this guard stopped and nobody answered for.
+// ExitCode returns the exit code of a run that this guard stopped without an answer.
 func (id GuardID) ExitCode() int { return cmp.Or(id.Spec().ExitCode, StatusTripped.ExitCode()) }
 
-// Result is the verdict on a run.
+// Result is the outcome of a run.
 type Result struct {
 	RunID string `json:"run_id"`
 	Ending
 	Iterations int `json:"iterations"`
-	// Runtime is active time; RuntimeSeconds is the same, to the millisecond.
+	// Runtime is the active time; RuntimeSeconds is the same in seconds, rounded to the
+	// millisecond.
 	Runtime        time.Duration `json:"-"`
 	RuntimeSeconds float64       `json:"runtime_seconds"`
 	Signature      string        `json:"signature"`
-	// Says is what the last iteration came to, in words for a person; empty where it
-	// passed.
+	// Says is the last iteration's failure in words; empty if it passed.
 	Says    string  `json:"says,omitempty"`
 	Trips   int     `json:"trips"`
 	CostUSD float64 `json:"cost_usd"`
 	Tokens  int64   `json:"tokens"`
-	// Progress is what the last iteration's output said of its checks; nil: nothing.
+	// Progress is what the last iteration's output reports about its checks; nil if nothing.
 	Progress *Progress `json:"progress,omitempty"`
-	// Subtasks is how far a task is that was taken apart; nil: none was.
+	// Subtasks is the progress through a split task; nil if the task was not split.
 	Subtasks *Subtasks `json:"subtasks,omitempty"`
-	// Pending says that a question waits for its answer.
+	// Pending reports whether a question waits for its answer.
 	Pending bool `json:"pending,omitempty"`
-	// Warnings are what somebody should know of the run though its status is as it
-	// is; nil: nothing.
+	// Warnings are sentences about the run that a person should read although they do not
+	// change its status; nil if there are none.
 	Warnings []string `json:"warnings,omitempty"`
 
-	// Cause is why the run ended, as an error, for [Result.Err]; nil: none is known.
+	// Cause is the error that ended the run, for [Result.Err]; nil if unknown.
 	Cause error `json:"-"`
 }
 
-// Err is nil for a run that is done or accepted, and a [*Stopped] for all others.
+// Err returns nil for a run that is done or accepted, and a [*Stopped] for any other.
 func (r Result) Err() error {
 	if r.Status == StatusDone || r.Status == StatusAccepted {
 		return nil
@@ -125,15 +125,15 @@ func (r Result) Err() error {
 	return &Stopped{Result: r, Cause: r.Cause}
 }
 
-// Stopped is a run that ended otherwise than well, as an error. Its cause is that of the
-// context where that ended, else the error of the last iteration's work or check, where
-// it is an engine.Func: [errors.Is] finds both.
+// Stopped is the error for a run that ended any other way than done or accepted. It wraps the
+// cause of the context if the context ended, or else the error of the last iteration's work or
+// check if that is an engine.Func; [errors.Is] finds both.
 type Stopped struct {
 	Result Result
 	Cause  error // nil: none is known
 }
 
-// Error says how the run ended, and why.
+// Error describes how the run ended, and why.
 func (s *Stopped) Error() string {
 	if s.Result.Status == "" {
 		return "the run did not start"
@@ -151,10 +151,10 @@ func (s *Stopped) Error() string {
 	return text
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (s *Stopped) Unwrap() error { return s.Cause }
 
-// Result is the verdict as far as the state knows it.
+// Result returns the outcome as far as the state contains it.
 func (s *State) Result() Result {
 	r := Result{
 		RunID: s.RunID, Iterations: s.Iterations, Trips: s.Trips,
@@ -173,40 +173,39 @@ func (s *State) Result() Result {
 	return r
 }
 
-// seconds is a duration in seconds, to the millisecond. The division keeps it
+// seconds returns a duration in seconds, rounded to the millisecond. The division keeps it
 // short in JSON: [time.Duration.Seconds] gives 1.2349999999999999 for 1.235 s.
 func seconds(d time.Duration) float64 {
 	return float64(d.Round(time.Millisecond).Milliseconds()) / 1000
 }
 
-// ErrNoGuards is returned by looprun.Run and engine.Loop.Run when nothing could ever stop
-// the loop: no guards were given, or a limit is neither stated nor [Off].
+// ErrNoGuards is returned by looprun.Run and engine.Loop.Run if nothing could ever stop the
+// loop: no guards were given, or a limit is neither set nor [Off].
 var ErrNoGuards = errors.New("no guards")
 
-// ErrNoAnswer is returned by a [Responder] that has no answer to a question.
-// The next responder is asked; when none is left the run ends with the guard's
-// exit code.
+// ErrNoAnswer is returned by a [Responder] that has no answer to a question. The next
+// responder is asked; if there is none left, the run ends with the guard's exit code.
 var ErrNoAnswer = errors.New("no answer")
 
-// ErrAdvised is in the error of engine.Loop.Ask when nobody answered a question that an
-// assistant recommended rejecting: no default of the asker's may let it through. It
-// is an [ErrNoAnswer].
+// ErrAdvised is wrapped by the error of engine.Loop.Ask if nobody answered a question that an
+// assistant recommended rejecting: the asker must not let it through by a default of its own.
+// It is also an [ErrNoAnswer].
 var ErrAdvised = errors.New("an assistant recommended rejecting it")
 
-// ErrDeferred is returned by a [Responder] that keeps the question for later.
-// The run pauses with the question pending.
+// ErrDeferred is returned by a [Responder] to keep the question for later. The run pauses with
+// the question pending.
 var ErrDeferred = errors.New("question deferred")
 
-// ErrInterrupted is returned by a [Responder] when a person interrupted the
-// prompt. The run ends as interrupted and its question is kept. An engine.Interrupt beside
-// it says by which signal; without one it is SIGINT.
+// ErrInterrupted is returned by a [Responder] when a person interrupted the prompt. The run
+// ends as interrupted and its question is kept. An engine.Interrupt in the same error names
+// the signal; without one it is SIGINT.
 var ErrInterrupted = errors.New("interrupted")
 
-// ErrEvent is returned by [State.Apply] for an event that cannot happen in
-// that state. The state is left as it was.
+// ErrEvent is returned by [State.Apply] for an event that cannot happen in the current state.
+// The state is left unchanged.
 var ErrEvent = errors.New("event out of order")
 
-// Refusal is an [ErrEvent] that says in words why the event cannot happen.
+// Refusal is an [ErrEvent] with the reason why the event cannot happen.
 type Refusal struct{ Why string }
 
 func (r *Refusal) Error() string { return ErrEvent.Error() + ": " + r.Why }
@@ -216,16 +215,16 @@ func (r *Refusal) Unwrap() error { return ErrEvent }
 
 func refusal(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
 
-// ErrUnknownEvent is returned when an event of an unknown type is decoded: the
-// journal was written by a newer looprun.
+// ErrUnknownEvent is returned when an event of an unknown type is decoded: a newer looprun
+// wrote the journal.
 var ErrUnknownEvent = errors.New("unknown event type")
 
-// ErrAnswered is in the error of an answer that came second.
+// ErrAnswered is wrapped by the error for an answer that came second.
 var ErrAnswered = errors.New("the question was answered already")
 
-// ErrEnded is returned to who speaks to a loop that has ended.
+// ErrEnded is returned to callers of a loop that has ended.
 var ErrEnded = errors.New("the run has ended")
 
-// ErrUnknownFormat is returned when the first event of a journal names a format that this
-// program does not read: a newer looprun wrote it.
+// ErrUnknownFormat is returned if the first event of a journal has a format that this program
+// cannot read: a newer looprun wrote it.
 var ErrUnknownFormat = errors.New("unknown format")

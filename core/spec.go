@@ -10,7 +10,7 @@ import (
 	"github.com/looprun/looprun/internal/plural"
 )
 
-// The guards that looprun brings along, in the order in which they ask.
+// The built-in guards, in the order in which they ask.
 const (
 	Weakened          GuardID = "weakened" // asks before all others, where the judge has passed
 	MaxIterations     GuardID = "max_iterations"
@@ -24,12 +24,12 @@ const (
 	TurnLoop          GuardID = "turn_loop"
 )
 
-// Off turns a limit off. The zero value never does: a limit nobody thought of
-// must not read as “no limit”.
+// Off turns a limit off. The zero value never does: a forgotten limit must not mean “no
+// limit”.
 const Off = -1
 
-// Limits say when the guards trip. Each of Iterations, Runtime, Loop and
-// Errors has to be stated or be [Off]; the others are off when zero.
+// Limits defines when the guards trip. Each of Iterations, Runtime, Loop and Errors must be
+// set or be [Off]; the others are off when zero.
 type Limits struct {
 	Iterations int           // iterations that may be run
 	Runtime    time.Duration // active time: questions and pauses do not count
@@ -37,22 +37,22 @@ type Limits struct {
 	Errors     int           // iterations in a row that ended as an error
 	Cost       float64       // reported cost in USD
 	Tokens     int64         // reported tokens
-	// IdleIterations is how many iterations may change neither the signature
-	// nor the work tree.
+	// IdleIterations is the number of consecutive iterations that may leave both the signature
+	// and the work tree unchanged.
 	IdleIterations int
-	// WorkspaceCycles is how often the work tree may come back to a state it
-	// had left.
+	// WorkspaceCycles is how often the work tree may return to an earlier state.
 	WorkspaceCycles int
 	// TurnLoop is how often in a row a coding agent may make the same calls with the same
-	// results, or say the same, within one turn (2 or more).
+	// results, or repeat the same text, within one turn (2 or more).
 	TurnLoop int
-	// Weakened says what happens where the judge passes and less was checked than before;
-	// empty: it trips where a check judges a coding agent, and warns elsewhere.
+	// Weakened decides what happens if the judge passes but checked less than before. Empty
+	// means that the guard trips if a check judges a coding agent, and warns otherwise.
 	Weakened Weakening
 }
 
-// Spec is all that looprun knows of a guard beside its Check. From it come the recorded
-// limits, the flags that set them, caps, exit codes, schemas, and the keys of templates.
+// Spec is everything that looprun knows about a guard besides its Check. The recorded limits,
+// the flags that set them, caps, exit codes, schemas, and the keys of templates are derived
+// from it.
 type Spec struct {
 	ID       GuardID
 	ExitCode int    // of a run that it stopped and nobody answered for
@@ -69,7 +69,7 @@ type Spec struct {
 	reset func(*State) // clears its counter
 }
 
-// specs has the guards in the order in which they ask.
+// specs lists the guards in the order in which they ask.
 var specs = []Spec{
 	{
 		ID: Weakened, ExitCode: 116, Key: "weakened", Name: "weakened", Field: "Weakened", limit: weakening{},
@@ -168,12 +168,12 @@ var specs = []Spec{
 	},
 }
 
-// Specs are all guards with a limit, in the order in which they ask.
+// Specs returns all guards that have a limit, in the order in which they ask.
 func Specs() []Spec {
 	return slices.DeleteFunc(slices.Clone(specs), func(g Spec) bool { return g.limit == nil })
 }
 
-// Spec is what is known of the guard; the zero Spec: nothing is.
+// Spec returns the guard's Spec, or the zero Spec if the guard is unknown.
 func (id GuardID) Spec() Spec {
 	if i := slices.IndexFunc(specs, func(g Spec) bool { return g.ID == id }); i >= 0 {
 		return specs[i]
@@ -181,10 +181,10 @@ func (id GuardID) Spec() Spec {
 	return Spec{}
 }
 
-// On reports whether the limit is stated, and not off.
+// On reports whether the limit is set and not off.
 func (g Spec) On(l Limits) bool { return g.limit != nil && g.limit.on(l) }
 
-// Text is the limit for a person: 10, 15m, $2.50, off; empty: none is set.
+// Text returns the limit for people: 10, 15m, $2.50, off; empty if it is not set.
 func (g Spec) Text(l Limits) string {
 	if g.limit == nil {
 		return ""
@@ -192,13 +192,14 @@ func (g Spec) Text(l Limits) string {
 	return g.limit.text(l)
 }
 
-// Phrase is the limit in a sentence: 1 iteration, 15m, $2.50. Answers can extend it.
+// Phrase returns the limit as part of a sentence: 1 iteration, 15m, $2.50. The limit must be
+// one that answers can extend.
 func (g Spec) Phrase(l Limits) string { return g.extended().sentence(l) }
 
-// Put sets the limit to what a text says: a number, a duration, a word, or off.
+// Put parses a text and sets the limit to it: a number, a duration, a word, or off.
 func (g Spec) Put(l *Limits, text string) error { return g.limit.put(l, text) }
 
-// Words are all values of a limit that is no number; nil: it is one.
+// Words returns all values of a limit that is not a number, and nil for a number.
 func (g Spec) Words() []string {
 	if w, ok := g.limit.(weakening); ok {
 		return w.words()
@@ -206,8 +207,8 @@ func (g Spec) Words() []string {
 	return nil
 }
 
-// Unit is the key of [Extend] that an answer extends the limit by; empty: answers do not
-// extend it, but clear its counter.
+// Unit returns the key of [Extend] by which an answer extends the limit. Empty means that
+// answers do not extend the limit but clear its counter.
 func (g Spec) Unit() string {
 	if x := g.extended(); x != nil {
 		return x.key()
@@ -215,19 +216,19 @@ func (g Spec) Unit() string {
 	return ""
 }
 
-// PutCap sets the limit's cap to what a text says, as Put does.
+// PutCap parses a text and sets the limit's cap to it, as Put does for the limit.
 func (g Spec) PutCap(c *Caps, text string) error { return g.extended().putCap(c, text) }
 
-// TakeCap takes the limit's cap from other caps.
+// TakeCap copies the limit's cap from other caps.
 func (g Spec) TakeCap(c *Caps, from Caps) { g.extended().takeCap(c, from) }
 
-// CapText is the limit's cap as Text writes a limit; empty: none is set.
+// CapText returns the limit's cap in the form of Text; empty if it is not set.
 func (g Spec) CapText(c Caps) string { return g.extended().capText(c) }
 
 // Above reports whether the limit is above its cap.
 func (g Spec) Above(l Limits, c Caps) bool { return g.extended().above(l, c) }
 
-// extended is the limit where answers can extend it, else nil.
+// extended returns the limit if answers can extend it, else nil.
 func (g Spec) extended() extendable {
 	if x, ok := g.limit.(extendable); ok && x.key() != "" {
 		return x
@@ -235,7 +236,7 @@ func (g Spec) extended() extendable {
 	return nil
 }
 
-// limit gives access to one of a run's limits, whatever its type is.
+// limit gives access to one of a run's limits, whatever its type.
 type limit interface {
 	on(Limits) bool
 	text(Limits) string
@@ -260,7 +261,8 @@ type extendable interface {
 	room(*State, Extend) (left string, ok bool)
 }
 
-// counted is a limit that is an amount. unit and what is after it are for one that answers extend.
+// counted is a limit that is an amount. The fields from unit on are only for limits that
+// answers can extend.
 type counted[T amount] struct {
 	of    func(*Limits) *T
 	parse func(string) (T, error)
@@ -302,7 +304,7 @@ func amountText[T amount](v T) string {
 	return fmt.Sprint(v)
 }
 
-// phrase is an amount in a sentence: 1 iteration, 15m, $2.50.
+// phrase returns an amount as part of a sentence: 1 iteration, 15m, $2.50.
 func (c counted[T]) phrase(v T) string {
 	if c.noun != "" {
 		return plural.Count(int(v), c.noun)
@@ -346,14 +348,14 @@ func (c counted[T]) wrong(l Limits) string {
 
 func (c counted[T]) raised(from, to Limits) bool { return *c.of(&to) > *c.of(&from) }
 
-// lifted reports whether what is spent leaves room below the limit.
+// lifted reports whether the amount spent leaves room below the limit.
 func (c counted[T]) lifted(s *State, l Limits) bool {
 	spent, limit := c.spent(s), *c.of(&l)
 	return spent < limit || !c.trips && spent == limit
 }
 
-// extend adds what the extension says to what is spent. The limit is never less than it was
-// and never goes past its cap; one that is off stays off.
+// extend sets the limit to the amount spent plus the extension. The limit never decreases and
+// is never extended past its cap; a limit that is off stays off.
 func (c counted[T]) extend(s *State, l *Limits, e Extend) {
 	limit, extra, ceiling := c.of(l), c.extra(e, s.Initial), *c.caps(&s.Caps)
 	if *limit <= 0 || extra <= 0 {
@@ -379,13 +381,15 @@ func (c counted[T]) above(l Limits, caps Caps) bool {
 	return ceiling > 0 && *c.of(&l) > ceiling
 }
 
-// full reports whether answers can add no more: the limit, or what is spent, is at the cap.
+// full reports whether answers cannot extend the limit any further, because the limit or the
+// amount spent has reached the cap. It also returns the cap as a phrase.
 func (c counted[T]) full(s *State) (string, bool) {
 	ceiling := *c.caps(&s.Caps)
 	return c.phrase(ceiling), ceiling > 0 && max(*c.of(&s.Limits), c.spent(s)) >= ceiling
 }
 
-// room is how much the extension really adds where the cap leaves less than it promises.
+// room returns how much the extension really adds, and reports whether the cap makes it less
+// than promised.
 func (c counted[T]) room(s *State, e Extend) (string, bool) {
 	l, extra := s.Limits, c.extra(e, s.Initial)
 	c.extend(s, &l, e)
@@ -393,7 +397,7 @@ func (c counted[T]) room(s *State, e Extend) (string, bool) {
 	return c.phrase(left), extra > 0 && *c.of(&l) < plus(c.spent(s), extra)
 }
 
-// weakening is [Limits.Weakened], which is one of three words.
+// weakening is [Limits.Weakened], whose value is one of three words.
 type weakening struct{}
 
 func (weakening) words() []string {
@@ -421,12 +425,12 @@ func (weakening) wrong(l Limits) string {
 	return ""
 }
 
-// amount is what limits are counted in.
+// amount is a type in which limits are counted.
 type amount interface {
 	int | int64 | float64 | time.Duration
 }
 
-// plus adds two amounts. One that is off counts as 0, and the sum saturates.
+// plus adds two amounts. An amount that is off counts as 0, and the sum saturates.
 func plus[T amount](a, b T) T {
 	a, b = max(0, a), max(0, b)
 	if sum := a + b; sum >= a && !math.IsInf(float64(sum), 0) {
@@ -435,8 +439,8 @@ func plus[T amount](a, b T) T {
 	return most[T]()
 }
 
-// Spending is by how much the limits on cost and tokens are extended in a run that began
-// with those limits.
+// Spending returns by how much the limits on cost and tokens are extended in a run that began
+// with the given limits.
 func (e Extend) Spending(begun Limits) (cost float64, tokens int64) {
 	return plus(e.Cost, share(begun.Cost, e.CostPercent)), plus(e.Tokens, share(begun.Tokens, e.TokensPercent))
 }
@@ -456,7 +460,7 @@ func most[T amount]() T {
 	return t
 }
 
-// share is that many percent of an amount.
+// share returns the given percentage of an amount.
 func share[T int64 | float64](of T, percent float64) T {
 	part := float64(max(0, of)) * max(0, percent) / 100
 	if part >= float64(most[T]()) {

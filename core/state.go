@@ -13,7 +13,7 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// How much of the past the state keeps. The journal has all of it.
+// How much of the past the state keeps. The journal keeps everything.
 const (
 	historyKept     = 50
 	findingsKept    = 1000 // characters of a decision's
@@ -32,17 +32,17 @@ const (
 	OutcomeNotDone     Outcome = "not_done"
 	OutcomeError       Outcome = "error"
 	OutcomeInterrupted Outcome = "interrupted"
-	// OutcomeWaiting: a rate limit has to pass first, or a question of the command waits
-	// for its answer. The iteration is
-	// evidence for nothing and runs again under its own number.
+	// OutcomeWaiting means that a rate limit must pass first, or that a question of the
+	// command waits for its answer. The iteration is no evidence of anything and runs again
+	// under its own number.
 	OutcomeWaiting Outcome = "waiting"
 )
 
-// State is all that is known about a run: the fold of its events. It is data;
-// its zero value is a run that has not started. Fields are for reading; only
-// [State.Apply] changes them.
+// State is everything known about a run: the fold of its events. It is plain data; its zero
+// value is a run that has not started. Only [State.Apply] modifies it; everybody else may only
+// read the fields.
 type State struct {
-	// The run as it was started, and the limits in force.
+	// The run as it was started, and the current limits.
 
 	RunID    string    `json:"run_id"`
 	Name     string    `json:"name,omitempty"`
@@ -56,162 +56,163 @@ type State struct {
 	Loose    bool      `json:"loose,omitempty"`     // signatures are compared without numbers
 	AnyValue bool      `json:"any_value,omitempty"` // values may change for ever
 	Often    Often     `json:"often,omitzero"`      // how often a failure may come
-	// Seq is the last event's number and Elapsed the active time up to it.
+	// Seq is the number of the last event, and Elapsed the active time at that event.
 	Seq     int64         `json:"seq"`
 	Elapsed time.Duration `json:"elapsed_ns"`
-	// Initial are the limits the run began or was resumed with; Limits are
-	// those in force.
+	// Initial are the limits with which the run began or was resumed; Limits are the current
+	// ones.
 	Initial Limits `json:"initial"`
 	Limits  Limits `json:"limits"`
 	Caps    Caps   `json:"caps"`
 
-	// Its iterations.
+	// The iterations of the run.
 
-	// Iterations counts those that ended of themselves. Open is the number of
-	// the one that was started and not finished, and Running says that there
-	// is one (the precheck is number 0).
+	// Iterations counts the iterations that ended by themselves. Open is the number of the one
+	// that was started but has not finished, and Running reports whether there is one (the
+	// precheck is number 0).
 	Iterations int  `json:"iterations"`
 	Open       int  `json:"open,omitempty"`
 	Running    bool `json:"running,omitempty"`
-	// Waits counts iterations in a row that ended as waiting, and Until is the
-	// moment up to which the limit is being waited out.
+	// Waits counts consecutive iterations that ended as waiting, and Until is when the current
+	// wait ends.
 	Waits int        `json:"waits,omitempty"`
 	Until *time.Time `json:"until,omitempty"`
-	// Worked says that an iteration ended that was no error, and Outage is when the outage
-	// began that goes on; nil: none does.
+	// Worked means that an iteration has ended without an error. Outage is when the current
+	// outage began; nil if there is none.
 	Worked bool       `json:"worked,omitempty"`
 	Outage *time.Time `json:"outage,omitempty"`
 	// SameQuestion is the question for which the last iteration ended as waiting, and
-	// SameQuestions how many iterations in a row did so for it.
+	// SameQuestions is how many iterations in a row ended that way.
 	SameQuestion  signature.Hash `json:"same_question,omitempty"`
 	SameQuestions int            `json:"same_questions,omitempty"`
-	// CallsPerHour is how many iterations may start within an hour, and Calls is when the
-	// last so many did; zero: any number.
+	// CallsPerHour is how many iterations may start within an hour; zero means no limit. Calls
+	// are the start times of the latest iterations, at most that many.
 	CallsPerHour int `json:"calls_per_hour,omitempty"`
-	// Repository is the one that Dir is a work tree of, where looprun made the tree.
+	// Repository is the repository that Dir is a work tree of, if looprun made the tree.
 	Repository string      `json:"repository,omitempty"`
 	Calls      []time.Time `json:"calls,omitempty"`
-	// Crashes counts how often looprun, or who ran it, died in iteration Open.
+	// Crashes counts how often looprun, or the runner, died in iteration Open.
 	Crashes int `json:"crashes,omitempty"`
 	// SinceAnswer counts iterations since the start or the last continuing answer.
 	SinceAnswer int `json:"since_answer,omitempty"`
-	// Last is the last iteration that is evidence, the precheck included: what is
-	// judged, asked or told by looks at it. Ran is the last that ran, also one that
+	// Last is the last iteration that is evidence, including the precheck; it is used for
+	// judging, asking and informing. Ran is the last one that ran, even if
 	// [IterationFinished.RunsAgain]: it has the last exit code and the last output.
 	Last *IterationFinished `json:"last,omitempty"`
 	Ran  *IterationFinished `json:"ran,omitempty"`
-	// History are the last 50 finished iterations, oldest first.
+	// History holds the last 50 finished iterations, oldest first.
 	History []IterationFinished `json:"history,omitempty"`
-	// Errors are the last 5 iterations that did not end as done, oldest first,
-	// for telling the next attempt what to avoid.
+	// Errors are the last 5 iterations that did not end as done, oldest first. They show the
+	// next attempt what to avoid.
 	Errors []IterationFinished `json:"errors,omitempty"`
 
-	// The evidence that guards judge by.
+	// The evidence for the guards.
 
-	// Cycles is the evidence of [LoopDetected].
+	// Cycles is evidence for [LoopDetected].
 	Cycles signature.Cycles `json:"cycles"`
-	// Core is what failed in the last CoreRun iterations in a row, whatever the values
-	// (signature.Signature.Core); it is evidence of [LoopDetected] too.
+	// Core is what failed in the last CoreRun iterations in a row, ignoring values
+	// (signature.Signature.Core); it too is evidence for [LoopDetected].
 	Core    signature.Hash `json:"core,omitempty"`
 	CoreRun int            `json:"core_run,omitempty"`
-	// Failures are those of the last 50 iterations that count, oldest first; they are
-	// evidence of [LoopDetected] where a failure comes often, and not in a row.
+	// Failures are the failures among the last 50 iterations that count, oldest first. They
+	// are evidence for [LoopDetected] if a failure is frequent but not consecutive.
 	Failures []Failure `json:"failures,omitempty"`
-	// Confirm says that a cheap check runs once more before [LoopDetected] asks; Confirmed is
-	// what came of it last, after iteration ConfirmedAt.
+	// Confirm means that a cheap check runs once more before [LoopDetected] asks. Confirmed is
+	// the result of the last such run, after iteration ConfirmedAt.
 	Confirm     bool         `json:"confirm,omitempty"`
 	Confirmed   Confirmation `json:"confirmed,omitempty"`
 	ConfirmedAt int          `json:"confirmed_at,omitempty"`
-	// ErrorRun counts errors in a row, ErrorHashes are their signatures.
+	// ErrorRun counts consecutive errors, and ErrorHashes are their signatures.
 	ErrorRun    int          `json:"error_run,omitempty"`
 	ErrorHashes []KnownIssue `json:"error_hashes,omitempty"`
-	// Labels name the signatures of the last 5 iterations that count, oldest first.
+	// Labels are the signatures, with labels, of the last 5 iterations that count, oldest
+	// first.
 	Labels []KnownIssue `json:"labels,omitempty"`
-	// Known are the signatures that were skipped; KnownRun counts iterations in
-	// a row that had one of them, and SkippedBy is the guard of the last skip.
+	// Known are the skipped signatures, KnownRun counts consecutive iterations with one of
+	// them, and SkippedBy is the guard of the last skip.
 	Known     []KnownIssue `json:"known,omitempty"`
 	KnownRun  int          `json:"known_run,omitempty"`
 	SkippedBy GuardID      `json:"skipped_by,omitempty"`
-	// ResetAt is the iteration after which a guard's counter last started over.
+	// ResetAt is the iteration after which a guard's counter was last reset.
 	ResetAt map[GuardID]int `json:"reset_at,omitempty"`
-	// Cost and Tokens are what was reported.
+	// Cost and Tokens are the reported totals.
 	Cost   float64 `json:"cost,omitempty"`
 	Tokens int64   `json:"tokens,omitempty"`
-	// Idle counts iterations in a row in which nothing changed, and Trees are
-	// the states of the work tree that were seen, the latest last.
+	// Idle counts consecutive iterations in which nothing changed, and Trees are the known
+	// states of the work tree, latest last.
 	Idle  int    `json:"idle,omitempty"`
 	Trees []Tree `json:"trees,omitempty"`
-	// Repetitions counts how often an agent repeated itself within a turn, and Repeated is
-	// the last time that is not settled; nil: there is none.
+	// Repetitions counts how often an agent repeated itself within a turn, and Repeated is the
+	// last repetition that is not settled; nil if there is none.
 	Repetitions int           `json:"repetitions,omitempty"`
 	Repeated    *TurnRepeated `json:"repeated,omitempty"`
-	// Moving counts iterations in a row that changed the work tree and count as progress by
-	// that alone.
+	// Moving counts consecutive iterations that changed the work tree and count as progress
+	// only because of that.
 	Moving int `json:"moving,omitempty"`
-	// Checked is the most that was checked so far, and Transcript says that the work's output
-	// is a coding agent's. Protected are the files that must not change.
+	// Checked is the most that was checked so far, and Transcript reports whether the work's
+	// output is a coding agent's. Protected are the files that must not change.
 	Checked    Checked                   `json:"checked,omitzero"`
 	Transcript bool                      `json:"transcript,omitempty"`
 	Protected  map[string]signature.Hash `json:"protected,omitempty"`
-	// Tasks were open when last seen, and have not been seen done since.
+	// Tasks are the tasks that were open when last seen and have not been seen done since.
 	Tasks []string `json:"tasks,omitempty"`
-	// Previous is what the last iteration left to compare with.
+	// Previous holds the last iteration's values for comparison.
 	Previous *Seen `json:"previous,omitempty"`
-	// Best is the iteration with the fewest failures whose files are kept; nil: none is.
+	// Best is the iteration with the fewest failures whose files are kept; nil if there is
+	// none.
 	Best *Best `json:"best,omitempty"`
 	// Baseline is what was failing at the last trip, or in the first iteration.
 	Baseline *Progress `json:"baseline,omitempty"`
 
-	// The task, its parts, and what was tried at it.
+	// The task, its parts, and earlier attempts at it.
 
-	// Task is what is worked on: the run's name until a rejection put another
-	// one in its place.
+	// Task is the current task: the run's name until a rejection replaces it.
 	Task string `json:"task,omitempty"`
-	// Climbed is the task that the command named last on the ladder; empty: attempts count
+	// Climbed is the task that the command last named on the ladder; if empty, attempts count
 	// for the run's task.
 	Climbed string `json:"climbed,omitempty"`
-	// Subtask is the part that is worked on of a task that was taken apart, Subtasks
-	// are those after it, and Finished those that ended. Advance says that Subtask has
-	// ended, which is still to be put on record. See [State.Decomposed].
+	// Subtask is the current part of a split task, Subtasks are the parts after it, and
+	// Finished are the parts that ended. Advance reports that the end of Subtask is still to
+	// be recorded. See [State.Decomposed].
 	Subtask  *rejection.Task  `json:"subtask,omitempty"`
 	Subtasks []rejection.Task `json:"subtasks,omitempty"`
 	Finished []rejection.Task `json:"finished,omitempty"`
 	Advance  bool             `json:"advance,omitempty"`
-	// Passed says that the judge has found all of it done: no more than the record of
-	// the end can be missing.
+	// Passed reports that the judge found everything done; at most the record of the end is
+	// missing.
 	Passed bool `json:"passed,omitempty"`
-	// Rungs are the escalation ladder, empty without one, and Ladder what was
-	// tried on it. Weigh says that the last iteration is still to be weighed.
+	// Rungs is the escalation ladder, empty if there is none, and Ladder records the attempts
+	// on it. Weigh reports that the last iteration is still to be weighed.
 	Rungs  ladder.Config `json:"rungs,omitempty"`
 	Ladder ladder.State  `json:"ladder,omitzero"`
 	Weigh  bool          `json:"weigh,omitempty"`
-	// Restarted says that the open answer has started the attempts over.
+	// Restarted reports that the current answer has reset the attempts.
 	Restarted bool `json:"restarted,omitempty"`
-	// Blockers are the tasks that have to be done elsewhere first.
+	// Blockers are tasks that must be done elsewhere first.
 	Blockers []string `json:"blockers,omitempty"`
 
-	// What the next iteration is told.
+	// The messages for the next iteration.
 
-	// Words are what a person, or who else answered, said last, and Holds what the
-	// option itself said: every iteration is told both, until they are replaced.
+	// Words is the last text from a person or another responder, and Holds is the last
+	// option's own text. Every iteration receives both until they are replaced.
 	Words string `json:"words,omitempty"`
 	Holds string `json:"holds,omitempty"`
-	// Guidance is for the next iteration alone. Later was given while one was running, and
-	// Notices are what looprun itself has to tell the next: they become part of it
-	// when the iteration has ended.
+	// Guidance is for the next iteration alone. Later was given while an iteration was
+	// running, and Notices are looprun's own messages to the next one; both become part of
+	// Guidance when the iteration has ended.
 	Guidance string   `json:"guidance,omitempty"`
 	Later    string   `json:"later,omitempty"`
 	Notices  []string `json:"notices,omitempty"`
-	// Deferred is what the next iteration is told when a deferred task goes on.
+	// Deferred is the message for the next iteration when a deferred task continues.
 	Deferred string `json:"deferred,omitempty"`
-	// Undelivered is the question of a signal whose answer the next iteration
-	// gets as its guidance.
+	// Undelivered is the question of a signal whose answer the next iteration receives as
+	// guidance.
 	Undelivered string `json:"undelivered,omitempty"`
 
-	// What the command said.
+	// The command's messages.
 
-	// Signals are those of the running iteration; Signal is the one of the last
-	// iteration that has to be acted on, Rejected the rejection that has.
+	// Signals are those of the running iteration; Signal and Rejected are the signal and the
+	// rejection of the last iteration that must be acted on.
 	Signals   []signal.Signal     `json:"signals,omitempty"`
 	Signal    *signal.Signal      `json:"signal,omitempty"`
 	Declared  *signal.Signal      `json:"declared,omitempty"` // the approach that the iteration named
@@ -219,59 +220,59 @@ type State struct {
 	Decided   bool                `json:"decided,omitempty"`   // the rejection's decision is on record
 	Malformed int                 `json:"malformed,omitempty"` // signals in a row
 	Unread    int                 `json:"unread,omitempty"`    // signals of the running iteration
-	// Objects is why the running iteration is not done, in the command's own words
-	// that could not be taken.
+	// Objects is why the running iteration is not done, based on the command's messages that
+	// could not be accepted.
 	Objects string `json:"objects,omitempty"`
-	// Asked are the command's own questions that are not done with, in their
-	// order. Answered are the last answers of any question.
+	// Asked are the command's own questions that are still open, in order. Answered are the
+	// latest answers to any question.
 	Asked    []Asked    `json:"asked,omitempty"`
 	Answered []Answered `json:"answered,omitempty"`
 
-	// The trip and its question, and what was answered.
+	// The trip, its question and its answer.
 
-	// Trip is the trip being settled, Question the one that waits for its
-	// answer, Answer the one being carried out, Findings what debug found.
+	// Trip is the trip being settled, Question the question waiting for its answer, Answer the
+	// answer being carried out, and Findings the findings of debug.
 	Trip     *Trip     `json:"trip,omitempty"`
 	Question *Question `json:"question,omitempty"`
 	Answer   *Answer   `json:"answer,omitempty"`
-	// LastTrip is the trip before, or the same, and Given its answers.
+	// LastTrip is the previous trip, or the current one, and Given its answers.
 	LastTrip *Trip   `json:"last_trip,omitempty"`
 	Given    []Given `json:"given,omitempty"`
 	Findings string  `json:"findings,omitempty"`
-	// Advised are the questions that an assistant rejected and no person has let
-	// through since. AllAdvised says that there were more than are remembered.
+	// Advised are the questions that an assistant rejected and that no person has let through
+	// since. AllAdvised reports that there were more than are remembered.
 	Advised    []Advised `json:"advised,omitempty"`
 	AllAdvised bool      `json:"all_advised,omitempty"`
-	// Trips counts trips, Continues the answers that let the run go on.
+	// Trips counts trips, and Continues counts the answers that let the run continue.
 	Trips     int `json:"trips,omitempty"`
 	Continues int `json:"continues,omitempty"`
-	// PolicyContinues and those below it are what continuing
-	// policy answers have used of their budget.
+	// PolicyContinues and the fields below it are how much of the policy's budget its
+	// continuing answers have used.
 	PolicyContinues  int           `json:"policy_continues,omitempty"`
 	PolicyIterations int           `json:"policy_iterations,omitempty"`
 	PolicyRuntime    time.Duration `json:"policy_runtime_ns,omitempty"`
 	PolicyCost       float64       `json:"policy_cost,omitempty"`
 	PolicyTokens     int64         `json:"policy_tokens,omitempty"`
-	// Decisions are the actions applied so far, the last 50.
+	// Decisions are the last 50 actions applied.
 	Decisions []Decision `json:"decisions,omitempty"`
 
-	// What went wrong beside it, and how it ends.
+	// Other problems, and how the run ends.
 
-	// Warnings are those of all iterations, each once, the first 20.
+	// Warnings are the distinct warnings of all iterations, at most the first 20.
 	Warnings []string `json:"warnings,omitempty"`
 	// Interrupt is set when looprun was told to stop.
 	Interrupt *InterruptReceived `json:"interrupt,omitempty"`
-	// Pause is how the run ends after this iteration, as somebody told it; nil: it goes on.
+	// Pause is how the run ends after this iteration, as ordered; nil if the run continues.
 	Pause *Ending `json:"pause,omitempty"`
-	// Ending is how the run ends; Ended says that this is on record.
+	// Ending is how the run ends; Ended reports that this is recorded.
 	Ending *Ending `json:"ending,omitempty"`
 	Ended  bool    `json:"ended,omitempty"`
 	// Resumes counts how often the run was resumed.
 	Resumes int `json:"resumes,omitempty"`
 }
 
-// stateFormat is the format in which a state is written. It goes up when an older program
-// could not read the new form, or would read it wrongly.
+// stateFormat is the version of the JSON form of a state. It is raised when an older program
+// could not read the new form or would misread it.
 const stateFormat = 1
 
 type plainState State
@@ -281,14 +282,15 @@ type stateJSON struct {
 	*plainState
 }
 
-// MarshalJSON writes the state with its format, so that it can be kept and gone on from:
-// what is read back takes the same steps. Journals keep for longer than states do.
+// MarshalJSON writes the state with its format version, so that a run can be resumed from it:
+// a state that is read back takes the same steps. Journals stay readable for longer than
+// states.
 func (s State) MarshalJSON() ([]byte, error) {
 	return json.Marshal(stateJSON{stateFormat, (*plainState)(&s)})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Another format is an error, and so is a key
-// that is not known: it says something that would be lost.
+// UnmarshalJSON reads the output of MarshalJSON. A different format version is an error, and
+// so is an unknown key: its content would be lost.
 func (s *State) UnmarshalJSON(b []byte) error {
 	read := stateJSON{plainState: new(plainState)}
 	strict := json.NewDecoder(bytes.NewReader(b))
@@ -303,7 +305,7 @@ func (s *State) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Clone is a copy of the state that shares nothing with it.
+// Clone returns a deep copy of the state.
 func (s *State) Clone() *State {
 	copied := new(State)
 	text, err := json.Marshal(s)
@@ -316,35 +318,36 @@ func (s *State) Clone() *State {
 	return copied
 }
 
-// Asked is a question of the command that is not done with: it waits for its
-// answer, or its answer waits to be fetched.
+// Asked is an open question of the command: it waits for its answer, or its answer waits to be
+// fetched.
 type Asked struct {
 	Question Question `json:"question"`
 	Answer   *Answer  `json:"answer,omitempty"`
-	// Earlier says that nobody was asked: it is the answer to the same question before.
+	// Earlier reports that nobody was asked: the answer is that to an earlier identical
+	// question.
 	Earlier bool `json:"earlier,omitempty"`
 }
 
-// Answered says who answered a question, and when.
+// Answered records who answered a question, and when.
 type Answered struct {
 	QuestionID string    `json:"question_id"`
 	Time       time.Time `json:"time"`
 	Iteration  int       `json:"iteration,omitempty"` // the last one before it
-	// Asked is the question where the command asked it, and Masked says that the answer
-	// was another one: a secret was in it.
+	// Asked is the question if the command asked it. Masked reports that the command received
+	// a different answer, because this one held a secret.
 	Asked  *Question `json:"asked,omitempty"`
 	Masked bool      `json:"masked,omitempty"`
 	Answer
 }
 
-// Tree is a state of the work tree that was seen.
+// Tree is an observed state of the work tree.
 type Tree struct {
 	Content signature.Hash `json:"content"`
-	// Returns is how often the tree came back to it after it had left it.
+	// Returns is how often the work tree came back to this state after leaving it.
 	Returns int `json:"returns,omitempty"`
 }
 
-// Seen is what one iteration left behind for the next to be compared with.
+// Seen holds the values of one iteration with which the next is compared.
 type Seen struct {
 	Signature signature.Hash `json:"signature,omitempty"`
 	Tree      signature.Hash `json:"tree,omitempty"`
@@ -355,32 +358,32 @@ type Decision struct {
 	Time      time.Time `json:"time"`
 	Iteration int       `json:"iteration"` // the last one before it
 	Question  string    `json:"question,omitempty"`
-	// Findings are what a command found that an answer to the question ran, cut.
+	// Findings are the shortened findings of a command that an answer to the question ran.
 	Findings string `json:"findings,omitempty"`
 	ActionApplied
 }
 
-// Ending is the verdict on a run.
+// Ending is how a run ended.
 type Ending struct {
 	Status   Status  `json:"status"`
 	ExitCode int     `json:"exit_code"`
 	Guard    GuardID `json:"guard,omitempty"`
-	// Decision is the option that ended the run, Responder who took it and
-	// Reason why.
+	// Decision is the option that ended the run, Responder who chose it, and Reason the
+	// reason.
 	Decision  string `json:"decision,omitempty" mask:"option"`
 	Responder string `json:"responder,omitempty" mask:"own"`
 	Reason    string `json:"reason,omitempty"`
-	// Rule is where the deciding rule stands, as file:line, Assistant which assistant it
-	// was, and At when it was decided; zero when nobody decided.
+	// Rule is the location of the deciding rule, as file:line, Assistant is the assistant that
+	// decided, and At is when; zero if nobody decided.
 	Rule      string    `json:"rule,omitempty" mask:"own"`
 	Assistant Assistant `json:"assistant,omitzero"`
 	At        time.Time `json:"decided_at,omitzero"`
 }
 
-// Who is who ended the run, as [Answer.Who] says it.
+// Who returns who ended the run, in the form of [Answer.Who].
 func (e Ending) Who() string { return e.Assistant.who(e.Responder, e.Rule) }
 
-// Next is the step a run has to take next.
+// Next is the next step of a run.
 type Next string
 
 // The steps.
@@ -402,9 +405,8 @@ const (
 	NextEnd      Next = "end"      // nothing is left to do
 )
 
-// Next says what has to happen now. Completion is judged before any guard, and
-// no iteration starts without every guard having seen the last one. The trip
-// is set with [NextTrip].
+// Next returns the next step. Completion is checked before any guard, and no iteration starts
+// before every guard has seen the last one. The trip is set with [NextTrip].
 func (s *State) Next(guards []Guard) (Next, *Trip) {
 	switch {
 	case s.Ended:
@@ -449,8 +451,8 @@ func (s *State) Next(guards []Guard) (Next, *Trip) {
 	return NextIterate, nil
 }
 
-// paced is the moment from which the next iteration may start, where so many started
-// within an hour that it may not now.
+// paced returns when the next iteration may start and true, if the hourly limit on iterations
+// does not let it start now.
 func (s *State) paced(now time.Time) (time.Time, bool) {
 	if s.CallsPerHour == 0 || len(s.Calls) < s.CallsPerHour {
 		return time.Time{}, false
@@ -462,8 +464,8 @@ func (s *State) paced(now time.Time) (time.Time, bool) {
 // NextIteration is the number of the iteration to run next.
 func (s *State) NextIteration() int { return s.Iterations + 1 }
 
-// Match is the hash by which the run compares signatures: of all that they say, or
-// of all but the counts (Loose). It is what a [KnownIssue] has.
+// Match returns the hash with which the run compares signatures: of everything in them, or of
+// everything but the counts (Loose). A [KnownIssue] holds this hash.
 func (s *State) Match(sig signature.Signature) signature.Hash {
 	if s.Loose {
 		return sig.Loose
@@ -476,7 +478,7 @@ func (s *State) IsKnown(h signature.Hash) bool {
 	return slices.ContainsFunc(s.Known, func(k KnownIssue) bool { return k.Hash == h })
 }
 
-// WindowIssues are the distinct signatures that are the evidence of the trip.
+// WindowIssues returns the distinct signatures that are evidence of the trip.
 func (s *State) WindowIssues(t Trip) []KnownIssue {
 	var from []KnownIssue
 	switch {

@@ -13,9 +13,9 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// Apply folds one event into the state. An event that cannot happen in this
-// state gives [ErrEvent] and changes nothing: a journal that does not replay
-// was damaged or written by something else.
+// Apply folds one event into the state. For an event that cannot happen in this state it
+// returns [ErrEvent] and changes nothing: a journal that does not replay was damaged or
+// written by something else.
 func (s *State) Apply(e Event) error {
 	if e.Data == nil {
 		return refusal("event %d has no data", e.Seq)
@@ -30,7 +30,7 @@ func (s *State) Apply(e Event) error {
 	return nil
 }
 
-// take folds an event that can happen now.
+// take folds an event that was not refused.
 func (s *State) take(e Event) {
 	s.Seq = e.Seq
 	s.Elapsed = max(s.Elapsed, e.Elapsed) // time never runs backwards
@@ -130,8 +130,8 @@ func (s *State) fold(e Event) {
 	}
 }
 
-// foldOutage notes whether an agent worked, and since when what it needs is away. What was
-// cut off says neither.
+// foldOutage records whether an agent has worked, and since when the service that it needs has
+// been unavailable. An iteration that was cut off affects neither.
 func (s *State) foldOutage(d IterationFinished, at time.Time) {
 	switch {
 	case d.Outage != "" && s.Outage == nil:
@@ -142,8 +142,7 @@ func (s *State) foldOutage(d IterationFinished, at time.Time) {
 	}
 }
 
-// foldIteration counts the iteration, unless it runs again: then nothing that is
-// judged by looks at it.
+// foldIteration counts the iteration, unless it runs again; it is then not used as evidence.
 func (s *State) foldIteration(d IterationFinished) {
 	s.Running, s.Open, s.Crashes = false, 0, 0
 	s.warn(d.Warnings)
@@ -199,7 +198,7 @@ func (s *State) foldIteration(d IterationFinished) {
 	s.weigh(d, moved)
 }
 
-// warn adds warnings of an iteration, each once.
+// warn adds the warnings of an iteration, each only once.
 func (s *State) warn(warnings []string) {
 	for _, w := range warnings {
 		if len(s.Warnings) < warningsKept && !slices.Contains(s.Warnings, w) {
@@ -208,7 +207,7 @@ func (s *State) warn(warnings []string) {
 	}
 }
 
-// judged takes what the judge found.
+// judged applies the judge's result.
 func (s *State) judged(d IterationFinished) {
 	s.Checked.take(d.Tally)
 	s.Tasks = d.Tasks.after(s.Tasks)
@@ -216,15 +215,15 @@ func (s *State) judged(d IterationFinished) {
 	s.Passed = d.Outcome == OutcomeDone && !s.Advance
 }
 
-// again makes ready for an iteration that has not had its chance: it says again what
-// it has to say, and has what was said to it.
+// again prepares for repeating an iteration that was cut short: its messages are dropped,
+// because it will send them again, and its guidance is kept.
 func (s *State) again() {
 	s.Malformed = max(0, s.Malformed-s.Unread)
 	s.unsay()
 	s.Guidance, s.Later = joinLines(s.Guidance, s.Later), ""
 }
 
-// tell gives guidance to the next iteration that begins.
+// tell adds guidance for the next iteration that begins.
 func (s *State) tell(guidance string) {
 	if s.Running {
 		s.Later = joinLines(s.Later, guidance)
@@ -233,7 +232,7 @@ func (s *State) tell(guidance string) {
 	}
 }
 
-// hold takes over what the next iterations are told until another answer replaces it.
+// hold sets the guidance that applies until another answer replaces it.
 func (s *State) hold(d ActionApplied) {
 	switch {
 	case d.Unsaid:
@@ -246,7 +245,7 @@ func (s *State) hold(d ActionApplied) {
 	}
 }
 
-// Told is what the next iteration is told: what holds, and what is for it alone.
+// Told returns the guidance for the next iteration: the lasting one and the one for it alone.
 func (s *State) Told() string {
 	text := s.Guidance
 	for _, held := range []string{s.Words, s.Holds} {
@@ -257,7 +256,7 @@ func (s *State) Told() string {
 	return text
 }
 
-// guide makes the guidance of the next iteration when one has ended that counts.
+// guide sets the guidance of the next iteration after one that counts has ended.
 func (s *State) guide(d IterationFinished) {
 	had := s.Guidance
 	if d.Cause != CauseCrash { // then it never came to use it
@@ -309,12 +308,13 @@ func (s *State) weigh(d IterationFinished, moved bool) {
 // wordsCore is the Core of turns in which an agent did nothing but say something.
 const wordsCore signature.Hash = 1
 
-// OnlyWords reports whether the last CoreRun iterations changed nothing, and differ at most
-// in what an agent said.
+// OnlyWords reports whether the last CoreRun iterations changed nothing and differ only in
+// what the agent said, if at all.
 func (s *State) OnlyWords() bool { return s.Core == wordsCore }
 
-// moving counts the iterations in a row that moved the work tree and are progress by that
-// alone: a time limit ended the work, or an agent's turn ended that no check judges.
+// moving counts the consecutive iterations that changed the work tree and are progress only
+// because of that: a time limit ended the work, or an agent's turn ended and no check judges
+// it.
 func (s *State) moving(d IterationFinished, moved bool) int {
 	judged := d.WorkExitCode != nil
 	timedOut := d.WorkCause != CauseExited || !judged && d.Transcript && (d.Cause == CauseIterationTimeout || d.Cause == CauseIdleTimeout)
@@ -325,7 +325,7 @@ func (s *State) moving(d IterationFinished, moved bool) int {
 	return s.Moving + 1
 }
 
-// Failure is how an iteration failed that counts.
+// Failure is the failure of an iteration that counts.
 type Failure struct {
 	Hash    signature.Hash `json:"hash,omitempty"` // zero: it did not fail, it was only not done
 	Failing int            `json:"failing"`        // checks; -1 is unknown
@@ -338,7 +338,7 @@ func failureOf(h signature.Hash, d IterationFinished) Failure {
 	return Failure{Hash: h, Failing: d.Signature.Failing}
 }
 
-// endWith sets the ending when the iteration is the run's last.
+// endWith sets the ending if the iteration is the run's last.
 func (s *State) endWith(d IterationFinished) {
 	switch {
 	case s.decided():
@@ -355,15 +355,15 @@ func (s *State) endWith(d IterationFinished) {
 	}
 }
 
-// takeBack drops an answer that was not carried out: the question is asked again.
+// takeBack drops an answer that was not carried out, so that the question is asked again.
 func (s *State) takeBack() {
 	if s.Answer != nil {
 		s.Answer, s.Given = nil, s.Given[:max(0, len(s.Given)-1)]
 	}
 }
 
-// decided reports whether somebody has ended the run for good: nothing that comes
-// before that is on record changes it.
+// decided reports whether somebody has ended the run for good: no later event changes that
+// before it is recorded.
 func (s *State) decided() bool { return s.Ending != nil && !s.Ending.Status.Resumable() }
 
 func (s *State) endDone() { s.Ending = &Ending{Status: StatusDone} }
@@ -408,8 +408,8 @@ func (s *State) foldClosed(d QuestionClosed) {
 	s.settled()
 }
 
-// settled forgets the trip that was being settled, but not the answers it had:
-// a guard that trips again without a new iteration is the same trip.
+// settled forgets the trip that was being settled, but keeps its answers: a guard that trips
+// again without a new iteration is the same trip.
 func (s *State) settled() {
 	s.Trip, s.Question, s.Answer, s.Findings = nil, nil, nil, ""
 	s.Restarted = false
@@ -480,8 +480,8 @@ func (d ActionApplied) ending(status Status, at time.Time) *Ending {
 	}
 }
 
-// reset starts a guard's counter over. Only an answered question does that, and the
-// end of a sub-task where it counts failures in a row.
+// reset clears a guard's counter. Only an answered question may do so, and for consecutive
+// failures the end of a sub-task.
 func (s *State) reset(id GuardID) {
 	if s.ResetAt == nil {
 		s.ResetAt = map[GuardID]int{}
@@ -492,15 +492,15 @@ func (s *State) reset(id GuardID) {
 	}
 }
 
-// streaksEnd forgets the failures that came again.
+// streaksEnd forgets repeated failures.
 func (s *State) streaksEnd() {
 	s.Cycles.Reset()
 	s.Core, s.CoreRun, s.Failures = 0, 0, nil
 	s.Labels, s.KnownRun = nil, 0
 }
 
-// foldResumed opens the run again. An iteration that was cut off by a crash is
-// no longer running; it keeps its number and is counted when it has finished.
+// foldResumed opens the run again. An iteration cut off by a crash is no longer running; it
+// keeps its number and counts once it has finished.
 func (s *State) foldResumed(d RunResumed) {
 	s.Resumes++
 	if e := s.Ending; d.Protected != nil && e != nil && e.Status == StatusPaused && e.Responder == RespondedByUser {
@@ -509,7 +509,7 @@ func (s *State) foldResumed(d RunResumed) {
 	if s.Running {
 		s.foldLost()
 	}
-	// An ending that was decided before a crash stands, unless resuming undoes it.
+	// An ending decided before a crash remains, unless the resume reverses it.
 	if s.Ended || d.Reopen || s.Ending != nil && s.Ending.Status.Resumable() {
 		s.Ending = nil
 	}
@@ -532,17 +532,18 @@ func (s *State) foldResumed(d RunResumed) {
 	}
 }
 
-// foldLost takes the iteration back that nobody will see the end of.
+// foldLost withdraws an iteration whose end will never be observed.
 func (s *State) foldLost() {
 	s.Crashes++
 	s.Running = false
 	s.again()
 }
 
-// last keeps the last n of a list. What was before them goes when the list grows next.
+// last returns the last n elements of a list. The elements before them are released when the
+// list next grows.
 func last[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
 
-// How much of what the command says is kept.
+// How much of the command's messages is kept.
 const (
 	signalsKept   = 64 // of each name, in an iteration
 	unreadKept    = 20
@@ -600,7 +601,7 @@ func (s *State) foldProtocol(d Data) {
 	}
 }
 
-// notice tells the next iteration something.
+// notice adds a message for the next iteration.
 func (s *State) notice(text string) {
 	if !slices.Contains(s.Notices, text) {
 		s.Notices = append(slices.Clone(s.Notices), text)
@@ -626,7 +627,8 @@ func (s *State) foldSignal(d SignalReceived) {
 	s.Signals = append(s.Signals, d.Signal)
 }
 
-// spend adds up, in billionths of a dollar: three times 0.1 are 0.3.
+// spend adds to the totals. Costs are rounded to billionths of a dollar, so that three times
+// 0.1 is 0.3.
 func (s *State) spend(usd float64, tokens int64) {
 	const billion, exact = 1e9, 1 << 53
 	s.Cost, s.Tokens = plus(s.Cost, usd), plus(s.Tokens, tokens)
@@ -635,11 +637,11 @@ func (s *State) spend(usd float64, tokens int64) {
 	}
 }
 
-// unsay drops what the command said in the iteration that is over.
+// unsay drops the command's messages from the iteration that has ended.
 func (s *State) unsay() { s.Signals, s.Unread, s.Objects = nil, 0, "" }
 
-// said counts the signals of that name in the running iteration: however many
-// others came, the first of each has its place.
+// said counts the signals of that name in the running iteration. Counting by name keeps room
+// for the first of each, however many others came.
 func (s *State) said(name signal.Name) int {
 	n := 0
 	for _, sig := range s.Signals {
@@ -650,7 +652,7 @@ func (s *State) said(name signal.Name) int {
 	return n
 }
 
-// unread tells the command what of its words could not be read.
+// unread tells the command which of its messages could not be read.
 func unread(d SignalReceived) string {
 	what := "Your signal " + string(d.Name)
 	switch d.Name {
@@ -662,15 +664,14 @@ func unread(d SignalReceived) string {
 	return what + " could not be read: " + d.Problem
 }
 
-// The names under which documents in the output are on record that could not be
-// read.
+// The names under which unreadable documents in the output are recorded.
 const (
 	NameChoices   signal.Name = "choices"
 	NameRejection signal.Name = "rejection"
 )
 
-// foldTree compares the work tree with what it was, and reports whether it moved. What
-// is not known is no change, and no standing still either.
+// foldTree compares the work tree with its previous state and reports whether it changed. An
+// unknown state counts neither as a change nor as idle.
 func (s *State) foldTree(d IterationFinished) (moved bool) {
 	before := s.Previous
 	s.Previous = &Seen{s.Match(d.Signature), d.Tree}
@@ -702,7 +703,7 @@ func (s *State) foldContent(content signature.Hash) {
 	s.Trees = last(append(trees, now), treesKept)
 }
 
-// foldRepeated takes a repetition, and tells the next iteration.
+// foldRepeated records a repetition and informs the next iteration.
 func (s *State) foldRepeated(d TurnRepeated) {
 	if s.Repeated == nil || s.Repeated.Iteration != d.Iteration { // else the turn has only not ended yet
 		s.Repetitions++

@@ -8,9 +8,9 @@ import (
 	"github.com/looprun/looprun/protocol/rejection"
 )
 
-// Effect computes what an answer to the open question does. It fails when the
-// answer would continue past a limit without extending it: the guard would ask
-// the same question for ever.
+// Effect computes the effect of an answer to the open question. It fails if the answer would
+// continue past a limit without extending it, because the guard would ask the same question
+// forever.
 func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 	d := ActionApplied{
 		Option: o.ID, Label: o.Label, Action: o.Action, Guard: s.Trip.Guard,
@@ -78,9 +78,9 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 	return d, nil
 }
 
-// Resolve finds the option that an answer to the open question takes, and checks
-// that it can be carried out. One that says something else beside its option is
-// none: to cancel, or a text, is not to go on.
+// Resolve returns the option that an answer to the open question chooses, and checks that it
+// can be carried out. An answer with anything besides one option is invalid: a cancellation or
+// a text must not continue the run.
 func (s *State) Resolve(a Answer) (Option, error) {
 	if a.Cancelled || a.Text != nil || len(a.Options) > 0 {
 		return Option{}, fmt.Errorf("%s answered with something else than one option; the question has %s", a.Responder, strings.Join(s.Question.OptionIDs(), ", "))
@@ -92,7 +92,7 @@ func (s *State) Resolve(a Answer) (Option, error) {
 	return o, err
 }
 
-// distinct is the list without repetitions.
+// distinct returns the list without duplicates.
 func distinct(list []GuardID) []GuardID {
 	var out []GuardID
 	for _, id := range list {
@@ -103,13 +103,13 @@ func distinct(list []GuardID) []GuardID {
 	return out
 }
 
-// joinLines joins the texts that say something.
+// joinLines joins the texts that are not blank.
 func joinLines(texts ...string) string {
 	texts = slices.DeleteFunc(slices.Clone(texts), func(t string) bool { return strings.TrimSpace(t) == "" })
 	return strings.Join(texts, "\n")
 }
 
-// extended are the limits after an extension.
+// extended returns the limits after an extension.
 func (s *State) extended(e Extend) Limits {
 	l := s.Limits
 	for _, g := range specs {
@@ -120,26 +120,26 @@ func (s *State) extended(e Extend) Limits {
 	return l
 }
 
-// lifts reports whether the limit that tripped leaves room under the new limits.
+// lifts reports whether the limit that tripped has room left under the new limits.
 func (s *State) lifts(l Limits) bool {
 	x := s.Trip.Guard.Spec().extended()
 	return x == nil || x.lifted(s, l)
 }
 
-// raised reports whether the limit that the guard watches is higher in those.
+// raised reports whether the guard's limit is higher in now.
 func (l Limits) raised(id GuardID, now Limits) bool {
 	x := id.Spec().extended()
 	return x != nil && x.raised(l, now)
 }
 
-// Note is something that the loop itself has to say in a question: the key of
-// its wording, and what that can mention.
+// Note is a remark of the loop itself in a question: the key of its wording, and the values
+// that it can mention.
 type Note struct {
 	Key    string
 	Values map[string]any
 }
 
-// Texts words the notes. [Questions] that have no such method get English.
+// Texts provides the wording of the notes. [Questions] without this method get English.
 type Texts interface {
 	Text(key string, values map[string]any) string
 }
@@ -155,7 +155,7 @@ const (
 	LabelBest    = "label_best"     // Number: the option that takes it
 )
 
-// String is the note in English.
+// String returns the note in English.
 func (n Note) String() string {
 	v := n.Values
 	switch n.Key {
@@ -177,7 +177,7 @@ func (n Note) String() string {
 	return n.Key
 }
 
-// Capped reports whether answers can add no more to the limit of that guard.
+// Capped reports whether answers can add nothing more to that guard's limit.
 func (s *State) Capped(id GuardID) (Note, bool) {
 	if x := id.Spec().extended(); x != nil {
 		if ceiling, full := x.full(s); full {
@@ -187,7 +187,7 @@ func (s *State) Capped(id GuardID) (Note, bool) {
 	return Note{}, false
 }
 
-// room says how much less than an option promises the cap leaves.
+// room returns a note if the cap leaves less than an option promises.
 func (s *State) room(q Question) (Note, bool) {
 	x := s.Trip.Guard.Spec().extended()
 	for _, o := range q.Options {
@@ -201,8 +201,8 @@ func (s *State) room(q Question) (Note, bool) {
 	return Note{}, false
 }
 
-// offer takes the options out of the question that cannot be carried out now,
-// and says why, in the words of the texts.
+// offer removes the options that cannot be carried out now from the question, and gives the
+// reason in the words of texts.
 func (s *State) offer(q Question, texts Texts) Question {
 	say := func(n Note) string {
 		if texts != nil {
@@ -248,8 +248,8 @@ func (s *State) offer(q Question, texts Texts) Question {
 	return q
 }
 
-// offerBest names the iteration with the fewest failures where that is not the last, and
-// offers to take it where the last one can be accepted.
+// offerBest names the iteration with the fewest failures if that is not the last, and offers
+// to accept it if the last one can be accepted.
 func (s *State) offerBest(q Question, say func(Note) string) Question {
 	if !s.fell() {
 		return q
@@ -266,8 +266,8 @@ func (s *State) offerBest(q Question, say func(Note) string) Question {
 	return q
 }
 
-// delivered is guidance in the form in which the answer to a signal reaches the
-// command: Task, Agent, Question, Guidance.
+// delivered formats guidance as the command receives the answer to a signal: Task, Agent,
+// Question, Guidance.
 func (s *State) delivered(guidance string) string {
 	sig := s.Signal
 	if sig == nil || s.Trip == nil || (s.Trip.Guard != Blocked && s.Trip.Guard != Clarification) {
@@ -290,7 +290,7 @@ func (s *State) delivered(guidance string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// consequences are the events that belong before the answer is carried out.
+// consequences returns the events to record before the answer is carried out.
 func (s *State) consequences(o Option, a Answer, d ActionApplied) []Data {
 	var list []Data
 	if s.Trip.Guard == Rejection && s.Rejected != nil && !s.Decided {
@@ -302,10 +302,9 @@ func (s *State) consequences(o Option, a Answer, d ActionApplied) []Data {
 	return list
 }
 
-// restarts reports whether the answer starts the attempts at the task over: a person's
-// words do, and so does any answer that goes on after the last attempt. A policy, an
-// assistant or the work itself restarts nothing else; a rejection that is overridden
-// does not either.
+// restarts reports whether the answer resets the attempts at the task. A person's words do so,
+// and so does any answer that continues after the last attempt. Otherwise a policy, an
+// assistant or the work itself does not reset them, nor does overriding a rejection.
 func (s *State) restarts(a Answer, d ActionApplied) bool {
 	switch {
 	case !d.Action.Continues():
@@ -318,7 +317,7 @@ func (s *State) restarts(a Answer, d ActionApplied) bool {
 	return a.Person && d.Guidance != ""
 }
 
-// decision is the record of what became of the rejection.
+// decision returns the record of the decision about the rejection.
 func (s *State) decision(o Option, a Answer, d ActionApplied) RejectionDecided {
 	r := RejectionDecided{
 		RejectionID: s.Rejected.RejectionID, Decision: rejection.Decision(o.ID),

@@ -17,11 +17,11 @@ import (
 // askedKept is how many questions of the command can wait at once.
 const askedKept = 64
 
-// answeredKept is how many answers are remembered, to say who was first.
+// answeredKept is how many answers are remembered, to report who answered first.
 const answeredKept = 20
 
-// Unanswered is the first question of the command that waits for its answer;
-// nil when there is none.
+// Unanswered returns the first question of the command that waits for its answer; nil if there
+// is none.
 func (s *State) Unanswered() *Question {
 	for i := range s.Asked {
 		if s.Asked[i].Answer == nil {
@@ -31,8 +31,8 @@ func (s *State) Unanswered() *Question {
 	return nil
 }
 
-// Pending are all questions that wait for an answer, in the order in which they
-// will be asked.
+// Pending returns all questions that wait for an answer, in the order in which they will be
+// asked.
 func (s *State) Pending() []Question {
 	var list []Question
 	if s.Question != nil && s.Answer == nil {
@@ -46,8 +46,8 @@ func (s *State) Pending() []Question {
 	return list
 }
 
-// Answerable are the questions that an answer can still do something for: the pending
-// ones, unless the run has ended for good.
+// Answerable returns the questions that can still be answered: the pending ones, unless the
+// run has ended for good.
 func (s *State) Answerable() []Question {
 	if s.Ended && !s.Ending.Status.Resumable() {
 		return nil
@@ -55,8 +55,8 @@ func (s *State) Answerable() []Question {
 	return s.Pending()
 }
 
-// Unused is the last answer that a run at rest was given and has not carried out, in words
-// for a person; empty: there is none. Whoever resumes the run uses it.
+// Unused returns, in words, the last answer that was given while the run was not running and
+// has not been carried out; empty if there is none. Resuming the run uses it.
 func (s *State) Unused() string {
 	if !s.Ended || !s.Ending.Status.Resumable() || len(s.Pending()) > 0 {
 		return ""
@@ -70,8 +70,8 @@ func (s *State) Unused() string {
 	return ""
 }
 
-// Concludes reports whether the answer that is to be carried out ends the run, or pauses
-// it: nothing is to be run for it.
+// Concludes reports whether carrying out the answer ends or pauses the run, so that nothing
+// needs to run for it.
 func (s *State) Concludes() bool {
 	if s.Answer == nil || s.Question == nil {
 		return false
@@ -80,8 +80,8 @@ func (s *State) Concludes() bool {
 	return err == nil && (o.Action.Ends() || o.Action == ActionPause)
 }
 
-// objection says why the iteration that ends is not done, whatever its exit code:
-// the command itself said that something is open. Only a check knows better.
+// objection returns why the iteration that is ending is not done whatever its exit code: the
+// command itself reported that something is open. Only a check can overrule it.
 func (s *State) objection() string {
 	for _, sig := range s.Signals {
 		if sig.Name == signal.Blocked || sig.Name == signal.Clarify ||
@@ -100,15 +100,15 @@ func (s *State) objection() string {
 	return ""
 }
 
-// waitsForAnswer is why an iteration is not done that asked a question in vain.
+// waitsForAnswer is why an iteration whose question got no answer is not done.
 const waitsForAnswer = "a question waits for its answer"
 
-// sameOver is how often in a row an iteration may end as waiting for an answer to the same
-// question. From then on it counts: the answer changes nothing.
+// sameOver is how many times in a row an iteration may end as waiting for an answer to the
+// same question. After that it counts, because the answer changes nothing.
 const sameOver = 2
 
-// asksInVain reports whether the question was waited for and answered so often that the
-// iteration counts in which it is asked once more.
+// asksInVain reports whether the same question has been waited for and answered so often that
+// an iteration that asks it once more counts.
 func (s *State) asksInVain(q *Question) bool {
 	return s.SameQuestions >= sameOver && s.SameQuestion == q.offer()
 }
@@ -129,9 +129,8 @@ func (s *State) asked(id string) *Asked {
 	return &s.Asked[i]
 }
 
-// Kept is the entry for a question that was asked before under the same name
-// with the same options: its answer, once there is one and it answers this one
-// too, is for who asks again.
+// Kept returns the entry for an earlier question with the same name and the same options. If
+// its answer fits this question too, the new asker receives it.
 func (s *State) Kept(q Question) *Asked {
 	for i := range s.Asked {
 		a := &s.Asked[i]
@@ -142,9 +141,9 @@ func (s *State) Kept(q Question) *Asked {
 	return nil
 }
 
-// Remembered is the last answer to the same question, for the command that asks it
-// again under the name that it gave it; nil: it is to be asked. What lets something
-// happen, and what a person alone may answer, is asked each time.
+// Remembered returns the last answer to the same question, if the command asks it again under
+// the name it gave it; nil if it must be asked. Questions that permit something or that only a
+// person may answer are asked every time.
 func (s *State) Remembered(q Question) *Answered {
 	if q.Again || q.ownName() == "" || q.Kind == KindConfirm || q.Exclusive || q.Mandatory || q.Advice != nil || len(q.Path) > 0 {
 		return nil
@@ -161,20 +160,21 @@ func (s *State) Remembered(q Question) *Answered {
 	return nil
 }
 
-// asksAs reports whether both ask the same, of the same people, with the same to choose from.
+// asksAs reports whether both questions ask the same people the same thing with the same
+// choices.
 func (q *Question) asksAs(other Question) bool {
 	return q.Kind == other.Kind && q.Text == other.Text && slices.Equal(q.Options, other.Options) && q.To == other.To &&
 		q.Multi == other.Multi && q.AllowText == other.AllowText && q.Advice == nil
 }
 
-// unfetched is the place of the oldest question whose answer waits to be fetched; -1:
+// unfetched returns the index of the oldest question whose answer waits to be fetched; -1 if
 // there is none.
 func (s *State) unfetched() int {
 	return slices.IndexFunc(s.Asked, func(a Asked) bool { return a.Answer != nil })
 }
 
-// foldAsked adds a question of the command. Where there is no room an answer gives way
-// that nobody came to fetch: whoever asks for it again is asked again.
+// foldAsked adds a question of the command. If there is no room, it drops an answer that was
+// never fetched; that question must then be asked again.
 func (s *State) foldAsked(q Question) {
 	if i := s.unfetched(); len(s.Asked) >= askedKept && i >= 0 {
 		s.unask(s.Asked[i].Question.ID)
@@ -186,8 +186,9 @@ func (s *State) unask(id string) {
 	s.Asked = slices.DeleteFunc(slices.Clone(s.Asked), func(a Asked) bool { return a.Question.ID == id })
 }
 
-// NotWaiting says that a question takes no answer (any more), who was first, and what
-// waits now in its place: an answer is for one question.
+// NotWaiting returns the error for an answer to a question that does not wait (any more). It
+// names who answered first and the question that waits now: an answer is for one question
+// only.
 func (s *State) NotWaiting(questionID string) error {
 	now := ""
 	for _, q := range s.Pending() {
@@ -213,19 +214,19 @@ func (s *State) questionID() string {
 	return s.Question.ID
 }
 
-// Advice is what an assistant said against a question. From then on, and whenever
-// the same question is asked again in the run, only a person can let it through: a
-// rule or a default may end or pause, and no assistant is asked.
+// Advice is an assistant's advice against a question. From then on, and whenever the same
+// question is asked again in the run, only a person can let it through: a rule or a default
+// may end or pause the run, and no assistant is asked.
 type Advice struct {
-	// Text is what the person who answers is told.
+	// Text is shown to the person who answers.
 	Text string `json:"text"`
-	// Reason is why, in the assistant's own words; empty where none is known.
+	// Reason is the reason in the assistant's own words; empty if unknown.
 	Reason    string    `json:"reason,omitempty"`
 	Assistant Assistant `json:"assistant,omitzero"`
 }
 
-// Advised is a question that an assistant rejected: by its guard and by the
-// signature at that time, or by the name that the command gave it and by its words.
+// Advised identifies a question that an assistant rejected: by its guard and the signature at
+// that time, or by the command's name for it and its words.
 type Advised struct {
 	Guard     GuardID        `json:"guard,omitempty"`
 	Signature signature.Hash `json:"signature,omitempty"`
@@ -234,12 +235,12 @@ type Advised struct {
 	Advice
 }
 
-// advisedKept is how many rejected questions are remembered. Past it every question
-// of the run is taken for one of them.
+// advisedKept is how many rejected questions are remembered. Beyond that, every question of
+// the run is treated as rejected.
 const advisedKept = 64
 
-// ForPerson is the question as a person is asked it: what an assistant said against
-// it comes first, and nothing is preselected.
+// ForPerson returns the question as a person sees it: an assistant's advice against it comes
+// first, and nothing is preselected.
 func (q Question) ForPerson() Question {
 	if q.Advice == nil {
 		return q
@@ -250,8 +251,8 @@ func (q Question) ForPerson() Question {
 	return q
 }
 
-// WithAdvice is the question with what was said against it, also as a detail, for
-// those who see it elsewhere than at a prompt.
+// WithAdvice returns the question with the advice attached, also as a detail for those who see
+// it elsewhere than at a prompt.
 func (q Question) WithAdvice(a Advice) Question {
 	q.Advice = &a
 	if !slices.Contains(q.Details, a.Text) {
@@ -260,8 +261,8 @@ func (q Question) WithAdvice(a Advice) Question {
 	return q
 }
 
-// againstAdvice refuses an answer that is no person's and lets through what an
-// assistant rejected. What only stops is never against it.
+// againstAdvice refuses an answer that lets through a question an assistant rejected, unless a
+// person gave it. Answers that only stop the run are always allowed.
 func (q *Question) againstAdvice(a Answer) error {
 	o, listed := q.Option(a.Option)
 	action := o.Action
@@ -275,8 +276,8 @@ func (q *Question) againstAdvice(a Answer) error {
 	return fmt.Errorf("%s answered %q, and only a person may go on with what an assistant recommended rejecting", a.Responder, a.String())
 }
 
-// RejectedBy reports whether the answer is an assistant's rejection: no to a confirm
-// question, cancel to a guard's.
+// RejectedBy reports whether the answer is an assistant's rejection: no to a confirm question,
+// or cancel to a guard's.
 func (q *Question) RejectedBy(a Answer) bool {
 	if a.Responder != RespondedByAssistant || a.Person {
 		return false
@@ -285,8 +286,8 @@ func (q *Question) RejectedBy(a Answer) bool {
 	return q.Kind == KindConfirm && a.Option == No || q.From != FromCommand && o.Action == ActionCancel
 }
 
-// ownName is the name that the command gave its question; empty where it has one by
-// its place only, q1 and so on, which says nothing.
+// ownName returns the command's own name for its question; empty if the name is only its
+// position, such as q1, which identifies nothing.
 func (q *Question) ownName() string {
 	if number, ok := strings.CutPrefix(q.AskID, "q"); ok {
 		if _, err := strconv.Atoi(number); err == nil {
@@ -296,8 +297,8 @@ func (q *Question) ownName() string {
 	return q.AskID
 }
 
-// words tell questions apart by what they ask and offer, whatever the case, the
-// white space and the order of the options.
+// words returns a hash of the question's text and options, which ignores case, white space and
+// the order of the options.
 func (q *Question) words() signature.Hash {
 	plain := func(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
 	var options []string
@@ -308,13 +309,13 @@ func (q *Question) words() signature.Hash {
 	return signature.Hash(xxhash.Sum64String(fmt.Sprintf("%s %q %q", q.Kind, plain(q.Text), options)))
 }
 
-// offer tells questions apart by the name that the command gave them, or else by their
-// text, and by what they offer.
+// offer returns a hash of the question's options and of the command's name for it, or else its
+// text.
 func (q *Question) offer() signature.Hash {
 	return signature.Hash(xxhash.Sum64String(fmt.Sprintf("%s %q %q", q.Kind, cmp.Or(q.ownName(), q.Text), q.OptionIDs())))
 }
 
-// identity is what the question is known by when it is asked again.
+// identity returns what identifies the question when it is asked again.
 func (s *State) identity(q Question) Advised {
 	if q.From == FromCommand {
 		return Advised{AskID: q.ownName(), Words: q.words()}
@@ -326,8 +327,7 @@ func (s *State) identity(q Question) Advised {
 	return id
 }
 
-// same reports whether both are the same question. A signature that is not known
-// tells nothing apart.
+// same reports whether both are the same question. An unknown signature matches any other.
 func (a Advised) same(b Advised) bool {
 	if a.Guard != "" || b.Guard != "" {
 		return a.Guard == b.Guard && (a.Signature == b.Signature || a.Signature == 0 || b.Signature == 0)
@@ -335,7 +335,7 @@ func (a Advised) same(b Advised) bool {
 	return a.AskID != "" && a.AskID == b.AskID || a.Words == b.Words
 }
 
-// adviceOn is what an assistant said against the same question; nil: nothing.
+// adviceOn returns an assistant's advice against the same question; nil if there is none.
 func (s *State) adviceOn(q Question) *Advice {
 	id := s.identity(q)
 	for _, a := range slices.Backward(s.Advised) {
@@ -349,9 +349,8 @@ func (s *State) adviceOn(q Question) *Advice {
 	return nil
 }
 
-// advise remembers what was said against the question. One that the command asks in
-// other words under the same name, or the other way round, is remembered as it is
-// now too.
+// advise remembers the advice against the question. If the command changes the words but not
+// the name, or the name but not the words, the new form is remembered too.
 func (s *State) advise(q Question, a Advice) {
 	id := s.identity(q)
 	id.Advice = a
@@ -377,13 +376,13 @@ func (s *State) advise(q Question, a Advice) {
 	}
 }
 
-// unadvise forgets what was said against a question that a person has let through.
+// unadvise forgets the advice against a question that a person has let through.
 func (s *State) unadvise(q Question) {
 	id := s.identity(q)
 	s.Advised = slices.DeleteFunc(slices.Clone(s.Advised), func(a Advised) bool { return a.same(id) })
 }
 
-// recalled is the question with what was said against it when it was asked before.
+// recalled returns the question with the advice given when it was asked before.
 func (s *State) recalled(q Question) Question {
 	if q.Advice == nil {
 		q.Advice = s.adviceOn(q)
@@ -397,7 +396,7 @@ func (s *State) recalled(q Question) Question {
 	return q.WithAdvice(*q.Advice)
 }
 
-// foldAdvice adds what the assistant said against a question to it.
+// foldAdvice attaches an assistant's advice to the question.
 func (s *State) foldAdvice(d AdviceGiven) {
 	if d.Question != nil {
 		s.advise(*d.Question, d.Advice)
@@ -411,9 +410,8 @@ func (s *State) foldAdvice(d AdviceGiven) {
 	}
 }
 
-// foldVerdict remembers an assistant's rejection, and forgets it when a person lets
-// through what it rejected. What a person answers to a guard counts when it is
-// carried out.
+// foldVerdict remembers an assistant's rejection, and forgets it if a person lets the question
+// through. A person's answer to a guard takes effect when it is carried out.
 func (s *State) foldVerdict(q *Question, a Answer) {
 	switch {
 	case q.RejectedBy(a):

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// refuse says why the event cannot happen now; "" when it can.
+// refuse returns why the event cannot happen now; "" if it can.
 func (s *State) refuse(d Data) string {
 	_, starts := d.(RunStarted)
 	_, resumes := d.(RunResumed)
@@ -98,7 +98,7 @@ func (s *State) refuse(d Data) string {
 	return ""
 }
 
-// refuseOrder says why a run cannot be told that now.
+// refuseOrder returns why a run cannot take the order now; empty if it can.
 func (s *State) refuseOrder(d OrderReceived) string {
 	switch {
 	case d.Order == OrderStop:
@@ -115,7 +115,7 @@ func (s *State) refuseOrder(d OrderReceived) string {
 	return ""
 }
 
-// refuseProtocol says why an event that the command caused cannot happen now.
+// refuseProtocol returns why an event caused by the command cannot happen now.
 func (s *State) refuseProtocol(d Data) string {
 	switch d := d.(type) {
 	case SignalReceived:
@@ -179,7 +179,7 @@ func (s *State) refuseProtocol(d Data) string {
 	return ""
 }
 
-// refuseAsked says why an event about a question of the command cannot happen.
+// refuseAsked returns why an event about a question of the command cannot happen.
 func (s *State) refuseAsked(q Question) string {
 	switch {
 	case s.asked(q.ID) != nil:

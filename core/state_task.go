@@ -13,7 +13,7 @@ import (
 	"github.com/looprun/looprun/protocol/signal"
 )
 
-// foldTask puts another task in the place of the one that is worked on.
+// foldTask replaces the current task.
 func (s *State) foldTask(d ActionApplied) {
 	if d.Blocker != "" {
 		s.Blockers = last(append(slices.Clone(s.Blockers), d.Blocker), blockersKept)
@@ -35,11 +35,11 @@ func (s *State) foldTask(d ActionApplied) {
 	}
 }
 
-// counting are the guards whose streaks start over when the work goes on with another
-// task, or with words or an approach that it did not have. Limits do not: they bound the run.
+// counting returns the guards whose streaks are reset when the work continues with another
+// task, or with guidance or an approach that is new. Limits are not reset: they bound the run.
 func counting() []GuardID { return idsOf(func(g Spec) bool { return g.Streak }) }
 
-// retask puts the task of a rejection in the place of the rejected one.
+// retask replaces the rejected task with the one that the rejection names.
 func (s *State) retask(a Action, d *ActionApplied) error {
 	if s.Rejected == nil {
 		return errors.New("no rejection names another task")
@@ -47,7 +47,7 @@ func (s *State) retask(a Action, d *ActionApplied) error {
 	r := s.Rejected.Rejection
 	switch a {
 	case ActionDecompose:
-		// They are all there, also where their dependencies cannot be ordered.
+		// All of them are returned, even if their dependencies cannot be ordered.
 		tasks, _ := r.Subtasks()
 		if len(tasks) == 0 {
 			return errors.New("the rejection names no sub-tasks")
@@ -70,14 +70,14 @@ func taskText(t rejection.Task) string {
 	return t.Title + ": " + t.Scope
 }
 
-// Subtasks is how far a task is that was taken apart, by the titles of its parts.
+// Subtasks is the progress through a split task, by the titles of its parts.
 type Subtasks struct {
 	Done      []string `json:"done" doc:"Those that ended, in their order."`
 	Current   string   `json:"current" doc:"The one that is worked on; empty when all have ended."`
 	Remaining []string `json:"remaining" doc:"Those that have not begun, in their order."`
 }
 
-// Decomposed is how far the task is that was taken apart; nil: none was.
+// Decomposed returns the progress through the split task; nil if the task was not split.
 func (s *State) Decomposed() *Subtasks {
 	if s.Subtask == nil && len(s.Finished) == 0 {
 		return nil
@@ -93,7 +93,7 @@ func (s *State) Decomposed() *Subtasks {
 	return list
 }
 
-// Of is how many sub-tasks there are.
+// Of returns how many sub-tasks there are.
 func (l *Subtasks) Of() int {
 	n := len(l.Done) + len(l.Remaining)
 	if l.Current != "" {
@@ -102,7 +102,7 @@ func (l *Subtasks) Of() int {
 	return n
 }
 
-// Left is how many have not ended; 0 for nil.
+// Left returns how many have not ended; 0 for nil.
 func (l *Subtasks) Left() int {
 	if l == nil {
 		return 0
@@ -110,7 +110,7 @@ func (l *Subtasks) Left() int {
 	return l.Of() - len(l.Done)
 }
 
-// place is which of them is worked on, as 2/3; empty for nil.
+// place returns the position of the current sub-task, such as 2/3; empty for nil.
 func (l *Subtasks) place() string {
 	if l == nil {
 		return ""
@@ -118,7 +118,7 @@ func (l *Subtasks) place() string {
 	return fmt.Sprintf("%d/%d", min(len(l.Done)+1, l.Of()), l.Of())
 }
 
-// String is empty for nil.
+// String returns the progress in words; empty for nil.
 func (l *Subtasks) String() string {
 	if l == nil {
 		return ""
@@ -133,7 +133,7 @@ func (l *Subtasks) String() string {
 	return text
 }
 
-// title names a sub-task on one line; it is never empty.
+// title returns the name of a sub-task on one line; it is never empty.
 func title(t rejection.Task) string {
 	return cmp.Or(termsafe.Line(t.Title), termsafe.Line(t.Scope), "(no title)")
 }
@@ -146,9 +146,9 @@ func titles(tasks []rejection.Task) []string {
 	return list
 }
 
-// endsSubtask reports whether the iteration ends the sub-task that is worked on.
-// Where there is no check the judge says so. A check judges the whole: where it does
-// not pass, only what the command says in as many words ends a part of it.
+// endsSubtask reports whether the iteration ends the current sub-task. Without a check, the
+// judge decides. A check judges the whole task: if it does not pass, only an explicit message
+// from the command ends a part.
 func (s *State) endsSubtask(d IterationFinished) bool {
 	switch {
 	case s.Subtask == nil:
@@ -159,8 +159,8 @@ func (s *State) endsSubtask(d IterationFinished) bool {
 	return d.Outcome == OutcomeNotDone && d.Promised && len(s.Subtasks) > 0 && s.objection() == ""
 }
 
-// foldSubtask goes on with the next sub-task, or ends the run after the last. It is
-// another task: what counts failures in a row starts over, limits do not.
+// foldSubtask continues with the next sub-task, or ends the run after the last. Because this
+// is a different task, counts of consecutive failures are reset, but limits are not.
 func (s *State) foldSubtask() {
 	ended := *s.Subtask
 	s.Advance, s.Subtask = false, nil
@@ -181,8 +181,8 @@ func (s *State) foldSubtask() {
 		len(s.Finished), len(s.Finished)+1+len(s.Subtasks), title(ended), s.Task))
 }
 
-// foldList takes over the list of a task that was taken apart. A sub-task that is
-// taken apart itself, or becomes another one, does so in its place.
+// foldList takes over the list of a split task. A sub-task that is itself split or replaced
+// keeps its place in the list.
 func (s *State) foldList(d ActionApplied) {
 	switch {
 	case d.Subtask != nil:
@@ -195,8 +195,7 @@ func (s *State) foldList(d ActionApplied) {
 	}
 }
 
-// deferred is what the next iteration is told of a task that was put off, when the
-// run goes on.
+// deferred returns the message about a deferred task for the next iteration after a resume.
 func deferred(d ActionApplied) string {
 	text := "The task was deferred, to wait for this: " + d.Blocker
 	if d.Reason != "" {
@@ -205,7 +204,7 @@ func deferred(d ActionApplied) string {
 	return text + "\nThe run was resumed, so it goes on now."
 }
 
-// NextExpert is the expert that the ladder wants before the next iteration.
+// NextExpert returns the expert that the ladder requires before the next iteration.
 func (s *State) NextExpert() (ladder.Expert, bool) {
 	if len(s.Rungs) == 0 {
 		return ladder.Expert{}, false
@@ -214,8 +213,8 @@ func (s *State) NextExpert() (ladder.Expert, bool) {
 	return e, step == ladder.StepExpert
 }
 
-// MandatoryReason says why a person has to decide before the work goes on;
-// empty: nobody has to.
+// MandatoryReason returns why a person must decide before the work continues; empty if nobody
+// has to.
 func (s *State) MandatoryReason() string {
 	if len(s.Rungs) == 0 {
 		return ""
@@ -230,12 +229,12 @@ func (s *State) MandatoryReason() string {
 	return why
 }
 
-// LadderTask is the task whose attempts count now: the one that the command named last,
-// else the run's.
+// LadderTask returns the task whose attempts count now: the one that the command last named,
+// or else the run's.
 func (s *State) LadderTask() string { return cmp.Or(s.Climbed, s.Task) }
 
-// climbed is that task where the signals of the iteration name one, or did before; empty:
-// it is the run's.
+// climbed returns that task if the iteration's signals or earlier ones name it; empty for the
+// run's own task.
 func (s *State) climbed() string {
 	named := s.Climbed
 	for _, sig := range s.Signals {
@@ -250,8 +249,8 @@ func (s *State) climbed() string {
 	return named
 }
 
-// Weighed is what the last iteration is on the ladder: a distinct approach that
-// failed, the same one again, or an improvement.
+// Weighed returns how the last iteration counts on the ladder: as a distinct approach that
+// failed, a repetition, or an improvement.
 func (s *State) Weighed() AttemptRecorded {
 	d := AttemptRecorded{Iteration: s.Iterations}
 	if n := len(s.History); n >= 2 {
@@ -289,7 +288,7 @@ func (s *State) foldExpert(d ExpertFinished) {
 	s.Guidance = joinLines(s.Guidance, d.Guidance)
 }
 
-// foldAttempt folds the weight of an iteration.
+// foldAttempt folds the weighing of an iteration.
 func (s *State) foldAttempt(d AttemptRecorded) {
 	s.Weigh, s.Declared = false, nil
 	switch {
@@ -300,8 +299,8 @@ func (s *State) foldAttempt(d AttemptRecorded) {
 	}
 }
 
-// foldActing takes over the signal of the iteration that acts; the others are
-// on record.
+// foldActing takes over the one signal of the iteration that is acted on; the others are only
+// recorded.
 func (s *State) foldActing() {
 	s.Signal, s.Declared = nil, nil
 	s.Climbed = s.climbed()
@@ -339,8 +338,7 @@ func causeOf(sig signal.Signal) ladder.Cause {
 	return ladder.Clarification
 }
 
-// requestExpert asks for the next expert, and tells the command when there is
-// none.
+// requestExpert requests the next expert, and informs the command if there is none.
 func (s *State) requestExpert(name string) {
 	left := s.Ladder.Untried(s.Rungs, s.LadderTask())
 	switch {

@@ -10,10 +10,10 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// Weakening says what happens where the judge passes and less was checked than before.
+// Weakening is what happens if the judge passes but less was checked than before.
 type Weakening string
 
-// What can happen then. The zero value trips where a check judges a coding agent, and warns
+// The possible reactions. The zero value trips where a check judges a coding agent, and warns
 // elsewhere.
 const (
 	WeakenedTrips Weakening = "trip"
@@ -21,7 +21,7 @@ const (
 	WeakenedOff   Weakening = offWord
 )
 
-// ParseWeakening reads trip, warn or off.
+// ParseWeakening parses trip, warn or off.
 func ParseWeakening(text string) (Weakening, error) {
 	w := Weakening(text)
 	if w != WeakenedTrips && w != WeakenedWarns && w != WeakenedOff {
@@ -30,8 +30,8 @@ func ParseWeakening(text string) (Weakening, error) {
 	return w, nil
 }
 
-// Checked is the most that was checked in one iteration of a run, the precheck included.
-// The zero value knows nothing.
+// Checked is the most that was checked in one iteration of a run, including the precheck. The
+// zero value means that nothing is known.
 type Checked struct {
 	Known   bool     `json:"known,omitempty"` // Ran is
 	Ran     int      `json:"ran,omitempty"`
@@ -41,7 +41,7 @@ type Checked struct {
 	Parts   []string `json:"parts,omitempty"`   // packages whose tests ran
 }
 
-// take adds what an iteration states.
+// take adds the counts of an iteration.
 func (c *Checked) take(t *signature.Tally) {
 	if t == nil {
 		return
@@ -59,8 +59,8 @@ func (c *Checked) take(t *signature.Tally) {
 	}
 }
 
-// Weakened is why the pass of the last iteration is not done before somebody says so;
-// empty: it is, or nothing has passed.
+// Weakened returns why the pass of the last iteration does not count as done until somebody
+// confirms it; empty if it counts, or nothing has passed.
 func (s *State) Weakened() string {
 	if !s.Passed || s.Last == nil || s.Limits.Weakened == WeakenedOff {
 		return ""
@@ -68,8 +68,8 @@ func (s *State) Weakened() string {
 	return s.Last.Weakened
 }
 
-// weigh says in an iteration that passed what was checked less than before: as the reason of
-// a trip, or as a warning.
+// weigh records in a passed iteration what was checked less than before: as the reason for a
+// trip, or as a warning.
 func (d *Driver) weigh(end *IterationFinished) {
 	s := d.State
 	end.Weakened = ""
@@ -88,8 +88,8 @@ func (d *Driver) weigh(end *IterationFinished) {
 	end.Warnings = append(slices.Clone(end.Warnings), why)
 }
 
-// fewer says what a pass checked less than the run has seen before, and whether the tool
-// itself says that nothing ran where something had.
+// fewer returns what a pass checked less than earlier iterations did, and whether the tool
+// itself reports that nothing ran although something had run before.
 func (s *State) fewer(d *IterationFinished) (why string, zero bool) {
 	before, t := &s.Checked, d.Tally
 	if t == nil {
@@ -130,7 +130,7 @@ func isAre(n int) string {
 	return " are "
 }
 
-// missing are the names that are no longer there, where both lists are known.
+// missing returns the names that are gone, if both lists are known.
 func missing(before, now []string) []string {
 	if now == nil {
 		return nil
@@ -138,7 +138,7 @@ func missing(before, now []string) []string {
 	return slices.DeleteFunc(slices.Clone(before), func(n string) bool { return slices.Contains(now, n) })
 }
 
-// few lists names, the first five of them.
+// few lists the first five names and the number of the rest.
 func few(names []string) string {
 	const named = 5
 	shown := make([]string, 0, named)

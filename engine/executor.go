@@ -20,18 +20,18 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// Executor is the [Runner] that runs steps: the work, and the check that judges
-// it. Output goes to the user, to the output file, through the signature and
-// the promise scanner as it comes; nothing holds it whole.
+// Executor is the [Runner] that runs steps: the work, and the check that judges it. Output is
+// streamed to the user, the output file, the signature and the promise scanner; it is never
+// held in memory as a whole.
 type Executor struct {
 	Work  Step
 	Check Step // nil: the work's own exit judges
-	// Agent is the coding agent that the work starts; empty: nobody says that it starts one.
+	// Agent is the coding agent that the work is known to start; empty if none is known.
 	Agent string
-	// Passes is how often in a row the check must pass; zero is once.
+	// Passes is how many times in a row the check must pass; zero means once.
 	Passes int
 	Judge  *Judge // nil: [DefaultJudge]
-	// Promise is the text that the work prints when it is done; empty: none.
+	// Promise is the text that the work prints to declare itself done; empty for none.
 	Promise         string
 	PromiseAnywhere bool
 
@@ -50,47 +50,48 @@ type Executor struct {
 	PTY         bool                          // stdout and stderr through a pseudo terminal
 	Interactive bool                          // the work talks to the person at the terminal
 
-	// Tree is the state of the work tree, asked before and after a check that may have to run
-	// once more; zero is not known. Nil: no check is run once more.
+	// Tree returns the state of the work tree; zero means that it is not known. It is called
+	// before and after a check that may have to run once more. With nil, no check runs once
+	// more.
 	Tree func() signature.Hash
 
-	// ShowRepeats shows what the check prints also where it is the failure of the iteration
-	// before. Otherwise it waits for the end of the check, and is then shown or left out.
+	// ShowRepeats shows the check's output even if the check fails in the same way as in the
+	// previous iteration. Otherwise the output is held back until the check ends, and then
+	// shown or dropped.
 	ShowRepeats bool
-	// Ending is called when a step is asked to end: a Stdout or Stderr that waits
-	// for its reader holds the end up from then on. Nil: nobody is told.
+	// Ending is called when a step is asked to end: from then on, a Stdout or Stderr that
+	// waits for its reader delays the end. May be nil.
 	Ending func()
 
-	// Reports adds what the command wrote to files since the iteration began to
-	// the judge's signature; nil: there are no such files.
+	// Reports adds the content of files that the command wrote since the iteration began to
+	// the judge's signature; nil if there are no such files.
 	Reports func(s *signature.Signer, since time.Time)
 
-	// Mask takes secrets out of what is kept of a stream of output, and learned
-	// from it; what is shown has them. Nil: there are none.
+	// Mask removes secrets from the kept and analyzed output of a stream; shown output still
+	// has them. Nil means that there are none.
 	Mask func(to func([]byte)) Masker
-	// Listeners learn from what the work prints; they are reset before each
-	// iteration. Heard is called when it has ended, to add what they found. Nil:
-	// nobody listens, there is nothing to add.
+	// Listeners analyze the work's output; they are reset before each iteration. Heard is
+	// called when the iteration has ended, to add their results. Both may be nil.
 	Listeners Streams
 	Heard     func(core.Iteration, *core.IterationResult)
-	// Changed lists the protected files that are not as they were; it is asked where the
-	// judge has passed. The text shows what changed in them. Nil: none are protected.
+	// Changed lists the protected files that have changed, with a text that shows how; it is
+	// called if the judge passed. Nil means that no files are protected.
 	Changed func() (names []string, diff string)
-	// AlsoPromised reports whether the promise was made otherwise than in its own
-	// words; nil: it was not.
+	// AlsoPromised reports whether the promise was made in another way than in its own words;
+	// nil means that it was not.
 	AlsoPromised func() bool
-	// WaitOn recognises rate limits in what the work and the check print; nil: there are none.
+	// WaitOn recognises rate limits in the output of the work and the check; may be nil.
 	WaitOn Matcher
-	// StopOn recognises in what they print that no later iteration can pass; the run
-	// then ends as failed. Nil: there is nothing of the kind.
+	// StopOn recognises in their output that no later iteration can pass; the run then ends as
+	// failed. May be nil.
 	StopOn Matcher
-	// Outages recognises in what a coding agent says of its own failure that the service
-	// that it needs is away; nil: that is a failure like others.
+	// Outages recognises, in a coding agent's report of its own failure, that the service that
+	// it needs is unavailable. With nil, such a failure is like any other.
 	Outages Matcher
 
 	wanted   atomic.Bool // a promise means something in this iteration
 	promised atomic.Bool // it was made by a signal
-	// held is closed when output that is held back may go on; nil: none is.
+	// held is closed when held-back output may continue; nil if none is held.
 	held atomic.Pointer[chan struct{}]
 
 	mu      sync.Mutex
@@ -110,24 +111,24 @@ type Executor struct {
 	withheld    withheld
 }
 
-// Output keeps what an iteration prints: everything, and what the check prints
-// once more by itself. Close ends both.
+// Output stores what an iteration prints: everything, and the check's output a second time by
+// itself. Close closes both.
 type Output interface {
 	io.Writer
 	Check() io.Writer
 	Close() error
 }
 
-// Run runs one iteration: the work, then the check. The check runs also when a time
-// limit ended the work, with an IterationTimeout of its own. It does not run when the
-// run's time is over, or when the work cannot be run at its first try.
+// Run runs one iteration: the work, then the check. The check also runs after a time limit
+// ended the work, with an IterationTimeout of its own. It does not run if the run's time is
+// over or the work cannot be run at its first try.
 func (x *Executor) Run(ctx context.Context, it core.Iteration) (core.IterationResult, error) {
 	x.prepare(it)
 	out, err := x.open(it.Number)
 	if err != nil {
 		return core.IterationResult{}, err
 	}
-	// A step whose output can no longer be kept is ended: nothing may be lost.
+	// End a step whose output can no longer be stored: nothing may be lost.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	lost := &outputFile{cancel: cancel, out: out}
@@ -192,7 +193,7 @@ func (x *Executor) Run(ctx context.Context, it core.Iteration) (core.IterationRe
 	return d, nil
 }
 
-// Confirm implements [Confirmer]. What the check prints is not shown again.
+// Confirm implements [Confirmer]. It does not show the check's output again.
 func (x *Executor) Confirm(ctx context.Context, it core.Iteration) (core.IterationResult, int, error) {
 	x.prepare(it)
 	stdout, stderr := x.Stdout, x.Stderr
@@ -214,7 +215,7 @@ func (x *Executor) Confirm(ctx context.Context, it core.Iteration) (core.Iterati
 	return x.finished(exits, it, time.Since(began)), passes, nil
 }
 
-// checks reports whether there is something for the check to judge.
+// checks reports whether there is anything for the check to judge.
 func (x *Executor) checks(ctx context.Context, e Exits, it core.Iteration) bool {
 	return e.Work == nil || ctx.Err() == nil && !x.Judge.interrupted(e.Work) && (!cut(e.Work) || timedOut(e.Work)) && (!it.First || !unstartable(e.Work))
 }
@@ -230,7 +231,7 @@ func (x *Executor) open(n int) (Output, error) {
 	return out, nil
 }
 
-// prepare makes the analyzers once; they are reused for every iteration.
+// prepare creates the analyzers once; they are reused for every iteration.
 func (x *Executor) prepare(it core.Iteration) {
 	if x.Judge == nil {
 		x.Judge = new(DefaultJudge())
@@ -303,7 +304,7 @@ func (x *Executor) step(ctx context.Context, s Step, t *analyzer, it core.Iterat
 	return e
 }
 
-// recent is the end of what the running step printed, for whoever asks meanwhile.
+// recent is the end of the running step's output, which may be read at any time.
 type recent struct {
 	mu  sync.Mutex
 	end tail.Buffer
@@ -324,15 +325,16 @@ func (r *recent) take(b []byte) {
 	r.at = time.Now()
 }
 
-// Printed is the end of what the running iteration has printed, without secrets and
-// safe to show, and how long ago that was.
+// Printed returns the end of the running iteration's output, without secrets and safe to show,
+// and how long ago it was printed.
 func (x *Executor) Printed() (end string, quiet time.Duration) {
 	x.recent.mu.Lock()
 	defer x.recent.mu.Unlock()
 	return excerptOf(&x.recent.end), time.Since(x.recent.at)
 }
 
-// show passes output on. A reader that went away does not end the loop.
+// show passes output on. It ignores write errors, so that a reader that went away does not end
+// the loop.
 func (x *Executor) show(w io.Writer, b []byte) {
 	if held := x.held.Load(); held != nil {
 		<-*held
@@ -427,8 +429,8 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 	return d
 }
 
-// remark is the cause in words, and what the iteration's line should say beside: that a turn
-// was cut off, and why a promise is none.
+// remark returns the cause in words, plus anything the iteration's line should add: that a
+// turn was cut off, or why a promise does not count.
 func (x *Executor) remark(e Exits, d core.IterationFinished) string {
 	said := []string{d.Detail}
 	if e.Work != nil && !cut(e.Work) && e.Work.Failure == "" {
@@ -448,8 +450,8 @@ func (x *Executor) remark(e Exits, d core.IterationFinished) string {
 	return strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), "; ")
 }
 
-// sign makes the iteration's signature. The check is the judge, so it is that
-// of the check's output; the work's counts where the work itself failed.
+// sign makes the iteration's signature. The check is the judge, so the signature is that of
+// its output; the work's is added if the work itself failed.
 func (x *Executor) sign(e Exits, outcome core.Outcome) signature.Signature {
 	switch {
 	case cut(e.Check):
@@ -468,8 +470,8 @@ func (x *Executor) sign(e Exits, outcome core.Outcome) signature.Signature {
 	return checked
 }
 
-// signWork signs what failed work printed. Of what a time limit has cut off only that
-// counts.
+// signWork signs the output of failed work. If a time limit cut it off, only that fact is
+// signed.
 func (x *Executor) signWork(e Exits) signature.Signature {
 	if timedOut(e.Work) && e.Check != nil {
 		return core.CauseSignature(e.Work.Cause)
@@ -485,7 +487,7 @@ func (x *Executor) signWork(e Exits) signature.Signature {
 	return named(s, cmp.Or(said, x.work.excerpt()))
 }
 
-// named names a failure that is not known by the last line of what was said of it.
+// named gives an unrecognised failure the last line of its description as its name.
 func named(s signature.Signature, said string) signature.Signature {
 	lines := strings.Split(strings.TrimSpace(termsafe.Text(said)), "\n")
 	line := strings.TrimSpace(lines[len(lines)-1])
@@ -495,14 +497,14 @@ func named(s signature.Signature, said string) signature.Signature {
 	return s
 }
 
-// labelWidth is how much of a line names a failure.
+// labelWidth is how much of a line is used to name a failure.
 const labelWidth = 60
 
-// matchLimit bounds the line that is kept of a match, in bytes.
+// matchLimit is the maximum length of a recorded match line, in bytes.
 const matchLimit = 500
 
-// matched makes the iteration the run's last, or one that waits, where its output says
-// so. What passes is done, whatever was printed.
+// matched makes the iteration the run's last one, or a waiting one, if its output asks for
+// that. An iteration that passes is done, whatever was printed.
 func (x *Executor) matched(d *core.IterationFinished, work *Exit) {
 	if d.Outcome != core.OutcomeNotDone && d.Outcome != core.OutcomeError || d.RunsAgain() || d.Fatal != 0 {
 		return
@@ -526,8 +528,9 @@ func (x *Executor) matched(d *core.IterationFinished, work *Exit) {
 	}
 }
 
-// outage is the agent's own error where it says that the service that it needs is away: that
-// of its transcript, or else its standard error; empty: it did not fail, or of something else.
+// outage returns the agent's own error if it reports that the service that it needs is
+// unavailable. The error is taken from the agent's transcript, or else from standard error.
+// Empty means that the agent did not fail, or failed for another reason.
 func (x *Executor) outage(work *Exit) string {
 	if x.Outages == nil || work == nil || work.Code == 0 && work.troubled() == "" {
 		return ""
@@ -541,9 +544,9 @@ func (x *Executor) outage(work *Exit) string {
 	return termsafe.CutBytes(line, matchLimit)
 }
 
-// match is what the output has of it: of several lines the one with the latest
-// moment. Where none names one it is the check's before the work's, and that on
-// standard error before that on standard output.
+// match returns the matching line of the output: if there are several, the one with the latest
+// time. If no line names a time, the check comes before the work, and standard error before
+// standard output.
 func (x *Executor) match(m Matcher) (line string, until time.Time, found bool) {
 	if m == nil {
 		return "", time.Time{}, false
@@ -559,19 +562,18 @@ func (x *Executor) match(m Matcher) (line string, until time.Time, found bool) {
 	return line, until, found
 }
 
-// MakePromise makes the promise in place of the output, for the iteration that
-// runs. It reports whether one is wanted.
+// MakePromise makes the promise for the running iteration in place of its output. It reports
+// whether a promise is wanted.
 func (x *Executor) MakePromise() bool {
 	x.promised.Store(x.PromiseWanted())
 	return x.PromiseWanted()
 }
 
-// PromiseWanted reports whether a promise means something in the iteration that
-// runs: it is needed to be done, or it ends a part of a task that a check judges
-// as a whole.
+// PromiseWanted reports whether a promise matters in the running iteration: it is required for
+// done, or it ends a part of a task that a check judges as a whole.
 func (x *Executor) PromiseWanted() bool { return x.wanted.Load() }
 
-// mask puts the mask before what is kept of a stream.
+// mask applies the mask to the kept output of a stream.
 func (x *Executor) mask(to func([]byte)) (write func([]byte), flush func()) {
 	if x.Mask == nil {
 		return to, func() {}
@@ -598,9 +600,9 @@ func (x *Executor) started(s Stopper) {
 	}
 }
 
-// Hold lets the time limits of the running step stand still and holds its output
-// back, since somebody is asked what the command wants to know. With Interactive
-// the command stands still as well: the terminal is for the answer.
+// Hold stops the time limits of the running step and holds its output back while somebody is
+// asked the command's question. With Interactive the command is suspended too: the terminal is
+// needed for the answer.
 func (x *Executor) Hold() {
 	if x.Interactive {
 		x.Suspend()
@@ -616,7 +618,7 @@ func (x *Executor) Hold() {
 	}
 }
 
-// Release ends what Hold began.
+// Release undoes Hold.
 func (x *Executor) Release() {
 	if x.Interactive {
 		x.Resume()
@@ -632,8 +634,8 @@ func (x *Executor) Release() {
 	close(*x.held.Swap(nil))
 }
 
-// Suspend stops the running step with all that it started, until Resume was
-// called as often as Suspend.
+// Suspend stops the running step and everything it started until Resume has been called as
+// often as Suspend.
 func (x *Executor) Suspend() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -645,11 +647,11 @@ func (x *Executor) Suspend() {
 	}
 }
 
-// goesOn reports whether a step cannot be suspended at all. One for which it failed is
-// ending already, and stands still soon.
+// goesOn reports whether a step cannot be suspended at all. A step for which suspending failed
+// is already ending and stops soon.
 func goesOn(err error) bool { return errors.Is(err, errors.ErrUnsupported) }
 
-// Resume lets it go on.
+// Resume lets it continue.
 func (x *Executor) Resume() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -668,8 +670,8 @@ func (x *Executor) Resume() {
 	}
 }
 
-// Kill ends the running step at once, or the one that is about to start, without
-// the time that KillAfter gives it.
+// Kill ends the running step, or the one about to start, at once, without the grace period of
+// KillAfter.
 func (x *Executor) Kill() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -685,7 +687,7 @@ func (x *Executor) killLocked() {
 	x.running.Stop(syscall.SIGKILL)
 }
 
-// pause lets the iteration's time stand still until goOn was called as often.
+// pause stops the iteration's time until goOn has been called as often.
 func (x *Executor) pause() {
 	if x.still++; x.still == 1 {
 		x.since = time.Now()
@@ -698,7 +700,7 @@ func (x *Executor) goOn() {
 	}
 }
 
-// restart begins the iteration's time anew.
+// restart restarts the iteration's time.
 func (x *Executor) restart() time.Time {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -716,7 +718,7 @@ func (x *Executor) stoodStill() time.Duration {
 	return x.stood
 }
 
-// clocked is a running step whose time limits can stand still.
+// clocked is a running step whose time limits can be stopped.
 type clocked interface {
 	HoldClocks()
 	ReleaseClocks()

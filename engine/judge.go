@@ -14,47 +14,47 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// Exit says how a step ended.
+// Exit describes how a step ended.
 type Exit struct {
-	// Code is its exit status, 128+n when signal n killed it, 126 or 127 when
-	// it could not be started.
+	// Code is its exit status: 128+n if signal n killed it, 126 or 127 if it could not be
+	// started.
 	Code   int
 	Signal syscall.Signal // zero: no signal killed it
 	Cause  core.Cause     // why it ended, when not by itself
 	Detail string         // the cause in words
-	// Failure is what it says of a failure of its own, as an agent does that is not
-	// logged in, whatever it exits with; empty: it says nothing of one.
+	// Failure is a failure that the step itself reports, such as an agent that is not logged
+	// in, whatever its exit code; empty if it reports none.
 	Failure string
-	// Turn is how the turns of agents ended whose transcripts it printed.
+	// Turn is how the agents' turns in its transcripts ended.
 	Turn Turn
-	// Warnings are what somebody should know of the step, each a sentence, though
-	// it ended as it did; nil: nothing.
+	// Warnings are sentences about the step that a person should read although they do not
+	// change how it ended; nil if there are none.
 	Warnings []string
-	// Tasks says how the list of open tasks changed that it judges; nil: it did not.
+	// Tasks is how the list of open tasks that it judges changed; nil if it did not.
 	Tasks *core.TaskChanges
 	// OpenTasks says that nothing but open tasks of that list keeps the iteration from being done.
 	OpenTasks bool
-	// Err is the error of a [Func] that failed; Fatal says that the run ends with it.
+	// Err is the error of a [Func] that failed; Fatal reports that it ends the run.
 	Err   error
 	Fatal bool
 }
 
-// Turn says how the turns of coding agents ended, as their transcripts have it. Its zero value
-// is that of a command that printed none.
+// Turn describes how the turns of coding agents ended, according to their transcripts. The
+// zero value is for a command that printed none.
 type Turn struct {
-	// Wrong says of a turn that it began and has no end, or of one before the last that it
-	// failed; empty: neither. How the last failed is [Exit.Failure].
+	// Wrong describes a turn that began but has no end, or a turn before the last that failed;
+	// empty if there is neither. A failure of the last turn is in [Exit.Failure].
 	Wrong string
 	Ended bool // the last turn ended well
 }
 
-// Judge decides what an iteration's exits mean. With its zero value nothing ever
-// passes; where a Judge is nil, [DefaultJudge] takes its place.
+// Judge decides what an iteration's exits mean. With the zero value nothing ever passes; a nil
+// Judge means [DefaultJudge].
 type Judge struct {
 	Done   Codes // codes of the judge that pass
 	Errors Codes // codes of the judge that are errors
-	// WorkErrors are codes of the work that are errors, where a check or a
-	// promise judges.
+	// WorkErrors are exit codes of the work that count as errors if a check or a promise
+	// judges.
 	WorkErrors Codes
 	Stop       Codes // codes of the judge that end the run as failed
 	Promise    bool  // done needs the promise too
@@ -62,14 +62,14 @@ type Judge struct {
 	Terminal   bool  // exit 130 is a person's interrupt
 }
 
-// DefaultJudge passes exit 0 and takes 126 and up for errors; any failure of
-// the work is one where something else judges.
+// DefaultJudge returns a judge for which exit 0 passes and 126 and up are errors. If something
+// else judges the work, any failure of the work is an error.
 func DefaultJudge() Judge {
 	return Judge{Done: CodeRange(0, 0), Errors: CodeRange(126, 255), WorkErrors: CodeRange(1, 255)}
 }
 
-// Exits are what there is to judge: the work, nil in the precheck, and the
-// check, nil when there is none or it did not run.
+// Exits are the exits to judge: the work's, nil in the precheck, and the check's, nil if there
+// is none or it did not run.
 type Exits struct {
 	Work, Check *Exit
 	Promised    bool
@@ -79,7 +79,7 @@ type Exits struct {
 	again bool          // it can be run once more
 }
 
-// err is why the judge failed, or else the work.
+// err returns why the judge, or else the work, failed.
 func (e Exits) err() error {
 	if e.Check != nil && e.Check.Err != nil || e.Work == nil {
 		return e.Check.Err
@@ -87,8 +87,8 @@ func (e Exits) err() error {
 	return e.Work.Err
 }
 
-// Outcome is the first rule that matches. The judge is the check where there is one,
-// and else the work.
+// Outcome returns the outcome of the first rule that matches. The judge is the check if there
+// is one, or else the work.
 func (j Judge) Outcome(e Exits) core.Outcome {
 	judge := e.Check
 	if judge == nil {
@@ -111,12 +111,12 @@ func (j Judge) Outcome(e Exits) core.Outcome {
 	return core.OutcomeNotDone
 }
 
-// hears reports whether what the work did before a time limit of its own ended it
-// counts: something else judges it.
+// hears reports whether the work still counts after its own time limit ended it, because
+// something else judges it.
 func (j Judge) hears(e Exits) bool { return timedOut(e.Work) && (e.Check != nil || j.Promise) }
 
-// EndedWell reports whether the iteration is done: by the promise where one is needed, and by
-// the exit and the transcript of what judges it. Nothing else says so.
+// EndedWell reports whether the iteration is done: by the promise if one is needed, and by the
+// judge's exit and transcript. Nothing else decides it.
 func (j Judge) EndedWell(e Exits) bool {
 	switch {
 	case j.Promise && !e.Promised:
@@ -129,8 +129,8 @@ func (j Judge) EndedWell(e Exits) bool {
 	return j.passes(e.Work) || j.hears(e) && e.Work.troubled() == ""
 }
 
-// workFailed reports whether the work failed, where that counts: its exit code does
-// where something else judges.
+// workFailed reports whether the work failed in a way that counts. Its exit code counts if
+// something else judges.
 func (j Judge) workFailed(e Exits) bool {
 	switch {
 	case e.Work == nil:
@@ -145,14 +145,14 @@ func (j Judge) workFailed(e Exits) bool {
 	return e.Work.Signal != 0 || e.Work.Cause != core.CauseExited || j.WorkErrors.Has(e.Work.Code)
 }
 
-// blamed reports whether it is an error because of the work, and not of the check
-// that judges it.
+// blamed reports whether the iteration is an error because of the work, not because of the
+// check that judges it.
 func (j Judge) blamed(e Exits) bool {
 	return e.Check != nil && j.workFailed(e) && !cut(e.Check) && !j.fails(e.Check) && j.Outcome(e) == core.OutcomeError
 }
 
-// keepsSignal reports whether a promise that the work made with a signal still counts when
-// it has ended: not if the work failed after it.
+// keepsSignal reports whether a promise that the work made with a signal still counts after it
+// ended: it does not if the work failed afterwards.
 func (j Judge) keepsSignal(work *Exit) bool {
 	ended := work.Cause == core.CauseExited && work.Signal == 0 && (!j.WorkErrors.Has(work.Code) || j.Done.Has(work.Code))
 	return work.troubled() == "" && (ended || timedOut(work))
@@ -163,13 +163,13 @@ func (j Judge) interrupted(e *Exit) bool {
 		e.Cause == core.CauseExited && (e.Signal == syscall.SIGINT || j.Terminal && e.Code == core.StatusInterrupted.ExitCode()))
 }
 
-// cut reports whether looprun ended the step, or has lost it.
+// cut reports whether looprun ended the step or lost track of it.
 func cut(e *Exit) bool {
 	return e != nil && (e.Cause == core.CauseIterationTimeout || e.Cause == core.CauseIdleTimeout || e.Cause == core.CauseTurnLoop || e.Cause == core.CauseMaxRuntime || e.Cause == core.CauseLost)
 }
 
-// timedOut reports whether a time limit ended the step, and not the whole run, or that an
-// agent repeated itself.
+// timedOut reports whether the step, and not the whole run, was ended by a time limit or
+// because an agent repeated itself.
 func timedOut(e *Exit) bool {
 	return e != nil && (e.Cause == core.CauseIterationTimeout || e.Cause == core.CauseIdleTimeout || e.Cause == core.CauseTurnLoop)
 }
@@ -182,12 +182,12 @@ func (j Judge) fails(e *Exit) bool {
 	return e.Cause != core.CauseExited || e.Signal != 0 || e.troubled() != "" || j.Errors.Has(e.Code)
 }
 
-// troubled is what its transcript says against it: that a turn failed, or was cut off.
+// troubled returns the problem that its transcript shows: a turn failed or was cut off.
 func (e *Exit) troubled() string { return cmp.Or(e.Failure, e.Turn.Wrong) }
 
-// Fatal is the exit code with which the run ends at once, 0 when it goes on: a
-// command that cannot be run at its first try is not tried again, and a stop
-// code of the judge ends the run.
+// Fatal returns the exit code that ends the run at once, or 0 if the run continues. A command
+// that cannot be run at its first try is not retried, and a stop code of the judge ends the
+// run.
 func (j Judge) Fatal(e Exits, first bool) int {
 	judge := e.Check
 	if judge == nil {
@@ -214,8 +214,8 @@ func unstartable(e *Exit) bool {
 	return e.Cause == core.CauseStartFailed || e.Cause == core.CauseExited && e.Signal == 0 && (e.Code == core.ExitNotExecutable || e.Code == core.ExitNotFound)
 }
 
-// both is the signature of an iteration in which the work failed and the check
-// too: it is another failure when either is. What is blamed for it names it.
+// both returns the signature of an iteration in which both the work and the check failed: it
+// differs if either differs. The one to blame names it.
 func both(check, work signature.Signature, blamed bool) signature.Signature {
 	if work.Hash == 0 {
 		return check
@@ -238,8 +238,8 @@ func both(check, work signature.Signature, blamed bool) signature.Signature {
 // Codes is a set of exit codes, 0 to 255. The zero value is empty.
 type Codes struct{ bits [4]uint64 }
 
-// ParseCodes reads a list of codes and ranges such as "0,3" or "2,70-78", or
-// "none" for the empty set.
+// ParseCodes parses a list of codes and ranges such as "0,3" or "2,70-78", or "none" for the
+// empty set.
 func ParseCodes(text string) (Codes, error) {
 	var c Codes
 	if strings.TrimSpace(text) == "none" {
@@ -266,7 +266,7 @@ func (c *Codes) add(lo, hi int) {
 	}
 }
 
-// CodeRange is the set of all codes from lo to hi.
+// CodeRange returns the set of all codes from lo to hi.
 func CodeRange(lo, hi int) Codes {
 	var c Codes
 	c.add(max(lo, 0), min(hi, 255))
@@ -278,7 +278,7 @@ func (c Codes) Has(code int) bool {
 	return code >= 0 && code <= 255 && c.bits[code/64]&(1<<(code%64)) != 0
 }
 
-// Both are the codes that are in both sets.
+// Both returns the codes that are in both sets.
 func (c Codes) Both(d Codes) Codes {
 	for i := range c.bits {
 		c.bits[i] &= d.bits[i]
@@ -289,7 +289,7 @@ func (c Codes) Both(d Codes) Codes {
 // Empty reports whether no code is in the set.
 func (c Codes) Empty() bool { return c == Codes{} }
 
-// String writes the set as ParseCodes reads it.
+// String returns the set in the form that ParseCodes parses.
 func (c Codes) String() string {
 	var parts []string
 	for n := 0; n <= 255; n++ {

@@ -8,12 +8,12 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// LogObserver is an [Observer] that logs events. Config.Log is the short form
-// of it; a program that has an observer of its own calls both. With nil it logs
-// nothing. The context is given to the logger's handler.
+// LogObserver is an [Observer] that logs events. Config.Log is the short form; a program that
+// has an observer of its own calls both. With a nil logger it logs nothing. The context is
+// passed to the logger's handler.
 //
-// The message is the type of the event, as in the journal. The keys are these,
-// each of them only where it says something:
+// The message is the type of the event, as in the journal. The keys are as follows; keys
+// without a value are left out:
 //
 //	run          id of the run (Config.RunID)
 //	iteration    number of the iteration, 0 for the precheck
@@ -38,15 +38,15 @@ import (
 //	until        the moment up to which a limit is waited out
 //	error        why looprun itself failed
 //
-// Levels: failures of looprun itself are errors. A trip, an answer or a
-// message that could not be used, an assistant's advice, a question that nobody answered, an interrupt and an iteration
-// that ended as an error are warnings. The begin and the end of a run, the end
-// of an iteration, answers and what they did are information. All else is for
-// debugging: the begin of an iteration, heartbeats, costs, signals.
+// Levels: failures of looprun itself are errors. Warnings are trips, answers and messages that
+// could not be used, an assistant's advice, questions that nobody answered, interrupts, and
+// iterations that ended as an error. Information is the start and the end of a run, the end of
+// an iteration, answers and their effects. The rest is for debugging: the start of an
+// iteration, heartbeats, costs, signals.
 //
-// The command's output is never logged, nor what is made of it: no excerpts, no
-// labels, no findings. Neither are command lines, environments, questions,
-// reasons and guidance, which can hold secrets.
+// The command's output is never logged, and nothing derived from it: no excerpts, labels or
+// findings. Command lines, environments, questions, reasons and guidance are not logged
+// either, because they can hold secrets.
 func LogObserver(ctx context.Context, l *slog.Logger) Observer {
 	if l == nil {
 		return func(core.Event, *core.State) {}
@@ -63,7 +63,7 @@ func LogObserver(ctx context.Context, l *slog.Logger) Observer {
 	}
 }
 
-// logged is the level of an event and what is logged of it.
+// logged returns the level and the attributes to log for an event.
 func logged(e core.Event, s *core.State) (slog.Level, []slog.Attr) {
 	var a attrs
 	switch d := e.Data.(type) {
@@ -142,7 +142,8 @@ func loggedEnd(s *core.State) (slog.Level, []slog.Attr) {
 	return slog.LevelError, a
 }
 
-// loggedProtocol is what is logged of what the command says, and of what follows.
+// loggedProtocol returns the same for events that come from the command or follow from its
+// messages.
 func loggedProtocol(d core.Data) (slog.Level, []slog.Attr) {
 	var a attrs
 	switch d := d.(type) {
@@ -167,12 +168,12 @@ func loggedProtocol(d core.Data) (slog.Level, []slog.Attr) {
 	return slog.LevelDebug, a
 }
 
-// attrs are what is logged of an event.
+// attrs are the attributes logged for an event.
 type attrs []slog.Attr
 
 func (a attrs) number(key string, n int) attrs { return append(a, slog.Int(key, n)) }
 
-// text adds a text that is there.
+// text adds a text unless it is empty.
 func (a attrs) text(key, text string) attrs {
 	if text == "" {
 		return a

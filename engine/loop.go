@@ -13,41 +13,40 @@ import (
 	"github.com/looprun/looprun/protocol/ladder"
 )
 
-// heartbeatEvery is how often a run that waits for its command puts its elapsed
-// time on record, so that a crash loses no more of it than that.
+// heartbeatEvery is how often a run that waits for its command records its elapsed time. A
+// crash loses no more than that much time.
 const heartbeatEvery = 10 * time.Second
 
-// Loop drives a run. Fields are set before [Loop.Run] and not changed after.
+// Loop drives a run. Set its fields before [Loop.Run] and do not change them afterwards.
 type Loop struct {
 	Guards  []core.Guard // at least one
 	Runner  Runner
 	Journal core.Journal // nil: events are kept nowhere, and the state has the last of them
-	// Questions turns a trip into a question; nil: trips are not asked about.
+	// Questions turns a trip into a question; if nil, no questions are asked about trips.
 	Questions core.Questions
-	// Responders are asked in this order. What their answers say of who gave them counts:
-	// [core.OfProgram] is for one that reads answers from a wire. Where they say nothing
-	// they are a program's.
+	// Responders are asked in this order. Their answers state who gave them, and that is
+	// believed: use [core.OfProgram] for a responder that reads answers from a wire. Answers
+	// that do not state it count as a program's.
 	Responders []core.Responder
-	// Debug is run by the answer debug; nil: the answer is refused.
+	// Debug is run by the answer debug; if nil, that answer is refused.
 	Debug Debugger
-	// Experts runs those of the ladder; nil: each is unsuccessful.
+	// Experts runs the experts of the ladder; if nil, each is unsuccessful.
 	Experts Experts
-	// Backoff is the time between iterations; the zero value waits for nothing.
+	// Backoff is the delay between iterations; the zero value means no delay.
 	Backoff Backoff
-	// WaitDelay is how long a limit that names no moment is waited out at first;
-	// zero is 30 seconds. It doubles up to 15 minutes.
+	// WaitDelay is the first wait for a limit that names no time; zero means 30 seconds. It
+	// doubles up to 15 minutes.
 	WaitDelay time.Duration
-	// OutageLimit is [core.Driver]'s.
+	// OutageLimit is the OutageLimit of [core.Driver].
 	OutageLimit time.Duration
-	// Mask takes secrets out of texts before they are on record; nil: there are
-	// none.
+	// Mask removes secrets from texts before they are recorded; nil means that there are none.
 	Mask func(string) string
-	// Once pauses the run before a second iteration: who resumes it goes on.
+	// Once pauses the run before a second iteration; resuming it continues.
 	Once bool
-	// Took is active time that passed before [Loop.Resume] and was not measured: the
-	// run counts it as its own.
+	// Took is active time before [Loop.Resume] that was not measured: the run counts it as its
+	// own.
 	Took time.Duration
-	// Observe is told of every event; nil: nobody is.
+	// Observe receives every event; nil means no observer.
 	Observe Observer
 
 	mu      sync.Mutex // is held while state changes
@@ -66,7 +65,7 @@ type Loop struct {
 	asked   atomic.Pointer[chan struct{}] // closed at the next question
 }
 
-// Experts runs an expert's command. The error says why it could not be run.
+// Experts runs an expert's command. The error is why it could not be run.
 type Experts interface {
 	Expert(context.Context, *core.State, ladder.Expert) (core.ExpertFinished, error)
 }
@@ -77,8 +76,7 @@ type Debugger interface {
 	Debug(context.Context, *core.State, core.Option, core.Answer) (core.DebugFinished, error)
 }
 
-// Start begins a new run. It must be called once before [Loop.Run], unless
-// [Loop.Resume] is.
+// Start begins a new run. Before [Loop.Run], call either Start or [Loop.Resume] once.
 func (l *Loop) Start(d core.RunStarted) error {
 	if err := l.check(); err != nil {
 		return err
@@ -86,7 +84,7 @@ func (l *Loop) Start(d core.RunStarted) error {
 	return l.begin(0, func() error { return l.driver.Start(d) })
 }
 
-// begin starts the clock and the run, and stops the clock again where that fails.
+// begin starts the clock and the run, and stops the clock again if that fails.
 func (l *Loop) begin(elapsed time.Duration, start func() error) error {
 	if l.ready {
 		l.watch.Stop()
@@ -102,8 +100,8 @@ func (l *Loop) begin(elapsed time.Duration, start func() error) error {
 	return err
 }
 
-// Resume goes on with the run whose events made this state. An iteration that
-// looprun died in for the third time is not run again: it is an error.
+// Resume resumes the run whose events led to this state. An iteration in which looprun died
+// for the third time is not run again: it counts as an error.
 func (l *Loop) Resume(s core.State, d core.RunResumed) error {
 	if err := l.check(); err != nil {
 		return err
@@ -133,7 +131,7 @@ func (l *Loop) check() error {
 	return nil
 }
 
-// drive makes the driver of what the loop has been given.
+// drive creates the driver from the loop's fields.
 func (l *Loop) drive() {
 	witness, _ := l.Runner.(core.Witness)
 	if r, ok := l.Runner.(Repeater); ok {
@@ -146,7 +144,7 @@ func (l *Loop) drive() {
 	}
 }
 
-// State is a copy of what is known about the run so far. Any goroutine may call it once
+// State returns a copy of the run's current state. It may be called from any goroutine once
 // Start or Resume has returned.
 func (l *Loop) State() *core.State {
 	l.mu.Lock()
@@ -154,9 +152,8 @@ func (l *Loop) State() *core.State {
 	return l.state.Clone()
 }
 
-// Elapsed is the run's active time so far; zero before [Loop.Start] or
-// [Loop.Resume]. Once one of them has returned it may be called from any
-// goroutine.
+// Elapsed returns the run's active time so far; zero before [Loop.Start] or [Loop.Resume].
+// Once one of them has returned it may be called from any goroutine.
 func (l *Loop) Elapsed() time.Duration {
 	if l.watch == nil {
 		return 0
@@ -164,10 +161,10 @@ func (l *Loop) Elapsed() time.Duration {
 	return l.watch.Elapsed()
 }
 
-// Run is [Go] and [Handle.Wait].
+// Run is [Go] followed by [Handle.Wait].
 func (l *Loop) Run(ctx context.Context) (core.Result, error) { return Go(ctx, l).Wait() }
 
-// run takes step after step until the run has ended, and returns the verdict.
+// run takes one step after another until the run has ended, and returns the result.
 func (l *Loop) run(ctx context.Context) (core.Result, error) {
 	if !l.ready {
 		return core.Result{}, errors.New("Loop.Run before Start or Resume")
@@ -220,7 +217,7 @@ func (l *Loop) run(ctx context.Context) (core.Result, error) {
 	}
 }
 
-// cause is why the run ended, in the words of who caused it.
+// cause returns the error that made the run end.
 func (l *Loop) cause(ctx context.Context, r core.Result) error {
 	if r.Status == core.StatusInterrupted && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -228,8 +225,8 @@ func (l *Loop) cause(ctx context.Context, r core.Result) error {
 	return l.workErr
 }
 
-// record writes the event before its effect can be seen, and has it survive a power
-// loss where that is for a person to rely on.
+// record writes the event before its effect can be seen, and syncs the journal if the event
+// must survive a power loss.
 func (l *Loop) record(d core.Data) error {
 	l.mu.Lock()
 	e, err := core.Record(&l.state, l.Journal, l.Mask, l.watch.Elapsed(), d)
@@ -252,14 +249,14 @@ func (l *Loop) record(d core.Data) error {
 	return nil
 }
 
-// noJournal keeps nothing: a run that nobody resumes needs no more than its state.
+// noJournal discards events: a run that nobody resumes needs only its state.
 type noJournal struct{}
 
 func (noJournal) Append(core.Event) error { return nil }
 func (noJournal) Sync() error             { return nil }
 
-// survives reports whether the event has to survive a power loss before its effect is
-// seen: all do but those that are frequent, or follow from others.
+// survives reports whether the event must survive a power loss before its effect is seen. All
+// do, except those that are frequent or follow from others.
 func survives(d core.Data) bool {
 	switch d.(type) {
 	case core.RunStarted, core.RunResumed, core.IterationStarted, core.IterationFinished, core.GuardTripped, core.RunAlive, core.VerifyFinished,
@@ -270,11 +267,10 @@ func survives(d core.Data) bool {
 	return true
 }
 
-// BeforeVerify is called by a responder before it runs a command of its own. It
-// ends an iteration that stands still while its question is asked, since the
-// command needs the files that it has open; the iteration runs again under its
-// own number. The clock runs until AfterVerify. Both are for the responder that
-// is being asked.
+// BeforeVerify is called by a responder before it runs a command of its own. It ends an
+// iteration that is suspended while its question is asked, because the command needs the files
+// that the iteration has open; the iteration runs again under its own number. The clock runs
+// until AfterVerify. Both may only be called by the responder being asked.
 func (l *Loop) BeforeVerify() {
 	if l.end != nil {
 		l.end()
@@ -282,7 +278,7 @@ func (l *Loop) BeforeVerify() {
 	l.watch.Continue()
 }
 
-// AfterVerify puts the end of that command on record.
+// AfterVerify records the end of that command.
 func (l *Loop) AfterVerify(d core.VerifyFinished) error {
 	record := func() error { return l.record(d) }
 	err := l.await(context.Background(), &post{do: record, done: make(chan error, 1), urgent: true})
@@ -290,8 +286,8 @@ func (l *Loop) AfterVerify(d core.VerifyFinished) error {
 	return err
 }
 
-// failed ends the run on looprun's own failure. The journal may be the thing
-// that failed, so what cannot be written any more is only returned.
+// failed ends the run because looprun itself failed. The journal may be what failed, so
+// anything that can no longer be written is only returned.
 func (l *Loop) failed(err error) (core.Result, error) {
 	r := l.state.Result()
 	r.Cause = err
@@ -300,17 +296,17 @@ func (l *Loop) failed(err error) (core.Result, error) {
 	return r, err
 }
 
-// Interrupt is the cause with which a context is cancelled when looprun itself
-// is told to stop. Code is the exit code: 128 and the signal's number.
+// Interrupt is the cause of a context that was cancelled because looprun itself was told to
+// stop. Code is the exit code: 128 plus the signal's number.
 type Interrupt struct {
 	Signal string
 	Code   int
-	// Order is the stop that somebody outside asked for, which cancels the run; nil: it was
-	// the signal.
+	// Order is the stop order from outside that cancels the run; nil if the cause was the
+	// signal.
 	Order *core.OrderReceived
 }
 
-// Error makes an Interrupt usable as a cause.
+// Error implements error, so that an Interrupt can be the cause of a context's end.
 func (i *Interrupt) Error() string {
 	if i.Order != nil {
 		return "stopped by " + i.Order.Who()
@@ -318,13 +314,13 @@ func (i *Interrupt) Error() string {
 	return "interrupted by " + i.Signal
 }
 
-// interrupted says why the context ended.
+// interrupted returns the event that records why the context ended.
 func interrupted(ctx context.Context) core.Data {
 	return interruptedBy(context.Cause(ctx))
 }
 
-// interruptedBy says what the error is about: a signal, what a person pressed at a prompt,
-// or whatever else ended a context.
+// interruptedBy returns the event for an error: a signal, a key that a person pressed at a
+// prompt, or any other cause of a context's end.
 func interruptedBy(err error) core.Data {
 	i, ok := errors.AsType[*Interrupt](err)
 	switch {

@@ -13,9 +13,9 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// ask puts a question to the responders in turn for which nobody waits in the command,
-// and records what becomes of it. The first valid answer is taken; when there is none the
-// run ends with the guard's exit code. The clock stands still meanwhile.
+// ask puts a question that the command is not waiting for to the responders in turn, and
+// records the outcome. The first valid answer is taken; if there is none, the run ends with
+// the guard's exit code. The clock is stopped meanwhile.
 func (l *Loop) ask(ctx context.Context, q core.Question) error {
 	l.watch.Pause()
 	defer l.watch.Continue()
@@ -38,12 +38,12 @@ func (l *Loop) ask(ctx context.Context, q core.Question) error {
 	return err
 }
 
-// asks is how often a responder is asked when its answer to a question of the
-// command cannot be used.
+// asks is how many times a responder is asked if its answer to a question of the command is
+// unusable.
 const asks = 2
 
-// put puts the question to the responders in turn. The first valid answer is
-// taken. That of reply is [core.ErrNoAnswer] in words, [core.ErrDeferred] or
+// put puts the question to the responders in turn. The first valid answer is taken. The error
+// in reply is [core.ErrNoAnswer] with the reasons, [core.ErrDeferred] or
 // [core.ErrInterrupted]; the other error is looprun's own.
 func (l *Loop) put(ctx context.Context, q core.Question) (reply, error) {
 	valid := func(a core.Answer) error { return l.driver.Acceptable(q.ID, a) }
@@ -100,13 +100,13 @@ func (l *Loop) put(ctx context.Context, q core.Question) (reply, error) {
 	return reply{Answer: a, err: err}, nil
 }
 
-// unanswered is an [core.ErrNoAnswer] that says who was asked in vain.
+// unanswered is an [core.ErrNoAnswer] that names who was asked in vain.
 type unanswered string
 
 func (u unanswered) Error() string   { return string(u) }
 func (u unanswered) Is(e error) bool { return e == core.ErrNoAnswer }
 
-// respond lets one responder answer, until an answer comes from elsewhere.
+// respond waits for one responder's answer, or for an answer from elsewhere.
 func (l *Loop) respond(ctx context.Context, r core.Responder, q core.Question, valid func(core.Answer) error) reply {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -142,7 +142,7 @@ func (l *Loop) respond(ctx context.Context, r core.Responder, q core.Question, v
 	}
 }
 
-// prompt is the question that a responder is asked.
+// prompt is the question that a responder is currently asked.
 type prompt struct {
 	question core.Question
 	valid    func(core.Answer) error
@@ -150,7 +150,7 @@ type prompt struct {
 	first    *reply // the answer that came from elsewhere
 }
 
-// take takes an answer from elsewhere, where it is valid and the first.
+// take accepts an answer from elsewhere if it is valid and the first.
 func (p *prompt) take(e *elsewhere) {
 	e.answer.Responder = cmp.Or(e.answer.Responder, core.RespondedByProgram)
 	switch err := p.valid(e.answer); {
@@ -164,7 +164,7 @@ func (p *prompt) take(e *elsewhere) {
 	}
 }
 
-// debug runs the command of the answer.
+// debug runs the command that the answer requires.
 func (l *Loop) debug(ctx context.Context) error {
 	a := *l.state.Answer
 	o, err := l.state.Question.Resolve(a)
@@ -186,12 +186,12 @@ func (l *Loop) debug(ctx context.Context) error {
 	return l.driver.Debugged(end)
 }
 
-// besideLimit is how long a debug command has when the question that it is to
-// help with is about a deadline that has passed.
+// besideLimit is how long a debug command may run if its question is about a deadline that has
+// already passed.
 const besideLimit = time.Minute
 
-// within bounds what runs beside the iterations by the first deadline of the
-// guards: it is the run's time too.
+// within limits a command that runs between iterations to the first deadline of the guards,
+// because it uses the run's time too.
 func (l *Loop) within(ctx context.Context) (context.Context, func()) {
 	left, ok := l.driver.Remaining(l.watch.Elapsed())
 	if !ok {
@@ -204,8 +204,8 @@ func (l *Loop) within(ctx context.Context) (context.Context, func()) {
 	return limited, cancel
 }
 
-// askForCommand puts a question of the command to the responders while the command
-// waits for it. The clocks stand still meanwhile.
+// askForCommand puts a question of the command to the responders while the command waits for
+// the answer. The clocks are stopped meanwhile.
 func (l *Loop) askForCommand(ctx context.Context, first *asker) error {
 	if first.ctx.Err() != nil { // nobody would fetch the answer
 		first.reply <- reply{err: errGone}
@@ -246,8 +246,8 @@ func (l *Loop) askForCommand(ctx context.Context, first *asker) error {
 	return err
 }
 
-// fetch hands over the answer that waits for whoever asks again, or says that
-// there is none yet.
+// fetch delivers the waiting answer to an asker that asks again, or reports that there is none
+// yet.
 func (l *Loop) fetch(a *asker, k core.Asked) error {
 	if k.Answer == nil {
 		a.reply <- reply{err: core.ErrDeferred}
@@ -258,7 +258,7 @@ func (l *Loop) fetch(a *asker, k core.Asked) error {
 	return err
 }
 
-// poseForCommand asks and records what becomes of it. The error is looprun's own.
+// poseForCommand asks the question and records the outcome. The error is looprun's own.
 func (l *Loop) poseForCommand(ctx context.Context, g *askers, q core.Question) (reply, error) {
 	l.watch.Pause()
 	defer l.watch.Continue()
@@ -293,7 +293,7 @@ func (l *Loop) poseForCommand(ctx context.Context, g *askers, q core.Question) (
 	return h, err
 }
 
-// expert runs the next expert, between two iterations. The clock runs.
+// expert runs the next expert between two iterations, while the clock runs.
 func (l *Loop) expert(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return l.record(interrupted(ctx))
@@ -315,15 +315,15 @@ func (l *Loop) expert(ctx context.Context) error {
 	return l.driver.Advised(end)
 }
 
-// adviser is an [core.ErrNoAnswer] of one who leaves the question to a person and says
-// what that person should know, wherever they answer.
+// adviser is an [core.ErrNoAnswer] from a responder that leaves the question to a person and
+// has advice for that person, wherever they answer.
 type adviser interface {
 	error
 	Advice() core.Advice
 }
 
-// advise puts on record, once, what whoever answers the question should know, and
-// returns the question with it.
+// advise records, once, the advice for whoever answers the question, and returns the question
+// with it.
 func (l *Loop) advise(q core.Question, advice core.Advice) (core.Question, error) {
 	if l.Mask != nil {
 		advice.Text, advice.Reason = l.Mask(advice.Text), l.Mask(advice.Reason)
@@ -334,8 +334,8 @@ func (l *Loop) advise(q core.Question, advice core.Advice) (core.Question, error
 	return q.WithAdvice(advice), l.record(core.AdviceGiven{QuestionID: q.ID, Responder: core.RespondedByAssistant, Advice: advice})
 }
 
-// unadvised ends a question that nobody answered: what an assistant rejected is no,
-// where that is an answer, and else is not let through by anybody's default.
+// unadvised concludes a question that nobody answered. If an assistant rejected it, the answer
+// is no if that is possible; otherwise no default may let it through.
 func unadvised(q core.Question, nobody string) (core.Answer, error) {
 	no := core.Answer{Option: core.No, Responder: core.RespondedByAssistant}
 	switch {
@@ -351,13 +351,14 @@ func unadvised(q core.Question, nobody string) (core.Answer, error) {
 	return no, rejected(nobody)
 }
 
-// rejected is an unanswered question that an assistant recommended rejecting.
+// rejected is the error for an unanswered question that an assistant recommended rejecting.
 type rejected string
 
 func (r rejected) Error() string   { return string(r) }
 func (r rejected) Is(e error) bool { return e == core.ErrNoAnswer || e == core.ErrAdvised }
 
-// joint stands between what was said and a further reason: a sentence of its own begins anew.
+// joint returns the separator before a further reason: a full stop if the reason is a sentence
+// of its own.
 func joint(so, why string) string {
 	if first, n := utf8.DecodeRuneInString(why); unicode.IsUpper(first) {
 		if second, _ := utf8.DecodeRuneInString(why[n:]); !unicode.IsUpper(second) { // no variable's name

@@ -7,11 +7,12 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// confirmMost is how long a check that is run once more may take altogether. It was short
-// the first time.
+// confirmMost bounds the total time of running a check once more. The check was short the
+// first time.
 const confirmMost = 5 * time.Minute
 
-// confirm runs the check of the last iteration once more. What is sent meanwhile is handled.
+// confirm runs the check of the last iteration once more and meanwhile handles incoming
+// messages.
 func (l *Loop) confirm(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return l.record(interrupted(ctx))

@@ -12,9 +12,9 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// inbox is where other goroutines leave what they want of a loop: the command that
-// talks back, people at other terminals, and a responder that runs a command of its
-// own. The goroutine that runs the loop takes it out, with handle.
+// inbox holds the requests of other goroutines to a loop: from the command, from people at
+// other terminals, and from a responder that runs a command of its own. The goroutine that
+// runs the loop takes them out and passes them to handle.
 type inbox struct {
 	messages chan message
 	over     chan struct{} // closed when the loop has ended
@@ -28,7 +28,7 @@ func newInbox() inbox {
 	return inbox{messages: make(chan message), over: make(chan struct{})}
 }
 
-// send leaves a message. Its error says that nobody will take it.
+// send leaves a message. It returns an error if nobody will take it.
 func (b *inbox) send(ctx context.Context, m message) error {
 	if ctx.Err() != nil { // else chance would decide whether it is taken
 		return context.Cause(ctx)
@@ -43,7 +43,7 @@ func (b *inbox) send(ctx context.Context, m message) error {
 	}
 }
 
-// next is the next message: of those that waited the first, before new ones.
+// next yields the next message: the oldest one waiting, before new ones.
 func (b *inbox) next() <-chan message {
 	if len(b.waiting) == 0 {
 		return b.messages
@@ -53,16 +53,16 @@ func (b *inbox) next() <-chan message {
 	return next
 }
 
-// keep lets a message wait until no responder is asked.
+// keep makes a message wait until no responder is being asked.
 func (b *inbox) keep(m message) { b.waiting = append(b.waiting, m) }
 
-// remove takes those out of the waiting messages for which it holds.
+// remove removes the waiting messages for which holds returns true.
 func (b *inbox) remove(holds func(message) bool) {
 	b.waiting = slices.DeleteFunc(b.waiting, holds)
 }
 
-// handle carries out what a message wants. While a responder is asked that is only
-// what belongs to its question; all else waits.
+// handle carries out a message. While a responder is being asked, only messages about its
+// question are handled; the others wait.
 func (l *Loop) handle(ctx context.Context, m message) error {
 	l.inbox.remove(func(w message) bool { return w == m })
 	switch m := m.(type) {
@@ -88,8 +88,8 @@ func (l *Loop) handle(ctx context.Context, m message) error {
 	return nil
 }
 
-// drain handles what was sent during an iteration that is over already. Where all are
-// short, nobody else would take it before the run has ended.
+// drain handles messages that were sent during an iteration that has already ended. If all
+// iterations are short, nobody else would take them before the run ends.
 func (l *Loop) drain(ctx context.Context) error {
 	for {
 		select {
@@ -103,7 +103,7 @@ func (l *Loop) drain(ctx context.Context) error {
 	}
 }
 
-// post is something to be carried out by the goroutine that runs the loop.
+// post is a function to be called by the goroutine that runs the loop.
 type post struct {
 	do     func() error
 	done   chan error
@@ -127,7 +127,7 @@ type elsewhere struct {
 	done       chan error
 }
 
-// asker is one who waits for the answer to a question of the command.
+// asker waits for the answer to a question of the command.
 type asker struct {
 	ctx      context.Context
 	key      string
@@ -135,7 +135,7 @@ type asker struct {
 	reply    chan reply
 }
 
-// reply is an answer, and whom to tell that it counts.
+// reply is an answer, and the channel that is told when it counts.
 type reply struct {
 	core.Answer
 	err      error
@@ -158,25 +158,25 @@ func (h reply) confirm(err error) {
 	}
 }
 
-// tooLate is for an answer that came with the end of the run: it is not put on
-// record, and the question is asked again when the run is resumed.
+// tooLate rejects an answer that came as the run ended: it is not recorded, and the question
+// is asked again when the run is resumed.
 func (h reply) tooLate() {
 	h.confirm(fmt.Errorf("%w: it was interrupted before the answer counted", core.ErrEnded))
 }
 
-// Tell puts something on record that the command said: a signal, a rejection, a
-// cost. It returns when that is on record, which is not while a question is
-// asked. [core.ErrEvent] says that it cannot happen now, [core.ErrEnded] that the loop has
-// ended. Any goroutine may call it once Start or Resume has returned.
+// Tell records a message from the command: a signal, a rejection, a cost. It returns when the
+// message is recorded, which does not happen while a question is being asked. It returns
+// [core.ErrEvent] if the event cannot happen now, and [core.ErrEnded] if the loop has ended.
+// It may be called from any goroutine once Start or Resume has returned.
 func (l *Loop) Tell(ctx context.Context, d core.Data) error {
 	return l.request(ctx, func() error { return l.driver.Tell(d) })
 }
 
-// Order puts on record what somebody outside tells the run: words, or a pause. A stop is the
-// end of the run's context, with an [Interrupt] that has it as the cause. It returns when that
-// is on record, which is not while a question is asked. [core.ErrEvent] says that the run
-// cannot be told that now, [core.ErrEnded] that the loop has ended. Any goroutine may call it
-// once Start or Resume has returned.
+// Order records an order from outside the run: words, or a pause. For a stop, end the run's
+// context instead, with an [Interrupt] that holds the order as the cause. Order returns when
+// the order has been recorded, which does not happen while a question is being asked. It fails
+// with [core.ErrEvent] if the run cannot take the order now, and with [core.ErrEnded] if the
+// loop has ended. Any goroutine may call it once Start or Resume has returned.
 func (l *Loop) Order(ctx context.Context, d core.OrderReceived) error {
 	return l.request(ctx, func() error {
 		if err := l.driver.Refuse(d); err != nil {
@@ -186,7 +186,8 @@ func (l *Loop) Order(ctx context.Context, d core.OrderReceived) error {
 	})
 }
 
-// request posts what may be refused. A refusal is for the caller, and no failure of the loop.
+// request posts something that may be refused. A refusal is returned to the caller and is not
+// a failure of the loop.
 func (l *Loop) request(ctx context.Context, do func() error) error {
 	var refused error
 	err := l.post(ctx, func() error {
@@ -199,8 +200,8 @@ func (l *Loop) request(ctx context.Context, do func() error) error {
 	return cmp.Or(refused, err)
 }
 
-// post lets the goroutine that runs the loop carry something out, and returns when it
-// has, or when it never will. An error of it is looprun's own.
+// post has the goroutine that runs the loop call a function, and returns when it has done so
+// or never will. An error from the function is looprun's own.
 func (l *Loop) post(ctx context.Context, do func() error) error {
 	return l.await(ctx, &post{do: do, done: make(chan error, 1)})
 }
@@ -224,14 +225,13 @@ func (l *Loop) await(ctx context.Context, p *post) error {
 	return <-p.done
 }
 
-// Ask puts a question of the command to the responders and returns its answer,
-// with the question that was asked: questions with the same key that wait at the
-// same time are asked once, and then it is the first of them. One to choose from or for
-// a text that the command asks again, under the same AskID and in the same words, has
-// the answer that it had, unless it says Again. The
-// error is [core.ErrNoAnswer] when nobody answered, [core.ErrDeferred] when the question
-// is kept and the run pauses after the iteration, [core.ErrEnded] when the loop has
-// ended. Any goroutine may call it once Start or Resume has returned.
+// Ask puts a question of the command to the responders and returns its answer, with the
+// question that was asked. Questions with the same key that wait at the same time are asked
+// once, and the first of them is returned. A select or text question that the command asks
+// again, with the same AskID and the same words, gets its earlier answer, unless Again is set.
+// The error is [core.ErrNoAnswer] if nobody answered, [core.ErrDeferred] if the question is
+// kept and the run pauses after the iteration, and [core.ErrEnded] if the loop has ended. Ask
+// may be called from any goroutine once Start or Resume has returned.
 func (l *Loop) Ask(ctx context.Context, key string, q core.Question) (core.Asked, error) {
 	a := &asker{ctx: ctx, key: key, question: q, reply: make(chan reply, 1)}
 	if err := l.inbox.send(ctx, a); err != nil {
@@ -254,10 +254,10 @@ func (l *Loop) Ask(ctx context.Context, key string, q core.Question) (core.Asked
 	}
 }
 
-// Answer brings an answer from elsewhere to the question with that id, which has
-// to be the one that is open: an answer is for one question, and never for the
-// next. The first valid answer counts; a later one is refused with [core.ErrAnswered]
-// and who was first. Any goroutine may call it.
+// Answer passes an answer from elsewhere to the question with that id, which must be the open
+// one: an answer is for one question, and never for the next. The first valid answer counts; a
+// later one is refused with [core.ErrAnswered], which names who was first. Answer may be
+// called from any goroutine.
 func (l *Loop) Answer(ctx context.Context, questionID string, a core.Answer) error {
 	e := &elsewhere{questionID, a, make(chan error, 1)}
 	if err := l.inbox.send(ctx, e); err != nil {
@@ -266,11 +266,11 @@ func (l *Loop) Answer(ctx context.Context, questionID string, a core.Answer) err
 	return <-e.done
 }
 
-// errGone ends a prompt when nobody waits for its answer any more.
+// errGone ends a prompt when nobody waits for its answer any longer.
 var errGone = errors.New("whoever asked is gone")
 
-// queue keeps a question that comes while another one is asked. When it is the
-// same one its asker waits for the same answer.
+// queue keeps a question that arrives while another is being asked. If it is the same
+// question, its asker waits for the same answer.
 func (l *Loop) queue(a *asker) {
 	if l.askers != nil && l.askers.key == a.key {
 		l.askers.join(a)
@@ -279,7 +279,7 @@ func (l *Loop) queue(a *asker) {
 	l.inbox.keep(a)
 }
 
-// askers are all who wait for the answer to the same question.
+// askers are all askers that wait for the answer to the same question.
 type askers struct {
 	key    string
 	ctx    context.Context
@@ -295,8 +295,7 @@ func newAskers(ctx context.Context, key string) *askers {
 	return g
 }
 
-// join adds one who waits. When the last of them is gone the question is
-// withdrawn.
+// join adds an asker. When the last of them is gone, the question is withdrawn.
 func (g *askers) join(a *asker) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -317,10 +316,10 @@ func (g *askers) reply(h reply) {
 	}
 }
 
-// Advice is what an assistant said against a question of the command when it was
-// asked before, here or by a run inside this one; nil: nothing. It returns when nobody
-// is asked, with [core.ErrEnded] when the loop has ended. Any goroutine may call it once
-// Start or Resume has returned.
+// Advice returns an assistant's advice against a question of the command, given when it was
+// asked earlier, here or in a nested run; nil if there is none. It returns once no question is
+// being asked, and with [core.ErrEnded] if the loop has ended. It may be called from any
+// goroutine once Start or Resume has returned.
 func (l *Loop) Advice(ctx context.Context, q core.Question) (*core.Advice, error) {
 	var known *core.Advice
 	err := l.post(ctx, func() error {

@@ -7,7 +7,7 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// iterate runs one iteration, 0 being the precheck, and records its end.
+// iterate runs one iteration (0 is the precheck) and records its end.
 func (l *Loop) iterate(ctx context.Context, n int) error {
 	if stop, err := l.wait(ctx, n); stop || err != nil {
 		return err
@@ -25,14 +25,14 @@ func (l *Loop) iterate(ctx context.Context, n int) error {
 	return l.driver.Finish(it, end)
 }
 
-// ended is what came of an iteration.
+// ended is the result of an iteration.
 type ended struct {
 	core.IterationResult
 	err      error
 	panicked *Panic // of its supervisor
 }
 
-// running is an iteration that runs.
+// running is an iteration in progress.
 type running struct {
 	number  int
 	stop    context.CancelCauseFunc
@@ -40,7 +40,7 @@ type running struct {
 	stopped bool       // it was told to end
 }
 
-// wait returns what the runner returned, as often as it is called.
+// wait returns the runner's result. It may be called more than once.
 func (r *running) wait() ended {
 	end := <-r.done
 	r.done <- end
@@ -48,7 +48,7 @@ func (r *running) wait() ended {
 	return end
 }
 
-// over reports whether the iteration has come to its end without being told to.
+// over reports whether the iteration has ended without being told to.
 func (r *running) over() bool {
 	select {
 	case end := <-r.done:
@@ -66,15 +66,15 @@ func (r *running) halt(why error) ended {
 	return r.wait()
 }
 
-// cut ends the iteration and says what that makes of it.
+// cut ends the iteration and sets its outcome and cause.
 func (r *running) cut(why error, o core.Outcome, c core.Cause) (core.IterationResult, error) {
 	end := r.halt(why)
 	end.Outcome, end.Cause = o, c
 	return end.IterationResult, end.err
 }
 
-// runIteration runs the iteration in this goroutine, whose panics [Handle.Wait] has. Until
-// it is over the state belongs to the one that supervises it.
+// runIteration runs the iteration in this goroutine, so that [Handle.Wait] receives its
+// panics. Until the iteration has ended, the state belongs to the supervising goroutine.
 func (l *Loop) runIteration(ctx context.Context, it core.Iteration) (core.IterationResult, error) {
 	runCtx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -107,13 +107,13 @@ func (l *Loop) runIteration(ctx context.Context, it core.Iteration) (core.Iterat
 	if e.panicked != nil {
 		panic(e.panicked)
 	}
-	// What a question took to be answered is no time of the iteration.
+	// The time spent waiting for an answer is not the iteration's.
 	e.DurationMS = min(e.DurationMS, (l.watch.Elapsed() - began).Milliseconds())
 	return e.IterationResult, e.err
 }
 
-// supervise interrupts the iteration when ctx ends, asks when a deadline passes,
-// answers the command, and puts the elapsed time on record meanwhile.
+// supervise interrupts the iteration when ctx ends, asks when a deadline passes, answers the
+// command, and regularly records the elapsed time.
 func (l *Loop) supervise(ctx context.Context, r *running) (core.IterationResult, error) {
 	alive := time.NewTicker(heartbeatEvery)
 	defer alive.Stop()
@@ -159,7 +159,7 @@ func (l *Loop) supervise(ctx context.Context, r *running) (core.IterationResult,
 	}
 }
 
-// interruption is the cause with which the iteration is ended.
+// interruption returns the cause with which to end the iteration.
 func (l *Loop) interruption(ctx context.Context) error {
 	if i := l.state.Interrupt; i.Signal != "" || ctx.Err() == nil {
 		return &Interrupt{Signal: i.Signal, Code: i.Code}
@@ -167,7 +167,7 @@ func (l *Loop) interruption(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// deadline fires when the first guard with a deadline may trip.
+// deadline returns a channel that fires when the first guard with a deadline may trip.
 func (l *Loop) deadline() (<-chan time.Time, func()) {
 	left, ok := l.driver.Remaining(l.watch.Elapsed())
 	if !ok {
@@ -177,9 +177,9 @@ func (l *Loop) deadline() (<-chan time.Time, func()) {
 	return t.C, func() { t.Stop() }
 }
 
-// overtime suspends the running iteration, puts the trip to the responders,
-// and says whether the iteration may go on. A deadline that fired early, since
-// the process stood still meanwhile, is no trip.
+// overtime suspends the running iteration, puts the trip to the responders, and reports
+// whether the iteration may continue. A deadline that fired too early, because the process was
+// stopped meanwhile, is not a trip.
 func (l *Loop) overtime(ctx context.Context, r *running) (bool, error) {
 	if err := l.record(core.RunAlive{}); err != nil {
 		return false, err
@@ -212,7 +212,7 @@ func (l *Loop) overtime(ctx context.Context, r *running) (bool, error) {
 	return goOn, nil
 }
 
-// settle takes steps until the trip needs nothing more.
+// settle takes steps until the trip is settled.
 func (l *Loop) settle(ctx context.Context) error {
 	for l.state.Interrupt == nil {
 		next, err := l.driver.Next()

@@ -9,24 +9,25 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// MaxDelay is what exponential backoff grows to where [Backoff] says nothing else.
+// MaxDelay is the upper limit of exponential backoff unless [Backoff] sets another.
 const MaxDelay = 15 * time.Minute
 
-// Backoff is the time between two iterations. The zero value waits for nothing.
+// Backoff is the delay between two iterations. The zero value means no delay.
 type Backoff struct {
-	// Initial is the time before the first iteration of a run.
+	// Initial is the delay before the first iteration of a run.
 	Initial time.Duration
-	// Base is the time between the end of an iteration and the next one.
+	// Base is the delay between the end of an iteration and the next one.
 	Base time.Duration
-	// Exponential doubles Base with every iteration since the start or the last
-	// continuing answer, up to Max, and shortens or lengthens each delay by up to a
-	// quarter so that many loops do not keep step. No delay is longer than Max.
+	// Exponential doubles Base with every iteration since the start or the last continuing
+	// answer, up to Max. It also shortens or lengthens each delay by up to a quarter, so that
+	// many loops do not run in step. No delay is longer than Max.
 	Exponential bool
 	Max         time.Duration // 0: [MaxDelay], or Base where that is longer
 }
 
-// Delay is the time between two iterations, after so many since the start or the
-// last continuing answer; behind that answer it is as after the first.
+// Delay returns the delay between two iterations, after that many since the start or the last
+// continuing answer. Directly after such an answer it is the same as after the first
+// iteration.
 func (b Backoff) Delay(iterations int) time.Duration {
 	if b.Base <= 0 {
 		return 0
@@ -46,9 +47,9 @@ func (b Backoff) Delay(iterations int) time.Duration {
 	return shortest + rand.N(longest-shortest+1) //nolint:gosec // jitter needs no secrecy
 }
 
-// wait lets the time before an iteration pass: since the one before it ended, so
-// that the time in which somebody thought of an answer counts. It returns true when
-// the run has to look at its state again instead of iterating.
+// wait waits for the delay before an iteration. The delay counts from the end of the one
+// before, so the time spent on an answer is included. It returns true if the run must look at
+// its state again instead of iterating.
 func (l *Loop) wait(ctx context.Context, n int) (bool, error) {
 	if ctx.Err() != nil {
 		return true, l.record(interrupted(ctx))
@@ -69,8 +70,8 @@ func (l *Loop) wait(ctx context.Context, n int) (bool, error) {
 	return l.pass(ctx, left)
 }
 
-// Next is when the next iteration begins, while the delay before it passes; zero: none
-// does. Any goroutine may call it.
+// Next returns when the next iteration begins, during the delay before it; otherwise zero. It
+// may be called from any goroutine.
 func (l *Loop) Next() time.Time {
 	if at := l.next.Load(); at != nil {
 		return *at
@@ -78,8 +79,8 @@ func (l *Loop) Next() time.Time {
 	return time.Time{}
 }
 
-// pass lets time pass until none is left, and listens meanwhile. It returns true
-// when the run has to look at its state again.
+// pass waits until no time is left, and handles messages meanwhile. It returns true if the run
+// must look at its state again.
 func (l *Loop) pass(ctx context.Context, left func() time.Duration) (bool, error) {
 	alive := time.NewTicker(heartbeatEvery)
 	defer alive.Stop()
@@ -116,8 +117,8 @@ func (l *Loop) pass(ctx context.Context, left func() time.Duration) (bool, error
 	}
 }
 
-// waitOut lets the time pass until a rate limit is over. The clock
-// runs: max_runtime sees it.
+// waitOut waits until a rate limit is over. The clock keeps running, so this time counts
+// towards max_runtime.
 func (l *Loop) waitOut(ctx context.Context) error {
 	stop, err := l.pass(ctx, func() time.Duration {
 		if l.state.Until == nil { // somebody let it go on
@@ -131,25 +132,24 @@ func (l *Loop) waitOut(ctx context.Context) error {
 	return l.record(core.WaitFinished{})
 }
 
-// GoOn ends the wait for a limit of others early. It returns when that is on record;
-// [core.ErrEvent] says that nothing is being waited for, or nothing that a person may cut short,
-// [core.ErrEnded] that the loop has ended. Any goroutine may call it once Start or Resume has
-// returned.
+// GoOn ends the wait for an external limit early. It returns when that is recorded. It returns
+// [core.ErrEvent] if the run is not waiting, or not for something that a person may cut short,
+// and [core.ErrEnded] if the loop has ended. It may be called from any goroutine once Start or
+// Resume has returned.
 func (l *Loop) GoOn(ctx context.Context) error {
 	return l.request(ctx, l.driver.GoOn)
 }
 
-// How the stopwatch tells standing still from running: it looks at the clock
-// every tick, and a gap of more than gapLimit means that the process did not
-// run either (system suspend, SIGSTOP), so only gapLimit of it counts.
+// The stopwatch must detect when the process was not running. It looks at the clock every
+// tick, and a gap of more than gapLimit means that the process was stopped (system suspend,
+// SIGSTOP), so only gapLimit of it counts.
 const (
 	tickEvery = time.Second
 	gapLimit  = 5 * time.Second
 )
 
-// stopwatch measures the active time of a run. It is monotonic, stands still
-// while paused, and does not count time in which the process itself was
-// stopped. Safe for use by several goroutines.
+// stopwatch measures the active time of a run. It is monotonic, stops while paused, and does
+// not count time in which the process itself was stopped. It is safe for concurrent use.
 type stopwatch struct {
 	mu      sync.Mutex
 	elapsed time.Duration
@@ -157,7 +157,7 @@ type stopwatch struct {
 	done    chan struct{}
 }
 
-// startStopwatch goes on from what had elapsed before.
+// startStopwatch starts a stopwatch at the time already elapsed.
 func startStopwatch(elapsed time.Duration) *stopwatch {
 	w := &stopwatch{elapsed: elapsed, seen: time.Now(), done: make(chan struct{})}
 	go func() {
@@ -175,7 +175,7 @@ func startStopwatch(elapsed time.Duration) *stopwatch {
 	return w
 }
 
-// Elapsed is the active time so far.
+// Elapsed returns the active time so far.
 func (w *stopwatch) Elapsed() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -187,7 +187,7 @@ func (w *stopwatch) Elapsed() time.Duration {
 	return w.elapsed
 }
 
-// Pause stands the watch still until Continue.
+// Pause stops the watch until Continue.
 func (w *stopwatch) Pause() {
 	w.Elapsed()
 	w.mu.Lock()
@@ -195,7 +195,7 @@ func (w *stopwatch) Pause() {
 	w.mu.Unlock()
 }
 
-// Continue lets the watch run on.
+// Continue starts the watch again.
 func (w *stopwatch) Continue() {
 	w.mu.Lock()
 	if w.seen.IsZero() {

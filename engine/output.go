@@ -21,44 +21,44 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// Masker takes secrets out of a stream. It can hold back what may be the
-// beginning of one until Flush.
+// Masker removes secrets from a stream. Until Flush it can hold back text that may be the
+// beginning of a secret.
 type Masker interface {
 	Write([]byte)
 	Flush()
 }
 
-// Listener learns from one stream of output as it passes. Of the transcript of a coding
-// agent it gets what the agent says, and neither its tools' output nor the prompt.
+// Listener analyzes one stream of output as it passes. From a coding agent's transcript it
+// receives only the agent's messages, not its tools' output or the prompt.
 type Listener interface {
-	// Line takes a line as a terminal shows it: without its line break and escape
-	// sequences, and of a line that was redrawn what was drawn last. Of a line of more than
-	// 64 KiB it gets the beginning, and cut is true. It is valid during the call.
+	// Line receives a line as a terminal shows it: without its line break and escape
+	// sequences. A line that was redrawn is passed in its last form. A line of more than 64
+	// KiB is cut to its beginning, and cut is true. The slice is valid only during the call.
 	Line(line []byte, cut bool)
-	// Reset begins the next step.
+	// Reset prepares for the next step.
 	Reset()
 }
 
-// RawListener is a [Listener] that learns also from what else a transcript holds. Raw
-// returns the function that takes each line of the output, as Line does; nil: it needs none.
+// RawListener is a [Listener] that also receives the rest of a transcript. Raw returns the
+// function that is called with each line of the output, in the form of Line; nil if it needs
+// none.
 type RawListener interface {
 	Listener
 	Raw() func(line []byte)
 }
 
-// FactListener is a [Listener] that is also told what coding agents say of themselves in
-// their transcripts: what they used, and which of their tools their own permissions did
-// not let them use.
+// FactListener is a [Listener] that also receives the facts that coding agents report about
+// themselves in their transcripts: what they used, and which of their tools their own
+// permissions denied them.
 type FactListener interface {
 	Listener
 	Fact(f carrier.Fact)
 }
 
-// Listeners are two of one kind, one for each stream of what the work prints: a
-// line of one stream may come between two pieces of what the other says. Nothing
-// else can listen to an [Executor], so that no listener is given both. The two
-// are T itself and not what it points to: give them nothing in common that
-// listening changes.
+// Listeners is a pair of listeners of one kind, one for each stream of the work's output: a
+// line of one stream may arrive in the middle of a line of the other. No other type can listen
+// to an [Executor], so no listener receives both streams. The two are values of type T, not
+// pointers: do not let them share anything that listening modifies.
 type Listeners[T any, L interface {
 	*T
 	Listener
@@ -68,13 +68,12 @@ func (l *Listeners[T, L]) listeners() [2]Listener {
 	return [2]Listener{stdoutStream: L(&l.Stdout), stderrStream: L(&l.Stderr)}
 }
 
-// Streams is one of [Listeners].
+// Streams is implemented by [Listeners].
 type Streams interface{ listeners() [2]Listener }
 
-// Matcher finds a line for which the work has to wait, or the run to end, and the moment
-// that it names; zero when it names none. It is given the end of what one stream printed,
-// and whether it is cut, so that its first line may lack its beginning. It keeps
-// nothing of it.
+// Matcher finds a line that makes the work wait or the run end, and the time that the line
+// names; zero if it names none. It receives the end of one stream's output, and whether that
+// is cut, so that its first line may lack its beginning. It must not keep the slice.
 type Matcher interface {
 	Match(end []byte, cut bool) (line string, until time.Time, ok bool)
 }
@@ -93,19 +92,18 @@ const (
 	stderrStream
 )
 
-// waitEnd is how much of the end of each stream is looked at for a limit to wait
-// for, in bytes.
+// waitEnd is how much of the end of each stream is searched for a rate limit, in bytes.
 const waitEnd = 64 << 10
 
-// analyzer learns from one step's output as it streams past.
+// analyzer analyzes one step's output as it streams past.
 type analyzer struct {
 	signer  *signature.Signer
 	signing signing
 	streams [2]stream
 	bytes   int64
 	recent  tail.Buffer // of both streams, as people read it
-	// said is what coding agents say in their transcripts: evidence where no tool of
-	// theirs has printed any.
+	// said holds the messages of coding agents from their transcripts: they are the evidence
+	// if none of their tools has printed anything.
 	said    tail.Buffer
 	message tail.Buffer // the last of it
 	next    bool        // what an agent says now is another message
@@ -124,8 +122,8 @@ type analyzer struct {
 	repeated func(turnloop.Found) // is told when an agent repeats itself; nil where no stream looks
 }
 
-// aside says what becomes of standard error. Beside a transcript on standard output it is a
-// banner or a warning of the agent's own machinery: evidence only where the turn failed.
+// aside is how standard error is treated. Next to a transcript on standard output it is a
+// banner or a warning of the agent's own machinery, and evidence only if the turn failed.
 type aside byte
 
 const (
@@ -134,9 +132,9 @@ const (
 	asideWaiting              // it is held until the turn has ended
 )
 
-// stream learns from one stream of a step. What reads in it reads nothing else:
-// what one stream says in pieces is whole, whatever the other says in between. It is
-// cut into lines here, and transcripts are opened, once for all that learn from it.
+// stream analyzes one stream of a step. Its readers read nothing else, so a text that one
+// stream prints in pieces stays whole whatever the other prints in between. The stream is cut
+// into lines and transcripts are decoded here, once for all readers.
 type stream struct {
 	id      int
 	of      *analyzer
@@ -167,8 +165,8 @@ func newAnalyzer(o signature.Options, waits bool) *analyzer {
 	return a
 }
 
-// listen looks for the promise in each stream, unless it is empty, and gives each
-// its listener.
+// listen sets up the search for the promise in each stream, unless it is empty, and assigns
+// each stream its listener.
 func (a *analyzer) listen(promise string, anywhere bool, to Streams) {
 	for i := range a.streams {
 		s := &a.streams[i]
@@ -259,7 +257,7 @@ func (s *stream) goOn(b []byte) {
 	}
 }
 
-// part takes a part of what carriers may be in.
+// part takes a part of text that may contain transcripts.
 func (s *stream) part(p carrier.Part) {
 	switch p.Role {
 	case carrier.Plain:
@@ -285,7 +283,7 @@ func (s *stream) part(p carrier.Part) {
 	}
 }
 
-// transcript notes that the stream has the transcript of an agent.
+// transcript notes that the stream contains an agent's transcript.
 func (s *stream) transcript() {
 	s.of.agents = true
 	if s.id == stdoutStream {
@@ -293,7 +291,7 @@ func (s *stream) transcript() {
 	}
 }
 
-// fact takes what an agent says of itself.
+// fact takes a fact that an agent reports about itself.
 func (s *stream) fact(f carrier.Fact) {
 	if s.facts != nil {
 		s.facts.Fact(f)
@@ -323,7 +321,7 @@ func (s *stream) fact(f carrier.Fact) {
 	}
 }
 
-// ordinary takes what is no carrier's: the work says it, and it is evidence.
+// ordinary takes text outside transcripts: the work's own output, which is evidence.
 func (s *stream) ordinary(b []byte) {
 	s.speech.take(carrier.Part{Role: carrier.Plain, Text: b})
 	s.end.Take(b)
@@ -339,27 +337,27 @@ func (s *stream) ordinary(b []byte) {
 	a.evidence(s.id, b)
 }
 
-// evidence takes what is evidence, and is in no transcript.
+// evidence takes evidence that is not part of a transcript.
 func (a *analyzer) evidence(stream int, b []byte) {
 	a.plain = a.plain || len(bytes.TrimSpace(b)) > 0
 	a.signing.write(stream, b)
 	a.recent.Take(b)
 }
 
-// pass makes what is held evidence, and what comes from now on.
+// pass treats the standard error held so far as evidence, and everything that follows.
 func (a *analyzer) pass() {
 	a.evidence(stderrStream, a.held.Bytes())
 	a.held.Reset()
 	a.aside = asidePassed
 }
 
-// worded reports whether the evidence is nothing but what an agent said.
+// worded reports whether the evidence consists only of what an agent said.
 func (a *analyzer) worded() bool {
 	return a.agents && !a.printed && !a.plain && len(a.said.Bytes()) > 0
 }
 
-// settle ends the output of a step: all of it has been learned from when it returns. Failed
-// says that the step itself did.
+// settle ends the output of a step and returns when all of it has been analysed. failed means
+// that the step itself failed.
 func (a *analyzer) settle(failed bool) {
 	for i := range a.streams {
 		s := &a.streams[i]
@@ -381,7 +379,7 @@ func (a *analyzer) settle(failed bool) {
 	a.signing.settle()
 }
 
-// turn is how the agents' turns ended, of which the output has the transcripts.
+// turn returns how the agents' turns in the transcripts ended.
 func (a *analyzer) turn() Turn {
 	t := Turn{Wrong: a.wrong, Ended: a.ended}
 	for i := range a.streams {
@@ -392,8 +390,8 @@ func (a *analyzer) turn() Turn {
 	return t
 }
 
-// sign ends the output. A judge that passed has the constant signature, however
-// it says so.
+// sign returns the signature of the output. A judge that passed has the constant signature,
+// whatever it printed.
 func (a *analyzer) sign(code int, passed bool) signature.Signature {
 	if passed {
 		return signature.Pass
@@ -409,7 +407,7 @@ func (a *analyzer) words() string {
 	return core.LastWords(a.excerpt())
 }
 
-// excerpt is the end of the output, safe to show anywhere.
+// excerpt returns the end of the output, safe to show anywhere.
 func (a *analyzer) excerpt() string { return excerptOf(&a.recent) }
 
 func excerptOf(recent *tail.Buffer) string {
@@ -427,8 +425,8 @@ func excerptOf(recent *tail.Buffer) string {
 }
 
 const (
-	// signAhead is how much of a step's output is signed where it is read. What prints
-	// more is signed beside the reading, which most steps are too short to gain from.
+	// signAhead is how much of a step's output is signed where it is read. Any further output
+	// is signed in another goroutine, which most steps are too short to gain from.
 	signAhead = 256 << 10
 	// A batch is handed over when it is full: nobody waits for a signature before the
 	// end, and each hand-over wakes a thread.
@@ -437,9 +435,9 @@ const (
 	batchCount = 4 // at most: the reading waits for the signature then
 )
 
-// signing gives a step's output to its signer: at once as long as there is little, and
-// then in batches to a goroutine, which ends with settle. Nothing holds more than
-// batchCount batches. It is for one goroutine at a time.
+// signing passes a step's output to its signer: directly while there is little, and then in
+// batches to a goroutine, which settle ends. It holds at most batchCount batches. Only one
+// goroutine may use it at a time.
 type signing struct {
 	to    [2]io.Writer // standard output and error; they never fail
 	taken int
@@ -449,13 +447,13 @@ type signing struct {
 	over  chan struct{}
 }
 
-// batch is a part of an output, of both streams in the order in which it came.
+// batch is a part of an output, with both streams in the order of arrival.
 type batch struct {
 	bytes []byte
 	parts []batchPart
 }
 
-// batchPart says where in a batch what came from one stream ends.
+// batchPart is the end, within a batch, of bytes from one stream.
 type batchPart struct{ stream, end int }
 
 var batches = sync.Pool{New: func() any {
@@ -466,8 +464,8 @@ func newSigning(s *signature.Signer) signing {
 	return signing{to: [2]io.Writer{s.Stdout(), s.Stderr()}}
 }
 
-// write takes the next bytes of a stream: 0 is standard output, 1 standard error. It
-// keeps nothing of b.
+// write takes the next bytes of a stream: 0 is standard output, 1 standard error. It does not
+// keep b.
 func (g *signing) write(stream int, b []byte) {
 	if g.now == nil {
 		if g.taken += len(b); g.taken <= signAhead || runtime.GOMAXPROCS(0) == 1 {
@@ -486,7 +484,7 @@ func (g *signing) write(stream int, b []byte) {
 	}
 }
 
-// add takes as much as there is room for.
+// add appends as much as there is room for and returns how much.
 func (t *batch) add(stream int, b []byte) int {
 	last := len(t.parts) - 1
 	if last < 0 || t.parts[last].stream != stream {
@@ -511,7 +509,7 @@ func (g *signing) start() {
 	go g.run()
 }
 
-// run signs what it is given, until there is no more.
+// run signs the batches that it receives until there are no more.
 func (g *signing) run() {
 	defer close(g.over)
 	for t := range g.full {
@@ -525,8 +523,8 @@ func (g *signing) run() {
 	}
 }
 
-// settle returns when everything is signed that was written; the next write is that
-// of another step. Before it the signer is not to be used otherwise.
+// settle returns when everything written has been signed; the next write belongs to another
+// step. Until then the signer must not be used otherwise.
 func (g *signing) settle() {
 	if g.now != nil {
 		g.full <- g.now
@@ -540,7 +538,7 @@ func (g *signing) settle() {
 	*g = signing{to: g.to}
 }
 
-// outputFile keeps output and remembers the first failure to.
+// outputFile stores output and remembers the first failure to do so.
 type outputFile struct {
 	cancel context.CancelCauseFunc
 	out    Output

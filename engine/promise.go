@@ -13,7 +13,7 @@ import (
 	"github.com/looprun/looprun/internal/tail"
 )
 
-// CheckPromise says why a text cannot be a promise.
+// CheckPromise returns an error if a text cannot be a promise.
 func CheckPromise(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -27,9 +27,9 @@ func CheckPromise(text string) error {
 }
 
 // Promised reports whether a recorded output makes the promise: alone on its last line that is
-// not empty, or in <promise> tags with nothing but tags after it, and not in a block of code. Of
-// an agent's transcript only the last message of the last turn can make it. With anywhere any
-// part of the text makes it.
+// not empty, or in <promise> tags followed by nothing but tags, and not in a block of code. In
+// an agent's transcript, only the last message of the last turn can make it. With anywhere,
+// any part of the text can make it.
 func Promised(output io.Reader, promise string, anywhere bool) (bool, error) {
 	said := speech{promise: newPromises(promise, anywhere, stdoutStream)}
 	said.init()
@@ -41,8 +41,8 @@ func Promised(output io.Reader, promise string, anywhere bool) (bool, error) {
 	return made && err == nil, err
 }
 
-// promises looks for the promise in one stream: in what the command prints, and in the
-// messages of agents, where the last counts alone.
+// promises searches one stream for the promise: in the command's own output, and in the
+// messages of agents, of which only the last counts.
 type promises struct {
 	plain, said *promiseScanner
 	silent      bool // plain text is not looked at, as on standard error
@@ -65,7 +65,7 @@ func (p *promises) reset() {
 	p.agents, p.over, p.earlier, p.failed = false, false, false, false
 }
 
-// say notes that an agent says something, and whether it begins a message.
+// say notes text from an agent, and whether it begins a message.
 func (p *promises) say(begins bool) {
 	if p.agents = true; begins {
 		p.message()
@@ -73,14 +73,14 @@ func (p *promises) say(begins bool) {
 	}
 }
 
-// message begins another message.
+// message begins the next message.
 func (p *promises) message() {
 	made, _ := p.said.end()
 	p.earlier, p.failed = p.earlier || made, false
 	p.said.reset()
 }
 
-// fact takes what an agent says of itself.
+// fact takes a fact that an agent reports about itself.
 func (p *promises) fact(f carrier.Fact) {
 	switch f := f.(type) {
 	case carrier.Began:
@@ -96,7 +96,7 @@ func (p *promises) fact(f carrier.Fact) {
 	}
 }
 
-// end says whether the promise was made, and why not where somebody might think so.
+// end reports whether the promise was made, and if not, why, in case somebody might think so.
 func (p *promises) end() (made bool, why string) {
 	switch {
 	case !p.agents && p.silent:
@@ -117,8 +117,8 @@ func (p *promises) end() (made bool, why string) {
 	return made, why
 }
 
-// promised reports whether the output made the promise, and why not where somebody might
-// think so. Where agents have printed to both streams, both have to make it.
+// promised reports whether the output made the promise, and if not, why, in case somebody
+// might think so. If agents have printed to both streams, both must make it.
 func (a *analyzer) promised() (made bool, why string) {
 	agents := false
 	for i := range a.streams {
@@ -142,7 +142,7 @@ func (a *analyzer) promised() (made bool, why string) {
 	return made, why
 }
 
-// promiseScanner looks for the promise in the lines of one text. Its memory does not grow
+// promiseScanner searches the lines of one text for the promise. Its memory use does not grow
 // with the text.
 type promiseScanner struct {
 	promise  []byte
@@ -164,7 +164,7 @@ func (p *promiseScanner) reset() {
 	*p = promiseScanner{promise: p.promise, anywhere: p.anywhere, last: p.last[:0]}
 }
 
-// find looks for the plain text, also across two writes.
+// find searches for the plain text, including across two writes.
 func (p *promiseScanner) find(b []byte) {
 	if !p.anywhere || p.made {
 		return
@@ -174,10 +174,10 @@ func (p *promiseScanner) find(b []byte) {
 	p.last = append(p.last[:0], tail.Of(append(p.last, b[min(len(b), len(p.promise)-1):]...), len(p.promise)-1)...)
 }
 
-// ownPrefix begins what looprun prints itself.
+// ownPrefix begins every line that looprun itself prints.
 const ownPrefix = "looprun: "
 
-// look looks at a line; cut says that it goes on, so that it is no promise.
+// look examines a line; cut means that the line continues, so it cannot be the promise.
 func (p *promiseScanner) look(line []byte, cut bool) {
 	if p.anywhere {
 		return
@@ -208,7 +208,7 @@ func (p *promiseScanner) look(line []byte, cut bool) {
 	p.match(line)
 }
 
-// match notes whether a line is the promise.
+// match records whether a line is the promise.
 func (p *promiseScanner) match(line []byte) {
 	p.made = false
 	if len(line) < len(p.promise) || !bytes.Contains(line, p.promise[:1]) {
@@ -219,7 +219,7 @@ func (p *promiseScanner) match(line []byte) {
 	}
 }
 
-// isTags reports whether a line has nothing but tags.
+// isTags reports whether a line consists only of tags.
 func isTags(line []byte) bool {
 	for len(line) > 0 {
 		end := bytes.IndexByte(line, '>')
@@ -231,7 +231,7 @@ func isTags(line []byte) bool {
 	return true
 }
 
-// end says whether the promise was made, and why not where somebody might think so.
+// end reports whether the promise was made, and if not, why, in case somebody might think so.
 func (p *promiseScanner) end() (made bool, why string) {
 	switch {
 	case p.made || p.at == 0:
@@ -242,10 +242,10 @@ func (p *promiseScanner) end() (made bool, why string) {
 	return false, fmt.Sprintf("promised in line %d, and more was printed after it: not counted; print it last", p.at)
 }
 
-// isPromise reports whether the line is the promise and nothing else, bare or
-// in <promise> tags, after white space and Markdown emphasis or backticks are
-// stripped. Hidden characters are not: a line that only looks
-// like the promise, or does not even look like it, is none.
+// isPromise reports whether the line is the promise and nothing else, bare or in <promise>
+// tags, after white space and Markdown emphasis or backticks are stripped. Hidden characters
+// are not stripped: a line that only looks like the promise, or does not even look like it, is
+// not the promise.
 func isPromise(line, promise string) (made, tagged bool) {
 	text := strip(line, promise)
 	if text == promise {
@@ -260,8 +260,8 @@ func isPromise(line, promise string) (made, tagged bool) {
 	return made, made
 }
 
-// strip takes decoration away until the promise or nothing more is left, so
-// that a promise may itself begin with a decorating character.
+// strip removes decoration until only the promise, or no more decoration, is left, so that a
+// promise may itself begin with a decorating character.
 func strip(text, promise string) string {
 	for {
 		text = strings.TrimSpace(text)

@@ -20,54 +20,53 @@ import (
 
 // Runner runs one iteration: the work, and the check that judges it.
 //
-// Run returns when everything it started is gone. When the context ends it ends
-// the iteration at once, with the cause it finds in [context.Cause]. An error
-// means that looprun cannot go on; a command that fails is no error but an
-// [core.IterationFinished] that says so.
+// Run returns when every process it started is gone. When the context ends, it ends the
+// iteration at once, with the cause from [context.Cause]. An error means that looprun cannot
+// continue; a failing command is not an error but is reported in the [core.IterationFinished].
 type Runner interface {
 	Run(context.Context, core.Iteration) (core.IterationResult, error)
 }
 
 // Confirmer is a [Runner] that can run the check of the last iteration once more.
 type Confirmer interface {
-	// Confirm runs it, and after a pass until it has passed as often as done needs, at least
-	// twice. It returns how often it passed in a row.
+	// Confirm runs the check once more. After a pass it repeats the check until it has passed
+	// as often as done requires, at least twice. It returns how often the check passed in a
+	// row.
 	Confirm(context.Context, core.Iteration) (end core.IterationResult, passes int, err error)
 }
 
-// Suspender is a [Runner] that can stand still in the middle of an iteration,
-// while a question is asked.
+// Suspender is a [Runner] that can suspend an iteration while a question is asked.
 type Suspender interface {
 	Suspend()
 	Resume()
 }
 
-// Holder is a [Runner] whose time limits can stand still, and whose output can be
-// held back, while the command waits for the answer to a question of its own.
+// Holder is a [Runner] that can stop its time limits and hold its output back while the
+// command waits for the answer to a question of its own.
 type Holder interface {
 	Hold()
 	Release()
 }
 
-// Observer is told of every event once it is in the journal, with the state
-// after it. It must not keep the state, nor change it, nor wait for an answer to the run: the
-// run waits for it.
+// Observer receives every event once it is in the journal, with the state after it. It must
+// not keep or modify the state, and must not wait for an answer to the run, because the run
+// waits for it.
 type Observer func(core.Event, *core.State)
 
-// Guardian reports whether this process was started to guard a command, has
-// guarded it then, and returns the code to exit with. A program whose steps are
+// Guardian reports whether this process was started to guard a command. If so, it has guarded
+// it by the time it returns, and returns the code to exit with. A program whose steps are
 // commands ([Argv], [Shell]) calls it before anything else:
 //
 //	if code, ok := engine.Guardian(); ok {
 //		os.Exit(code)
 //	}
 //
-// From then on the loop starts the program a second time, between itself and the
-// command, and nothing that an iteration starts outlives it, not even when the
-// program is killed. Without the call process groups are used, and a process that
-// leaves its group survives. A guardian without a command waits for the next one,
-// and ends with the program. Only Linux has guardians; elsewhere it returns false.
-// A program whose steps are functions has no use for it.
+// From then on the loop starts the program a second time, between itself and the command, and
+// nothing that an iteration starts outlives it, not even if the program is killed. Without
+// this call process groups are used, and a process that leaves its group survives. A guardian
+// without a command waits for the next one, and ends with the program. Only Linux has
+// guardians; elsewhere Guardian returns false. A program whose steps are functions does not
+// need it.
 func Guardian() (code int, ok bool) {
 	if !proc.IsGuardian() {
 		return 0, false
@@ -77,21 +76,21 @@ func Guardian() (code int, ok bool) {
 
 // Step is one half of an iteration: the work, or the check that judges it.
 type Step interface {
-	// Run runs the step to its end and delivers its output as it comes. When
-	// ctx ends it ends the step, with the cause from [context.Cause].
+	// Run runs the step to its end and delivers its output as it arrives. When ctx ends, it
+	// ends the step, with the cause from [context.Cause].
 	Run(context.Context, Invocation) Exit
-	// Argv names the step, for journals and messages.
+	// Argv returns the step's name for journals and messages.
 	Argv() []string
 }
 
-// Invocation is what a [Step] runs with.
+// Invocation is the input with which a [Step] runs.
 type Invocation struct {
 	Iteration core.Iteration
 	Dir       string
 	Env       []string // the whole environment; nil is the caller's
 	Stdin     *os.File // nil: nothing to read
-	// Stdout and Stderr take output, from one goroutine at a time, until the step
-	// returns; those of a [Func] from any. The slice is valid during the call only.
+	// Stdout and Stderr receive output until the step returns, from one goroutine at a time;
+	// those of a [Func] may be called from any. The slice is valid only during the call.
 	Stdout, Stderr func([]byte)
 	PTY            bool // output through a pseudo terminal, merged to Stdout
 	Interactive    bool // the step talks to the person at the terminal
@@ -99,35 +98,35 @@ type Invocation struct {
 	IdleTimeout    time.Duration
 	KillAfter      time.Duration
 	KeepBackground bool
-	// Ending is called when the step is asked to end, while Stdout or Stderr may
-	// still hold it up; nil: nobody is told.
+	// Ending is called when the step is asked to end and Stdout or Stderr may still delay it;
+	// may be nil.
 	Ending func()
-	// Started is told of what can be suspended or ended; nil: nobody is.
+	// Started receives the running step, which can be suspended or ended; may be nil.
 	Started func(Stopper)
 }
 
-// Stopper is a running step that can stand still, or be ended at once. One whose Suspend
-// says [errors.ErrUnsupported] goes on, and its time with it.
+// Stopper is a running step that can be suspended, or ended at once. If its Suspend returns
+// [errors.ErrUnsupported], it continues, and its time with it.
 type Stopper interface {
 	Suspend() error
 	Resume() error
 	Stop(syscall.Signal)
 }
 
-// Argv is a step that runs a command with its arguments; no shell is involved.
+// Argv returns a step that runs a command with its arguments; no shell is involved.
 func Argv(argv ...string) Step { return argvStep(argv) }
 
-// Shell is a step that runs a line under sh -c.
+// Shell returns a step that runs a line under sh -c.
 func Shell(line string) Step { return shellStep(line) }
 
-// Func is a step that calls a function. A nil error is exit 0, any other is
-// exit 1 with the error as output. The function has to return soon after ctx
-// ends; [Fatal] ends the run. It cannot be suspended, and goes on while somebody is asked. What its
-// goroutines print after that is dropped.
+// Func returns a step that calls a function. A nil error is exit 0; any other is exit 1 with
+// the error as output. The function must return soon after ctx ends; [Fatal] ends the run. It
+// cannot be suspended, and continues while a question is asked. Output from its goroutines
+// after it has returned is dropped.
 func Func(f func(context.Context, Invocation) error) Step { return funcStep{f} }
 
-// Fatal is the error as one with which a [Func] ends the run: it ends as failed, and is
-// not tried again. Result.Err finds err.
+// Fatal wraps an error so that a [Func] that returns it ends the run as failed, without a
+// retry. Result.Err wraps err.
 func Fatal(err error) error { return &fatal{err} }
 
 type fatal struct{ error }
@@ -149,8 +148,8 @@ func (s shellStep) Run(ctx context.Context, in Invocation) Exit {
 }
 
 // CheckStep returns an error for a step that would run nothing and succeed: a [Shell] whose
-// line is blank or only a comment, as where a variable in it is unset, and an [Argv] without
-// a command. A check like that would always pass.
+// line is blank or only a comment, for example because a variable in it is unset, or an [Argv]
+// without a command. A check like that would always pass.
 func CheckStep(s Step) error {
 	switch s := s.(type) {
 	case argvStep:
@@ -169,7 +168,7 @@ func CheckStep(s Step) error {
 	return nil
 }
 
-// FuncOf is the function of a step that [Func] made; false: it is another step.
+// FuncOf returns the function of a step made by [Func]; false for any other step.
 func FuncOf(s Step) (f func(context.Context, Invocation) error, ok bool) {
 	step, ok := s.(funcStep)
 	return step.f, ok
@@ -207,8 +206,8 @@ func (s funcStep) Run(ctx context.Context, in Invocation) Exit {
 	return Exit{}
 }
 
-// funcClock is what can be done to a running function: it goes on while somebody is
-// asked, and its time limit stands still.
+// funcClock controls a running function: it continues while a question is asked, but its time
+// limit is stopped.
 type funcClock struct {
 	cancel context.CancelCauseFunc
 	mu     sync.Mutex
@@ -257,8 +256,8 @@ func (c *funcClock) Stop(sig syscall.Signal) {
 	c.cancel(&Interrupt{Signal: sig.String(), Code: 128 + int(sig)})
 }
 
-// outputs let every goroutine of a function print, such as those of an exec.Cmd, and
-// none of them into the output of another step.
+// outputs lets every goroutine of a function print, such as those of an exec.Cmd, but not into
+// the output of another step.
 type outputs struct {
 	mu   sync.Mutex
 	over bool
@@ -282,7 +281,7 @@ func (o *outputs) end() {
 
 var errTimeout = errors.New("the iteration timeout passed")
 
-// stopCause is why a step was ended from outside.
+// stopCause returns why a step was ended from outside.
 func stopCause(err error) core.Cause {
 	if _, ok := errors.AsType[*Interrupt](err); ok {
 		return core.CauseInterrupt
@@ -301,7 +300,7 @@ func stopCause(err error) core.Cause {
 	return core.CauseInterrupt
 }
 
-// stopSignal is what the step's processes are sent first.
+// stopSignal returns the first signal to send to the step's processes.
 func stopSignal(err error) syscall.Signal {
 	if i, ok := errors.AsType[*Interrupt](err); ok && i.Code > 128 {
 		return syscall.Signal(i.Code - 128)
@@ -359,10 +358,11 @@ func exitOf(ctx context.Context, end proc.Exit, in Invocation) Exit {
 	return e
 }
 
-// survivorsNamed is how many processes a warning names.
+// survivorsNamed is the maximum number of processes that a warning names.
 const survivorsNamed = 5
 
-// left says which processes a command has left that could not be ended; empty: none.
+// left returns a warning that names the processes of a command that could not be ended; empty
+// if there are none.
 func left(survivors []proc.Survivor) string {
 	if len(survivors) == 0 {
 		return ""
@@ -377,7 +377,7 @@ func left(survivors []proc.Survivor) string {
 	return "what the command left could not be ended: " + strings.Join(names, ", ")
 }
 
-// nameOf is how a person finds the process.
+// nameOf returns a description with which a person can find the process.
 func nameOf(s proc.Survivor) string {
 	if s.Pid == 0 {
 		return "a process that /proc does not show"

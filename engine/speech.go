@@ -5,15 +5,15 @@ import (
 	"github.com/looprun/looprun/internal/lines"
 )
 
-// speech is what the work says in one stream: what is in no transcript, and what agents
-// say in theirs. Each is cut into lines by itself, for all that listen.
+// speech is the work's text in one stream: text outside transcripts, and the messages of
+// agents in theirs. Each is cut into lines separately, for all listeners.
 type speech struct {
 	plain, said lines.Shown
 	promise     *promises // nil: no promise is looked for
 	listener    Listener  // nil: nobody listens
 }
 
-// init wires it to all that listens.
+// init connects it to all listeners.
 func (s *speech) init() {
 	s.plain.To, s.said.To = s.hear, s.hear
 	if p := s.promise; p != nil {
@@ -28,7 +28,7 @@ func (s *speech) hear(line []byte, cut bool) {
 	}
 }
 
-// take takes a part of the stream. Nothing but what the work says counts.
+// take takes a part of the stream. Only the work's own text counts.
 func (s *speech) take(p carrier.Part) {
 	if s.promise == nil && s.listener == nil {
 		return
@@ -48,7 +48,7 @@ func (s *speech) take(p carrier.Part) {
 	}
 }
 
-// fact takes what an agent says of itself.
+// fact takes a fact that an agent reports about itself.
 func (s *speech) fact(f carrier.Fact) {
 	if s.promise != nil {
 		s.said.End()

@@ -16,26 +16,26 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// repeatedTurn is the cause with which the work is ended that repeated itself.
+// repeatedTurn is the cause of work that was ended because it repeated itself.
 type repeatedTurn struct{ core.TurnRepeated }
 
 func (r *repeatedTurn) Error() string { return "ended since " + r.String() }
 
-// errTurnLoop is the cause with which an iteration is ended when nobody let it go on past
-// a repetition.
+// errTurnLoop is the cause of an iteration that was ended because nobody allowed it to
+// continue after a repetition.
 var errTurnLoop = errors.New("turn_loop tripped")
 
-// Repeater is a [Runner] that sees the work repeat itself while it runs. One to whom
-// nobody listens ends the work itself, and says so in its result.
+// Repeater is a [Runner] that notices when the running work repeats itself. If nobody listens,
+// it ends the work itself and reports that in its result.
 type Repeater interface {
-	// Repeats gives each repetition once. What nobody has taken by the end of the work is
-	// in the result of the iteration.
+	// Repeats yields each repetition once. Repetitions that nobody has received by the end of
+	// the work are in the result of the iteration.
 	Repeats() <-chan core.TurnRepeated
-	// EndTurn ends the work because of it. What it did before is judged.
+	// EndTurn ends the work because of it. The work done until then is judged.
 	EndTurn(core.TurnRepeated)
 }
 
-// turn is what an [Executor] knows of the work that runs.
+// turn is the data that an [Executor] keeps about the running work.
 type turn struct {
 	iteration int
 	told      chan core.TurnRepeated // nil: nobody listens
@@ -82,8 +82,8 @@ func (x *Executor) beginTurn(it core.Iteration) {
 	x.work.repeated = x.repeated
 }
 
-// inTurn is the context for the work; over says that the work has ended. Of an iteration
-// that is cut off nothing more is said.
+// inTurn returns the context for the work; over must be called when the work has ended. For an
+// iteration that was cut off, no further repetition is reported.
 func (x *Executor) inTurn(iteration context.Context) (ctx context.Context, over func()) {
 	ctx, end := context.WithCancelCause(iteration)
 	x.mu.Lock()
@@ -104,7 +104,7 @@ func (x *Executor) inTurn(iteration context.Context) (ctx context.Context, over 
 	}
 }
 
-// repeated passes a repetition on, or ends the work where nobody takes it.
+// repeated passes a repetition on, or ends the work if nobody takes it.
 func (x *Executor) repeated(f turnloop.Found) {
 	r := core.TurnRepeated{Iteration: x.turn.iteration, Times: f.Times, Error: f.Error}
 	if f.Calls {
@@ -126,8 +126,8 @@ func (x *Executor) repeated(f turnloop.Found) {
 	}
 }
 
-// call looks whether the agent repeats this call. Results are compared as those of
-// iterations are: times, ids and the like may differ.
+// call checks whether the agent repeats this call. Results are compared like those of
+// iterations: times, ids and the like may differ.
 func (s *stream) call(c carrier.Call) {
 	if s.turn.Times == 0 || c.Name == "" || c.InputHash == 0 { // nobody knows what it was
 		return
@@ -159,7 +159,7 @@ func (s *stream) call(c carrier.Call) {
 // callShown is how many characters of a call's input are shown.
 const callShown = 120
 
-// say looks whether the agent repeats what it says.
+// say checks whether the agent repeats its messages.
 func (s *stream) say(p []byte) {
 	if s.turn.Times == 0 {
 		return
@@ -169,7 +169,7 @@ func (s *stream) say(p []byte) {
 	}
 }
 
-// repeats are those of the runner; nil: it has none.
+// repeats returns the runner's repetitions; nil if it reports none.
 func (l *Loop) repeats() <-chan core.TurnRepeated {
 	if r, ok := l.Runner.(Repeater); ok && l.state.Limits.TurnLoop > 0 {
 		return r.Repeats()
@@ -177,9 +177,9 @@ func (l *Loop) repeats() <-chan core.TurnRepeated {
 	return nil
 }
 
-// repeated puts a repetition on record and ends the turn, or has the guard's trip settled
-// while the turn stands still, and says whether the iteration goes on. What has ended
-// meanwhile is judged by what it did.
+// repeated records a repetition. It ends the turn, or suspends it while the guard's trip is
+// settled, and reports whether the iteration continues. If the turn has ended meanwhile, it is
+// judged by its work.
 func (l *Loop) repeated(ctx context.Context, r *running, what core.TurnRepeated) (bool, error) {
 	if err := l.record(what); err != nil {
 		return false, err

@@ -8,12 +8,12 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// withheldMost bounds the output of a check that waits for its end; of a longer one all is shown
-// as it comes.
+// withheldMost bounds the output that is held back until the check ends. Longer output is all
+// shown as it arrives.
 const withheldMost = 1 << 20
 
-// withheld has the output of a check until it is known whether that is the failure that was shown
-// last. The zero value shows everything as it comes.
+// withheld holds the output of a check until it is known whether the check fails in the way
+// that was shown last. The zero value shows everything as it arrives.
 type withheld struct {
 	shown signature.Hash // the failure that was shown last; 0: none
 	drops bool           // the last output was not shown
@@ -29,7 +29,7 @@ type chunk struct {
 	b  []byte
 }
 
-// take keeps output back, or shows it and what was kept back before.
+// take holds output back, or shows it. When too much is held, it shows everything held so far.
 func (w *withheld) take(to io.Writer, b []byte, show func(io.Writer, []byte)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -45,21 +45,21 @@ func (w *withheld) take(to io.Writer, b []byte, show func(io.Writer, []byte)) {
 	}
 }
 
-// rest is what was kept back. From now on output is shown as it comes.
+// rest returns the output held back. From now on output is shown as it arrives.
 func (w *withheld) rest() []chunk {
 	all := w.chunks
 	w.waits, w.chunks, w.size = false, nil, 0
 	return all
 }
 
-// begin keeps back what the check prints, where a failure was shown before.
+// begin starts to hold back the check's output if a failure was shown before.
 func (w *withheld) begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.waits, w.drops = w.shown != 0, false
 }
 
-// end returns what is to be shown of it: nothing where it is the failure that was shown last.
+// end returns the held output to show: none if the check fails in the way that was shown last.
 func (w *withheld) end(d *core.IterationResult, whole bool) []chunk {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,8 +76,8 @@ func (w *withheld) end(d *core.IterationResult, whole bool) []chunk {
 	return all
 }
 
-// Withheld reports whether the output of the last check was not shown, because it was the failure
-// that had been shown before.
+// Withheld reports whether the output of the last check was not shown because the same failure
+// had been shown before.
 func (x *Executor) Withheld() bool {
 	x.withheld.mu.Lock()
 	defer x.withheld.mu.Unlock()

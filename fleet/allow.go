@@ -11,19 +11,19 @@ import (
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
-// Allow is what a worker runs. What is not in it is refused.
+// Allow lists what a worker may run. Anything else is refused.
 type Allow struct {
-	// Repositories are the URLs that loops may work in; one that ends in * stands for all
-	// that begin so. A loop without a repository is always allowed one.
+	// Repositories lists the URLs that loops may work in; one that ends in * matches all with
+	// that prefix. A loop without a repository is always allowed one.
 	Repositories []string `yaml:"repositories"`
-	// Commands are those that loops may run: the work, the check, the setup and all
-	// others, as they are written; one that ends in * stands for all that begin so.
+	// Commands lists the commands that loops may run: the work, the check, the setup and all
+	// others, as they are written; one that ends in * matches all with that prefix.
 	Commands []string `yaml:"commands"`
-	// Env names variables that a loop may set.
+	// Env lists the variables that a loop may set.
 	Env []string `yaml:"env"`
 }
 
-// ReadAllow reads the file of a worker. One that others could change allows nothing.
+// ReadAllow reads a worker's file. A file that others could change allows nothing.
 func ReadAllow(name string) (*Allow, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -37,7 +37,7 @@ func ReadAllow(name string) (*Allow, error) {
 	return a, err
 }
 
-// check says why a loop is not allowed, which runs those commands; nil: it is.
+// check returns an error if a loop that runs those commands is not allowed.
 func (a *Allow) check(w Work, lines []string) error {
 	if a == nil {
 		return nil
@@ -61,11 +61,11 @@ func (a *Allow) check(w Work, lines []string) error {
 	return nil
 }
 
-// shellWords are characters with which a line that begins as an allowed one could go on as
-// another.
+// shellWords lists the characters with which a line that begins like an allowed one could
+// continue as another.
 const shellWords = ";&|<>`$(){}\n\r\\"
 
-// listed reports whether the list has the text, or one that ends in * and begins like it.
+// listed reports whether the list contains the text, or a prefix of it followed by *.
 func listed(list []string, text string) bool {
 	return slices.ContainsFunc(list, func(entry string) bool {
 		begins, any := strings.CutSuffix(entry, "*")

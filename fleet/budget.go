@@ -14,27 +14,27 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Budget is what loops of one label may spend together.
+// Budget is what loops with the same label may spend together.
 type Budget struct {
-	// Limit is in US dollars; nil: nobody has set one, and what is spent is only counted.
+	// Limit is in US dollars; nil means that none was set, and spending is only counted.
 	Limit *float64 `json:"limit,omitempty"`
-	// Spent is what iterations reported, and Reserved what those that run may still come to.
+	// Spent is what iterations reported, and Reserved what running ones may still cost.
 	Spent    float64            `json:"spent"`
 	Reserved map[string]float64 `json:"reserved,omitempty"`
-	// Done are iterations that were committed last, so that each counts once.
+	// Done lists the most recently committed iterations, so that each counts once.
 	Done []string `json:"done,omitempty"`
 }
 
-// Spend is a reservation, or what became of it: Key names the iteration.
+// Spend is a reservation, or its outcome: Key identifies the iteration.
 type Spend struct {
 	Label string  `json:"label"`
 	Key   string  `json:"key"`
 	USD   float64 `json:"usd"`
-	// Silent says that the iteration reported no cost.
+	// Silent means that the iteration reported no cost.
 	Silent bool `json:"silent,omitempty"`
 }
 
-// Granted says whether there was enough left.
+// Granted reports whether enough was left.
 type Granted struct {
 	OK     bool   `json:"ok"`
 	Reason string `json:"reason,omitempty"`
@@ -48,7 +48,7 @@ const (
 	queryBudget   = "budget"
 )
 
-// ledgerID is the workflow that keeps the budget of a label.
+// ledgerID returns the id of the workflow that keeps a label's budget.
 func ledgerID(label string) string { return "budget/" + label }
 
 // doneKept is how many committed iterations a ledger remembers.
@@ -63,7 +63,7 @@ func (b *Budget) done(key string) bool {
 	return false
 }
 
-// Open is what is reserved.
+// Open returns the amount reserved.
 func (b *Budget) Open() float64 {
 	sum := 0.0
 	for key := range b.Reserved { // a sum of few: its order changes no decision but by rounding
@@ -72,7 +72,7 @@ func (b *Budget) Open() float64 {
 	return sum
 }
 
-// reserve sets money aside, once for each key.
+// reserve reserves money, once for each key.
 func (b *Budget) reserve(s Spend) Granted {
 	if _, has := b.Reserved[s.Key]; has || b.done(s.Key) {
 		return Granted{OK: true}
@@ -87,8 +87,9 @@ func (b *Budget) reserve(s Spend) Granted {
 	return Granted{OK: true}
 }
 
-// commit puts what was spent in the place of the reservation, once for each key. Where
-// there is a limit, what reported nothing has cost what it reserved: nobody knows better.
+// commit replaces the reservation with what was spent, once for each key. If there is a limit,
+// an iteration that reported nothing is charged what it reserved, since nothing better is
+// known.
 func (b *Budget) commit(s Spend) {
 	if b.done(s.Key) {
 		return
@@ -121,8 +122,9 @@ func Ledger(ctx workflow.Context, b Budget) error {
 	return workflow.NewContinueAsNewError(ctx, Ledger, b)
 }
 
-// reserve sets aside what the next iteration may cost; nil: there is not enough, which is
-// a trip of max_cost, or the run is to end. A budget that cannot be reached has nothing left.
+// reserve reserves what the next iteration may cost. It returns nil if not enough is left,
+// which is a trip of max_cost, or if the run must end. A budget that cannot be reached has
+// nothing left.
 func (l *loop) reserve(n int) (*Spend, error) {
 	if l.in.Work.Label == "" {
 		return new(Spend), nil
@@ -147,7 +149,7 @@ func (l *loop) reserve(n int) (*Spend, error) {
 	return nil, l.driver.Record(core.GuardTripped{Trip: core.Trip{Guard: core.MaxCost, Iteration: l.state.Iterations, Reason: granted.Reason}})
 }
 
-// commit puts what the iteration has cost in the place of what was set aside.
+// commit replaces the reservation with the cost of the iteration.
 func (l *loop) commit(s Spend, usd float64) error {
 	if s.Label == "" {
 		return nil
@@ -157,7 +159,8 @@ func (l *loop) commit(s Spend, usd float64) error {
 	return err
 }
 
-// ledger tells the ledger, at most so often; zero: until it has heard.
+// ledger calls the ledger. most is the maximum number of attempts; zero retries until the call
+// succeeds.
 func (l *loop) ledger(do any, s Spend, most int32) (Granted, error) {
 	ctx, _ := workflow.NewDisconnectedContext(l.ctx) // a loop that is cancelled has spent it all the same
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
@@ -168,14 +171,14 @@ func (l *loop) ledger(do any, s Spend, most int32) (Granted, error) {
 	return g, err
 }
 
-// Reserve asks the ledger of a label, which begins with the first question.
+// Reserve asks the ledger of a label, which starts with the first request.
 func (w *Worker) Reserve(ctx context.Context, s Spend) (Granted, error) {
 	var g Granted
 	err := spend(ctx, w.client, w.Queue, updateReserve, s, &g)
 	return g, err
 }
 
-// Commit tells the ledger of a label what was spent.
+// Commit reports to the ledger of a label what was spent.
 func (w *Worker) Commit(ctx context.Context, s Spend) (Granted, error) {
 	return Granted{OK: true}, spend(ctx, w.client, w.Queue, updateCommit, s, nil)
 }
@@ -184,7 +187,7 @@ func spend(ctx context.Context, c client.Client, queue, update string, s Spend, 
 	return ledger(ctx, c, queue, s.Label, client.UpdateWorkflowOptions{UpdateName: update, UpdateID: update + "/" + s.Key, Args: []any{s}}, to)
 }
 
-// ledger updates the ledger of a label, and starts it where there is none.
+// ledger updates the ledger of a label, and starts it if it does not exist.
 func ledger(ctx context.Context, c client.Client, queue, label string, o client.UpdateWorkflowOptions, to any) error {
 	o.WorkflowID, o.WaitForStage = ledgerID(label), client.WorkflowUpdateStageCompleted
 	h, err := c.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
@@ -199,14 +202,14 @@ func ledger(ctx context.Context, c client.Client, queue, label string, o client.
 	return h.Get(ctx, to)
 }
 
-// SetBudget limits what loops of a label may spend together, in US dollars.
+// SetBudget limits what loops with a label may spend together, in US dollars.
 func (f *Fleet) SetBudget(ctx context.Context, label string, usd float64) (Budget, error) {
 	var b Budget
 	err := ledger(ctx, f.client, f.server.Queue, label, client.UpdateWorkflowOptions{UpdateName: updateLimit, Args: []any{usd}}, &b)
 	return b, err
 }
 
-// Budget is what a label may spend, and has spent.
+// Budget returns what a label may spend, and has spent.
 func (f *Fleet) Budget(ctx context.Context, label string) (Budget, error) {
 	var b Budget
 	v, err := f.client.QueryWorkflow(ctx, ledgerID(label), "", queryBudget)

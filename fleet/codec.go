@@ -21,8 +21,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// codec packs and encrypts what is kept by the server: commands, outputs, questions and
-// answers. The zero value packs only.
+// codec compresses and encrypts what the server stores: commands, outputs, questions and
+// answers. The zero value only compresses.
 type codec struct{ seal cipher.AEAD }
 
 // The encodings of payloads.
@@ -31,12 +31,12 @@ const (
 	sealed = "binary/looprun-aes-gcm"
 )
 
-// maxPayload bounds what is unpacked, in bytes.
+// maxPayload is the maximum size of an unpacked payload, in bytes.
 const maxPayload = 32 << 20
 
 var _ converter.PayloadCodec = codec{}
 
-// readKey reads the key of a file: 32 bytes in base64, as looprun-fleet init writes it.
+// readKey reads the key in a file: 32 bytes in base64, as written by looprun-fleet init.
 func readKey(name string) (codec, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -61,7 +61,7 @@ func readKey(name string) (codec, error) {
 	return codec{seal}, err
 }
 
-// newKey makes a key.
+// newKey returns a new key.
 func newKey() string {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // it does not fail
@@ -97,8 +97,8 @@ func (c codec) Encode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 
 var errNoKey = errors.New("it is encrypted, and this looprun-fleet has no key; give --key-file FILE")
 
-// Decode implements [converter.PayloadCodec]. With a key nothing is taken that is not
-// encrypted by it: whoever can write to the server could else say anything.
+// Decode implements [converter.PayloadCodec]. With a key it accepts only payloads encrypted
+// with that key; otherwise anybody who can write to the server could forge them.
 func (c codec) Decode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(in))
 	for i, p := range in {
@@ -110,8 +110,8 @@ func (c codec) Decode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	return out, nil
 }
 
-// outgoing encodes what the SDK sends past the converter: the signal by which a worker
-// says that it has a slot. A workflow with a key would not take it.
+// outgoing encodes a message that the SDK sends without the converter: the signal by which a
+// worker offers a slot. A workflow with a key would not accept it unencoded.
 func (c codec) outgoing(ctx context.Context, method string, request, reply any, to *grpc.ClientConn, send grpc.UnaryInvoker, o ...grpc.CallOption) error {
 	if signal, ok := request.(*workflowservice.SignalWorkflowExecutionRequest); ok {
 		list := signal.GetInput().GetPayloads()

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Server says how the server is reached.
+// Server describes how to reach the server.
 type Server struct {
 	Address   string `default:"127.0.0.1:7233" placeholder:"HOST:PORT" help:"The Temporal server (${default})." env:"LOOPRUN_FLEET_ADDRESS"`
 	Namespace string `default:"looprun" placeholder:"NAME" help:"The namespace (${default}). Who may start loops in it runs commands on its workers." env:"LOOPRUN_FLEET_NAMESPACE"`
@@ -44,8 +44,8 @@ func (s *Server) Local() bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// options are those of a client, or why there is to be none: off this machine nothing is
-// sent in plain text, and nothing is kept so.
+// options returns the options of a client, or an error if it may not connect: to another
+// machine nothing is sent, or stored there, in plain text.
 func (s *Server) options() (client.Options, error) {
 	if _, _, err := net.SplitHostPort(s.Address); err != nil {
 		return client.Options{}, fmt.Errorf("--address %s is no HOST:PORT: %w", s.Address, err)
@@ -141,8 +141,8 @@ type Fleet struct {
 	server Server
 }
 
-// Client is the connection itself.
+// Client returns the underlying connection.
 func (f *Fleet) Client() client.Client { return f.client }
 
-// Close ends the connection.
+// Close closes the connection.
 func (f *Fleet) Close() { f.client.Close() }

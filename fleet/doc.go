@@ -1,7 +1,7 @@
-// Package fleet runs loops on many machines. A loop is a workflow of a Temporal server: the
-// workflow takes the steps of [core.Driver], and workers run its iterations. Nothing is
-// decided here that a run on one machine would decide otherwise.
+// Package fleet runs loops on many machines. A loop is a workflow on a Temporal server: the
+// workflow takes the steps of [core.Driver], and workers run its iterations. No decision here
+// differs from that of a run on one machine.
 //
-// Who may start a workflow in a namespace runs commands on all of its workers: a
-// namespace is the border of trust.
+// Anybody who may start a workflow in a namespace can run commands on all of its workers: a
+// namespace is the trust boundary.
 package fleet

@@ -60,7 +60,7 @@ func (f *Fleet) Events(ctx context.Context, id string, each func(core.Event) err
 	return nil
 }
 
-// parts are the workflows that a loop went on in, the first one first.
+// parts returns the workflows in which a loop continued, first one first.
 func (f *Fleet) parts(ctx context.Context, id string) ([]string, error) {
 	d, err := f.client.DescribeWorkflowExecution(ctx, id, "")
 	if err != nil {
@@ -88,9 +88,9 @@ func (f *Fleet) begun(ctx context.Context, id, run string) (*historypb.WorkflowE
 	return e.GetWorkflowExecutionStartedEventAttributes(), err
 }
 
-// Export writes a loop into a state directory, as a run that the CLI reads, and returns
-// its folder. With outputs, what iterations printed is fetched from their workers; those
-// that cannot be had are told to missed.
+// Export writes a loop into a state directory, as a run that the CLI can read, and returns its
+// folder. With outputs, it fetches the iterations' outputs from their workers, and passes
+// errors for unavailable ones to missed.
 func (f *Fleet) Export(ctx context.Context, id, stateDir string, outputs bool, missed func(error)) (string, error) {
 	run, err := scratchpad.CreateAs(stateDir, id, scratchpad.SyncOff)
 	if errors.Is(err, fs.ErrExist) {
@@ -141,7 +141,7 @@ func (f *Fleet) exportOutput(ctx context.Context, id string, n int, name string)
 	return errors.Join(f.Output(ctx, id, n, file), file.Close())
 }
 
-// Output writes what an iteration printed. It is read on the worker that ran it.
+// Output writes an iteration's output. It is read on the worker that ran the iteration.
 func (f *Fleet) Output(ctx context.Context, id string, n int, to io.Writer) error {
 	host, err := f.host(ctx, id, n)
 	if err != nil {
@@ -172,7 +172,7 @@ func (f *Fleet) read(ctx context.Context, in Fetched) (Output, error) {
 	return out, err
 }
 
-// host is the worker that ran the iteration: who completed it says so in the history.
+// host returns the worker that ran the iteration, according to the history.
 func (f *Fleet) host(ctx context.Context, id string, n int) (string, error) {
 	parts, err := f.parts(ctx, id)
 	if err != nil {
@@ -205,8 +205,8 @@ func (f *Fleet) host(ctx context.Context, id string, n int) (string, error) {
 	return "", fmt.Errorf("no worker has run iteration %d of loop %s", n, id)
 }
 
-// Tail is the end of what the iteration that runs has printed, and where it runs; empty
-// when none runs.
+// Tail returns the end of the running iteration's output, and where it runs; empty if none is
+// running.
 func (f *Fleet) Tail(ctx context.Context, id string) (text, host string, err error) {
 	d, err := f.client.DescribeWorkflowExecution(ctx, id, "")
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/looprun/looprun/internal/checkpoint"
 )
 
-// Entry is a loop as lists show it.
+// Entry is a loop in the form that lists show.
 type Entry struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name,omitempty"`
@@ -35,7 +35,7 @@ type Entry struct {
 	Updated   time.Time `json:"ended,omitzero"`
 }
 
-// Filter says which loops are listed.
+// Filter selects which loops are listed.
 type Filter struct {
 	Asking bool
 	All    bool // also those that have ended
@@ -43,7 +43,7 @@ type Filter struct {
 	Limit  int // zero: all
 }
 
-// quoted is a text in a query. The server knows no other escape.
+// quoted quotes a text for a query. The server knows no other escape.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func (q Filter) query() string {
@@ -62,7 +62,7 @@ func (q Filter) query() string {
 	return strings.Join(terms, " AND ")
 }
 
-// List calls f for each loop, the latest first.
+// List calls each for each loop, latest first.
 func (f *Fleet) List(ctx context.Context, q Filter, each func(Entry) error) error {
 	var next []byte
 	for n := 0; ; {
@@ -108,7 +108,7 @@ func (f *Fleet) entry(e *workflowpb.WorkflowExecutionInfo) Entry {
 	return out
 }
 
-// attr is a search attribute, zero where there is none.
+// attr returns a search attribute, or zero if there is none.
 func attr[T any](fields map[string]*commonpb.Payload, name string) T {
 	var v T
 	if p := fields[name]; p != nil {
@@ -125,8 +125,8 @@ func (f *Fleet) converter() converter.DataConverter {
 	return o.DataConverter
 }
 
-// Find is the id of a loop: the one of that id, else the latest of that name, or whose
-// id or name has the text.
+// Find returns the id of a loop: the one with that id, else the latest with that name, or
+// whose id or name contains the text.
 func (f *Fleet) Find(ctx context.Context, text string) (string, error) {
 	if _, err := f.client.DescribeWorkflowExecution(ctx, text, ""); err == nil {
 		return text, nil
@@ -158,7 +158,7 @@ func (f *Fleet) Find(ctx context.Context, text string) (string, error) {
 	return slices.Max(found), nil
 }
 
-// State is what is known of a loop.
+// State returns what is known about a loop.
 func (f *Fleet) State(ctx context.Context, id string) (*core.State, error) {
 	v, err := f.client.QueryWorkflow(ctx, id, "", queryState)
 	if err != nil {
@@ -168,9 +168,9 @@ func (f *Fleet) State(ctx context.Context, id string) (*core.State, error) {
 	return s, v.Get(s)
 }
 
-// Answer answers a question of a loop in the name of a person, which is a claim: who may
-// connect to the namespace may answer. Of two answers one counts, and an answer that is
-// given again is the same answer.
+// Answer answers a question of a loop in the name of a person. The name is only a claim:
+// anybody who may connect to the namespace may answer. Of two answers only one counts, and
+// repeating an answer has no further effect.
 func (f *Fleet) Answer(ctx context.Context, id, questionID, by string, a core.Answer) (Taken, error) {
 	a = a.ByPerson()
 	if a.Reason = strings.TrimSpace(a.Reason); a.Reason == "" {
@@ -201,19 +201,19 @@ func (f *Fleet) Answer(ctx context.Context, id, questionID, by string, a core.An
 	return t, nil
 }
 
-// Cancel ends a loop: the iteration that runs is ended, with all that it has started.
+// Cancel ends a loop: the running iteration is ended, with everything that it started.
 func (f *Fleet) Cancel(ctx context.Context, id string) error {
 	return f.explained(f.client.CancelWorkflow(ctx, id, ""))
 }
 
-// Wait returns how a loop ended, once it has.
+// Wait waits until a loop has ended, and returns its result.
 func (f *Fleet) Wait(ctx context.Context, id string) (core.Result, error) {
 	var r core.Result
 	err := f.client.GetWorkflow(ctx, id, "").Get(ctx, &r)
 	return r, err
 }
 
-// explained says what an error of the server means here.
+// explained returns what a server error means here.
 func (f *Fleet) explained(err error) error {
 	if err == nil {
 		return nil
@@ -233,8 +233,8 @@ func (f *Fleet) explained(err error) error {
 	return err
 }
 
-// Prune forgets loops that ended before that moment, and their checkpoints. It returns how
-// many there were.
+// Prune removes loops that ended before that time, and their checkpoints. It returns how many
+// there were.
 func (f *Fleet) Prune(ctx context.Context, before time.Time, dry bool, each func(Entry)) (int, error) {
 	var old []Entry
 	err := f.List(ctx, Filter{All: true}, func(e Entry) error {

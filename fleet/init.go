@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// Attributes are the search attributes that a namespace needs.
+// Attributes returns the search attributes that a namespace needs.
 func Attributes() map[string]enumspb.IndexedValueType {
 	return map[string]enumspb.IndexedValueType{
 		AttrStatus: enumspb.INDEXED_VALUE_TYPE_KEYWORD, AttrName: enumspb.INDEXED_VALUE_TYPE_KEYWORD,
@@ -23,7 +23,7 @@ func Attributes() map[string]enumspb.IndexedValueType {
 	}
 }
 
-// MakeKey writes a new key into a file that is not there.
+// MakeKey writes a new key to a file that must not exist.
 func MakeKey(name string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -33,8 +33,8 @@ func MakeKey(name string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Init makes the namespace and its search attributes, where they are missing, and returns
-// when they can be used. Retention is for how long the server keeps loops that have ended.
+// Init creates the namespace and its search attributes, if they are missing, and returns when
+// they can be used. retention is how long the server keeps loops that have ended.
 func (f *Fleet) Init(ctx context.Context, retention time.Duration) error {
 	_, err := f.client.WorkflowService().RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{
 		Namespace: f.server.Namespace, WorkflowExecutionRetentionPeriod: durationpb.New(retention),

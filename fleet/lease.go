@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// beat is how long nothing may be heard of a worker that runs something: commands can
-	// keep a machine so busy that a shorter time would lose it.
+	// beat is how long a worker that runs something may be silent: commands can keep a machine
+	// so busy that a shorter time would lose it.
 	beat = 30 * time.Second
 	// forever is longer than any queue: a busy fleet is not a broken one.
 	forever = 10 * 365 * 24 * time.Hour
-	// again is how long a loop waits for a slot of the worker that it was on before.
+	// again is how long a loop waits for a slot on its previous worker.
 	again = 10 * time.Second
 )
 
-// acquire takes a slot of a worker, and prepares its work tree there, unless it has them.
-// Without an error, false says that the run is to end, or to look again.
+// acquire takes a slot of a worker and prepares the loop's work tree there, unless the loop
+// already has both. false without an error means that the run must end, or check again.
 func (l *loop) acquire() (bool, error) {
 	if l.lease != nil && l.lease.Err() == nil {
 		return true, nil
@@ -66,8 +66,7 @@ func (l *loop) acquire() (bool, error) {
 	return true, nil
 }
 
-// slot waits for a slot: for a moment of the worker that the loop was on before, and then
-// of any.
+// slot waits for a slot: briefly for one on the loop's previous worker, and then for any.
 func (l *loop) slot() error {
 	if token := l.in.Place.Token; token != nil {
 		ctx, err := workflow.RecreateSession(l.ctx, token, &workflow.SessionOptions{CreationTimeout: again, ExecutionTimeout: forever, HeartbeatTimeout: beat})
@@ -90,14 +89,14 @@ func (l *loop) slot() error {
 		if l.interrupted() {
 			return err
 		}
-		// The worker that was about to take the loop was lost: nothing had begun.
+		// The worker that was about to take the loop was lost before anything had begun.
 		if err := workflow.Sleep(l.ctx, time.Second); err != nil {
 			return err
 		}
 	}
 }
 
-// release gives the slot back. The work tree stays.
+// release returns the slot. The work tree stays.
 func (l *loop) release() {
 	if l.lease != nil {
 		workflow.CompleteSession(l.lease)
@@ -105,14 +104,14 @@ func (l *loop) release() {
 	}
 }
 
-// lost forgets a worker that is gone, or as good as gone.
+// lost forgets a worker that is gone or unreachable.
 func (l *loop) lost() {
 	l.release()
 	l.in.Place.Host, l.in.Place.Token = "", nil
 }
 
-// options are those of what runs commands on the worker of the lease: it is tried once,
-// since whether it has run is not known.
+// options returns the options for running commands on the lease's worker: with a single
+// attempt, since it is unknown whether a failed one ran.
 func (l *loop) options(most time.Duration) workflow.Context {
 	return workflow.WithActivityOptions(l.lease, workflow.ActivityOptions{
 		StartToCloseTimeout: most, HeartbeatTimeout: beat, WaitForCancellation: true,

@@ -8,51 +8,52 @@ import (
 	"github.com/looprun/looprun/engine"
 )
 
-// Loop is what a loop is started with. One that is continued goes on from State.
+// Loop is the input of a loop's workflow. A continued loop starts from State.
 type Loop struct {
 	Started core.RunStarted `json:"started"`
 	Work    Work            `json:"work"`
-	// State is where the run stood when its history was cut; nil: it begins.
+	// State is the run's state when its history was cut; nil means that the run begins.
 	State *core.State `json:"state,omitempty"`
-	// Place is where it ran last.
+	// Place is where the loop last ran.
 	Place Place `json:"place"`
 }
 
-// Work is what the workflow and the workers are to know of a loop beside its options.
+// Work is what the workflow and the workers need to know about a loop besides its options.
 type Work struct {
-	// Label groups loops: slots are shared fairly between labels, and each has a budget.
+	// Label groups loops: slots are shared fairly between labels, and each label has a budget.
 	Label string `json:"label,omitempty"`
-	// Repo is a git repository that every worker can reach; empty: the loop works in an
-	// empty folder, which is lost with its worker.
+	// Repo is a git repository that every worker can reach; if it is empty, the loop works in
+	// an empty folder, which is lost with its worker.
 	Repo string `json:"repo,omitempty"`
-	// Ref is the branch, tag or commit that work starts from; empty is HEAD.
+	// Ref is the branch, tag or commit that the work starts from; empty means HEAD.
 	Ref string `json:"ref,omitempty"`
-	// Dir is where commands run, below the top of the work tree.
+	// Dir is where commands run, relative to the top of the work tree.
 	Dir string `json:"dir,omitempty"`
-	// Setup is a shell line that is run in each new work tree.
+	// Setup is a shell line to run in each new work tree.
 	Setup string `json:"setup,omitempty"`
-	// Env is added to the environment of the worker. It is no place for secrets.
+	// Env is added to the worker's environment. It must not contain secrets.
 	Env map[string]string `json:"env,omitempty"`
 
-	// Debug says that the answer debug has a command to run, and Responds that somebody
-	// else than a person may answer.
+	// Debug means that the answer debug has a command to run, and Responds that a responder
+	// other than a person may answer.
 	Debug    bool `json:"debug,omitempty"`
 	Responds bool `json:"responds,omitempty"`
-	// WaitAnswer is how long a question waits for a person; zero: for ever.
+	// WaitAnswer is how long a question waits for a person; zero means forever.
 	WaitAnswer time.Duration  `json:"wait_answer,omitempty"`
 	WaitDelay  time.Duration  `json:"wait_delay,omitempty"`
 	Backoff    engine.Backoff `json:"backoff,omitzero"`
-	// Reserve is how many US dollars of its label's budget an iteration reserves before
-	// it begins; zero: as many as the dearest so far, and one before any has reported.
+	// Reserve is how many US dollars of its label's budget an iteration reserves before it
+	// begins; zero means as many as the most expensive one so far, and one dollar before any
+	// has reported.
 	Reserve float64 `json:"reserve,omitempty"`
 }
 
 // Place is where a loop has run.
 type Place struct {
 	Host string `json:"host,omitempty"` // the worker's name; empty: none
-	// Token leads to a slot of that worker again.
+	// Token gives access to a slot of that worker again.
 	Token []byte `json:"token,omitempty"`
-	// Commit is the last checkpoint; empty: there is none.
+	// Commit is the last checkpoint; empty means there is none.
 	Commit string `json:"commit,omitempty"`
 }
 
@@ -66,7 +67,7 @@ const (
 	AttrCost      = "LoopCost"
 )
 
-// What LoopStatus says of a loop that has not ended; else it is a [core.Status].
+// The values of LoopStatus for a loop that has not ended; otherwise it is a [core.Status].
 const (
 	Queued  = "queued" // it waits for a slot
 	Running = "running"
@@ -74,13 +75,13 @@ const (
 	Waiting = "waiting" // for a rate limit
 )
 
-// Queue is the task queue of loops, where none else is named.
+// Queue is the default task queue of loops.
 const Queue = "looprun"
 
-// Namespace is the one that is used where none else is named.
+// Namespace is the default namespace.
 const Namespace = "looprun"
 
-// The names of what a loop can be asked.
+// The names of a loop's queries, updates and signals.
 const (
 	updateAnswer = "answer"
 	queryEvents  = "events"
@@ -88,7 +89,7 @@ const (
 	memoQuestion = "question"
 )
 
-// Asked is what lists show of an open question.
+// Asked is the part of an open question that lists show.
 type Asked struct {
 	ID      string   `json:"id"`
 	Header  string   `json:"header"`
@@ -102,17 +103,17 @@ type Given struct {
 	Answer     core.Answer `json:"answer"`
 }
 
-// Taken is the answer that counts.
+// Taken is the answer that took effect.
 type Taken struct {
 	Seq    int64       `json:"seq"` // of its event
 	Answer core.Answer `json:"answer"`
 }
 
-// Page is a part of the events of a loop.
+// Page is a part of a loop's events.
 type Page struct {
 	Events []json.RawMessage `json:"events"` // as in a journal
-	// From is the first event that is known here. The others are in a workflow before.
+	// From is the first event known here. Earlier ones are in a previous workflow.
 	From int64 `json:"from"`
-	// More says that there are later ones.
+	// More means that there are later events.
 	More bool `json:"more,omitempty"`
 }

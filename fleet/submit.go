@@ -24,7 +24,7 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// Submission is a loop that is to be started.
+// Submission is a loop to start.
 type Submission struct {
 	Name string
 	Loop Loop // without an id
@@ -49,8 +49,8 @@ func Read(name string, version string) ([]Submission, error) {
 	return Check(f.Loops, dir, version)
 }
 
-// Check turns loops into what is submitted. Paths of repositories and policies are
-// relative to dir.
+// Check converts loops into submissions. Paths of repositories and policies are relative to
+// dir.
 func Check(list []loops.Loop, dir, version string) ([]Submission, error) {
 	var all []Submission
 	var errs []error
@@ -97,7 +97,7 @@ func check(l loops.Loop, dir, version string) (Submission, error) {
 	}}, at}, nil
 }
 
-// repository is the URL of a repository, or its whole path.
+// repository returns the URL of a repository, or its absolute path.
 func repository(repo, dir string) string {
 	if repo == "" || strings.Contains(repo, ":") || filepath.IsAbs(repo) {
 		return repo
@@ -108,7 +108,7 @@ func repository(repo, dir string) string {
 	return repo
 }
 
-// options are those of looprun run with what the loop says.
+// options returns the options of looprun run for the loop.
 func options(l loops.Loop, dir string) (*config.Options, error) {
 	o := config.Defaults()
 	o.Name, o.Shell = l.Name, l.Command.Shell
@@ -149,7 +149,7 @@ func (f *Fleet) start(in Loop) client.StartWorkflowOptions {
 	return client.StartWorkflowOptions{
 		ID: in.Started.RunID, TaskQueue: f.server.Queue,
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, WorkflowExecutionErrorWhenAlreadyStarted: true,
-		// Slots go round between labels.
+		// Share slots fairly between labels.
 		Priority: temporal.Priority{FairnessKey: fairness(in.Work.Label)},
 		TypedSearchAttributes: temporal.NewSearchAttributes(
 			temporal.NewSearchAttributeKeyKeyword(AttrStatus).ValueSet(Queued),
@@ -159,5 +159,5 @@ func (f *Fleet) start(in Loop) client.StartWorkflowOptions {
 	}
 }
 
-// fairness is a label as the server takes it, which bounds it.
+// fairness returns a label in the form that the server accepts, which limits its length.
 func fairness(label string) string { return label[:min(len(label), 64)] }

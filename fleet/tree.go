@@ -21,15 +21,15 @@ import (
 	"github.com/looprun/looprun/internal/git"
 )
 
-// errFull is the type of the error of a worker that has no room for another tree.
+// errFull is the type of error of a worker without room for another tree.
 const errFull = "Full"
 
-// minFree is how much of the disk has to be free for another tree.
+// minFree is how much disk space must be free for another tree, in bytes.
 const minFree = 512 << 20
 
-// checkOut makes the work tree as it was at the checkpoint, in a new folder where there is
-// none: fresh. It returns the checkpoint from now on: with it the loop is this worker's,
-// and one that it was lost to cannot keep another any more.
+// checkOut restores the work tree to the checkpoint, in a new folder if there is none; fresh
+// reports that. It returns the new latest checkpoint: with it the loop belongs to this worker,
+// and a worker that has lost the loop can no longer store another one.
 func (w *Worker) checkOut(ctx context.Context, p *place, commit string) (at string, fresh bool, err error) {
 	_, missing := os.Stat(p.tree)
 	fresh = errors.Is(missing, fs.ErrNotExist)
@@ -68,7 +68,7 @@ func (w *Worker) checkOut(ctx context.Context, p *place, commit string) (at stri
 	if err != nil {
 		return "", false, err
 	}
-	// The same tree on the same commit in the same second has to be another one.
+	// The same tree on the same commit in the same second must still give a different commit.
 	at, err = w.keep(ctx, p, commit+"^{tree}", fmt.Sprintf("looprun %s on %s\n\n%s", p.id, w.Name, rand.Text()))
 	if err != nil {
 		return "", false, err
@@ -76,8 +76,8 @@ func (w *Worker) checkOut(ctx context.Context, p *place, commit string) (at stri
 	return at, fresh, run(ctx, p.tree, nil, "push", "-q", "--force", p.repo, at+":"+checkpoint.Ref(p.id))
 }
 
-// unlock removes the locks that a git has left which was killed with a worker. The loop is
-// ours, and nothing of it runs.
+// unlock removes the locks left by a git that was killed with a worker. The loop is ours, and
+// nothing of it is running.
 func (w *Worker) unlock(ctx context.Context, p *place) {
 	_ = os.Remove(w.index(p) + ".lock")
 	if name, err := git.Run(ctx, p.tree, nil, "rev-parse", "--path-format=absolute", "--git-path", "index.lock"); err == nil {
@@ -85,13 +85,13 @@ func (w *Worker) unlock(ctx context.Context, p *place) {
 	}
 }
 
-// index is that of the checkpoints of a loop.
+// index returns the index file for the checkpoints of a loop.
 func (w *Worker) index(p *place) string {
 	return filepath.Join(w.Root, "runs", p.id, "checkpoint.index")
 }
 
-// mirror is the bare copy of the repository that all work trees of it share, and the
-// commit that was fetched: the checkpoint, or what the loop begins from.
+// mirror returns the bare copy of the repository that all its work trees share, and the
+// fetched commit: the checkpoint, or the loop's starting point.
 func (w *Worker) mirror(ctx context.Context, p *place, commit string) (dir, head string, err error) {
 	sum := sha256.Sum256([]byte(p.repo))
 	dir = filepath.Join(w.Root, "mirrors", hex.EncodeToString(sum[:8])+".git")
@@ -118,8 +118,8 @@ func (w *Worker) mirror(ctx context.Context, p *place, commit string) (dir, head
 	return dir, head, err
 }
 
-// checkpoint keeps the tree as a commit outside every branch, in the repository. Last is
-// the checkpoint before: where another is there, the loop has gone elsewhere.
+// checkpoint stores the tree as a commit outside every branch, in the repository. last is the
+// previous checkpoint: if there is a different one, the loop has moved to another worker.
 func (w *Worker) checkpoint(ctx context.Context, p *place, n int, last string) (string, error) {
 	if p.repo == "" {
 		return "", nil
@@ -139,7 +139,7 @@ func (w *Worker) checkpoint(ctx context.Context, p *place, n int, last string) (
 	return commit, run(ctx, p.tree, nil, "push", "-q", "--force-with-lease="+checkpoint.Ref(p.id)+":"+last, p.repo, commit+":"+checkpoint.Ref(p.id))
 }
 
-// keep makes a commit of a tree, on the commit that is checked out.
+// keep creates a commit of a tree, on top of the commit that is checked out.
 func (w *Worker) keep(ctx context.Context, p *place, tree, message string) (string, error) {
 	who := []string{"GIT_AUTHOR_NAME=looprun", "GIT_AUTHOR_EMAIL=looprun@localhost", "GIT_COMMITTER_NAME=looprun", "GIT_COMMITTER_EMAIL=looprun@localhost"}
 	return git.Run(ctx, p.tree, who, "commit-tree", tree, "-p", "HEAD", "-m", message)
@@ -155,7 +155,7 @@ func (w *Worker) removeTree(ctx context.Context, id string) error {
 	return checkpoint.RemoveTree(ctx, mirror, w.Root, tree)
 }
 
-// sweep removes what is older than it has to be kept.
+// sweep removes whatever is older than the retention time.
 func (w *Worker) sweep(now time.Time) {
 	keep := w.Keep
 	if keep <= 0 {
@@ -191,7 +191,7 @@ func (w *Worker) sweep(now time.Time) {
 	}
 }
 
-// room refuses another tree where the disk is nearly full.
+// room returns an error if the disk is nearly full, so that there is no room for another tree.
 func (w *Worker) room() error {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(w.Root, &s); err != nil {
@@ -209,7 +209,7 @@ func run(ctx context.Context, dir string, env []string, args ...string) error {
 	return err
 }
 
-// wrong says why git would take a part of the loop for something else.
+// wrong returns an error if git would misinterpret a part of the loop.
 func (in Prepare) wrong() error {
 	switch {
 	case strings.HasPrefix(in.Work.Repo, "-"):
@@ -224,7 +224,7 @@ func (in Prepare) wrong() error {
 	return nil
 }
 
-// lockRoot keeps a second worker out of a worker's folder.
+// lockRoot locks a worker's folder against a second worker.
 func lockRoot(root string) (func(), error) {
 	f, err := os.OpenFile(filepath.Join(root, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

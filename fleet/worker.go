@@ -27,68 +27,68 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// errRefused is the type of the error of a worker that will not run a loop.
+// errRefused is the type of error of a worker that refuses to run a loop.
 const errRefused = "Refused"
 
 func refuse(format string, args ...any) error {
 	return temporal.NewNonRetryableApplicationError(fmt.Sprintf(format, args...), errRefused, nil)
 }
 
-// broken is the error of a worker at which something failed that trying again does not mend.
+// broken returns the error of a worker for a failure that retrying does not fix.
 func broken(format string, args ...any) error {
 	return temporal.NewNonRetryableApplicationError(fmt.Sprintf(format, args...), "Worker", nil)
 }
 
-// What activities are given and return.
+// The inputs and results of activities.
 type (
-	// Prepare is the work tree that a loop needs.
+	// Prepare describes the work tree that a loop needs.
 	Prepare struct {
 		Started core.RunStarted `json:"started"`
 		Work    Work            `json:"work"`
 		Commit  string          `json:"commit,omitempty"`
 	}
-	// Placed says where it is.
+	// Placed is where the work tree is.
 	Placed struct {
 		Host   string `json:"host"`
 		Commit string `json:"commit,omitempty"` // the checkpoint from now on
 	}
-	// Iterate is an iteration to run, which State has begun.
+	// Iterate is an iteration to run, which has begun in State.
 	Iterate struct {
 		Loop      string         `json:"loop"`
 		State     core.State     `json:"state"`
 		Iteration core.Iteration `json:"iteration"`
-		// Left is the active time after which it is ended; zero: there is no limit.
+		// Left is the active time after which it is ended; zero means no limit.
 		Left   time.Duration `json:"left,omitempty"`
 		Commit string        `json:"commit,omitempty"` // the last checkpoint
 	}
-	// Iterated is how it ended.
+	// Iterated is the result of the iteration.
 	Iterated struct {
 		Result core.IterationResult `json:"result"`
 		Commit string               `json:"commit,omitempty"` // the checkpoint after it
 	}
-	// Respond is a question that no person has to answer, perhaps.
+	// Respond is a question that may be answered without a person.
 	Respond struct {
 		Loop     string        `json:"loop"`
 		State    core.State    `json:"state"`
 		Question core.Question `json:"question"`
 	}
-	// Responded is what became of it.
+	// Responded is its outcome.
 	Responded struct {
 		Events     []core.Event `json:"events,omitempty"`
 		Answer     *core.Answer `json:"answer,omitempty"`
 		Unanswered string       `json:"unanswered,omitempty"`
 	}
-	// Help is a command to run for an answer, or an expert.
+	// Help is the input for running an answer's command, or an expert.
 	Help struct {
 		Loop  string     `json:"loop"`
 		State core.State `json:"state"`
 	}
-	// Debugged is how the command of an answer ended.
+	// Debugged is the result of an answer's command.
 	Debugged struct {
 		End  core.DebugFinished `json:"end"`
 		Took time.Duration      `json:"took"`
 	}
-	// Advised is how an expert ended.
+	// Advised is the result of an expert.
 	Advised struct {
 		End  core.ExpertFinished `json:"end"`
 		Took time.Duration       `json:"took"`
@@ -102,25 +102,26 @@ type (
 
 // Worker runs iterations on this machine.
 type Worker struct {
-	// Name is what the worker is called, and Root the folder with its work trees.
+	// Name is the worker's name, and Root the folder with its work trees.
 	Name, Root string
 	Slots      int
 	Queue      string
-	// Allow says what it runs; nil: everything, which is for a server on this machine.
+	// Allow lists what it may run; nil allows everything, which is for a server on this
+	// machine.
 	Allow *Allow
-	// Keep is for how long the work tree of a loop that failed, and what loops printed,
-	// stays here; zero is three days.
+	// Keep is how long the work tree of a failed loop, and the output of loops, stay here;
+	// zero means three days.
 	Keep time.Duration
-	// Drain is how long a worker that is told to stop lets iterations go on.
+	// Drain is how long a worker that is asked to stop lets iterations continue.
 	Drain time.Duration
 	Log   io.Writer // takes warnings
-	// Environ is what loops see of this machine: the whole environment.
+	// Environ is the environment of this machine that loops see, in full.
 	Environ []string
 
 	client client.Client
 	mu     sync.Mutex
 	places map[string]*place
-	// mirrors is held while something is fetched.
+	// mirrors is held during a fetch.
 	mirrors sync.Mutex
 }
 
@@ -136,7 +137,7 @@ type place struct {
 	used time.Time
 }
 
-// Serve runs loops until the context ends, and calls ready when it has begun to.
+// Serve runs loops until the context ends, and calls ready once it has started.
 func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error {
 	if err := errors.Join(proc.Room(), proc.Ready()); err != nil {
 		return err
@@ -220,7 +221,7 @@ func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
 	return Placed{w.Name, commit}, nil
 }
 
-// place is where the loop is on this machine.
+// place returns the loop's place on this machine.
 func (w *Worker) place(in Prepare) (*place, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -248,8 +249,8 @@ func (w *Worker) place(in Prepare) (*place, error) {
 	return p, nil
 }
 
-// openRun opens the folder of a run, for what it prints. Its journal is in the workflow:
-// here it has the beginning alone.
+// openRun opens the folder of a run, for its output. Its journal is in the workflow: the one
+// here has only the beginning.
 func (w *Worker) openRun(in Prepare) (*scratchpad.Run, error) {
 	runs := filepath.Join(w.Root, "runs")
 	run, err := scratchpad.CreateAs(runs, in.Started.RunID, scratchpad.SyncOff)
@@ -267,7 +268,7 @@ func (w *Worker) openRun(in Prepare) (*scratchpad.Run, error) {
 	return run, nil
 }
 
-// here is the place of a loop that was placed here.
+// here returns the place of a loop that was placed here.
 func (w *Worker) here(id string) (*place, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -278,9 +279,9 @@ func (w *Worker) here(id string) (*place, error) {
 	return nil, temporal.NewNonRetryableApplicationError(fmt.Sprintf("worker %s has no work tree of loop %s", w.Name, id), "Gone", nil)
 }
 
-// at does something at the place of a loop, when what was begun there before has ended.
-// The server hears all the while that the worker is there. The context that commands run
-// in ends by a signal where the activity is cancelled.
+// at runs do for the place of a loop, once anything begun there earlier has ended. It sends
+// heartbeats to the server all the while. If the activity is cancelled, the context for
+// commands ends by a signal.
 func at[T any](w *Worker, ctx context.Context, id string, do func(run context.Context, p *place) (T, error)) (T, error) {
 	p, err := w.here(id)
 	if err != nil {
@@ -294,7 +295,7 @@ func at[T any](w *Worker, ctx context.Context, id string, do func(run context.Co
 	return do(run, p)
 }
 
-// Iterate runs an iteration and keeps the tree as it leaves it.
+// Iterate runs an iteration and makes a checkpoint of the resulting tree.
 func (w *Worker) Iterate(ctx context.Context, in Iterate) (Iterated, error) {
 	return at(w, ctx, in.Loop, func(run context.Context, p *place) (Iterated, error) {
 		run, stop := context.WithCancelCause(run)
@@ -330,7 +331,7 @@ func draining(ctx context.Context) bool {
 	}
 }
 
-// commands is the context for commands: one that is cancelled tells them so by a signal.
+// commands returns the context for commands: cancelling it sends them a signal.
 func commands(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	run, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	undo := context.AfterFunc(ctx, func() { stop(&engine.Interrupt{Signal: "SIGTERM", Code: 143}) })
@@ -342,8 +343,8 @@ func commands(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	}
 }
 
-// beats tells the server that the worker is there, until the function that it returns is
-// called; with what is printed, for those who look on.
+// beats sends heartbeats to the server until the returned function is called, with the current
+// output for people who watch.
 func beats(ctx context.Context, printed func() string) func() {
 	done := make(chan struct{})
 	activity.RecordHeartbeat(ctx)
@@ -381,7 +382,7 @@ func (w *Worker) Respond(ctx context.Context, in Respond) (Responded, error) {
 	})
 }
 
-// Debug runs the command of the answer that State carries out.
+// Debug runs the command of the answer that State is applying.
 func (w *Worker) Debug(ctx context.Context, in Help) (Debugged, error) {
 	return at(w, ctx, in.Loop, func(run context.Context, p *place) (Debugged, error) {
 		began := time.Now()
@@ -405,8 +406,8 @@ func (w *Worker) Expert(ctx context.Context, in Help) (Advised, error) {
 	})
 }
 
-// Leave closes the place of a loop that has ended. What it printed stays for a while, and
-// so does the tree of one that is not done.
+// Leave closes the place of a loop that has ended. Its output stays for a while, and so does
+// its tree if the loop is not done.
 func (w *Worker) Leave(ctx context.Context, in Leave) error {
 	w.mu.Lock()
 	p := w.places[in.Loop]
@@ -467,29 +468,29 @@ func (w *Worker) environ(work Work) []string {
 	return env
 }
 
-// tailOf is the last line of a text.
+// tailOf returns the last line of a text.
 func tailOf(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	return lines[len(lines)-1]
 }
 
-// Piece is a part of what a loop printed.
+// Piece identifies a part of a loop's output.
 type Piece struct {
 	Loop      string `json:"loop"`
 	Iteration int    `json:"iteration"`
 	Offset    int64  `json:"offset"`
 }
 
-// Output is that part. Size is that of the whole.
+// Output is that part. Size is the size of the whole output.
 type Output struct {
 	Text []byte `json:"text"`
 	Size int64  `json:"size"`
 }
 
-// chunk is how much of an output is read at once.
+// chunk is how much of an output is read at once, in bytes.
 const chunk = 512 << 10
 
-// ReadOutput reads what an iteration printed.
+// ReadOutput reads an iteration's output.
 func (w *Worker) ReadOutput(_ context.Context, in Piece) (Output, error) {
 	dir := filepath.Join(w.Root, "runs", filepath.Base(in.Loop))
 	if _, err := os.Stat(dir); err != nil {
@@ -515,7 +516,7 @@ func (w *Worker) ReadOutput(_ context.Context, in Piece) (Output, error) {
 	return Output{b[:n], info.Size()}, err
 }
 
-// Fetched asks a worker for what an iteration printed.
+// Fetched requests an iteration's output from a worker.
 type Fetched struct {
 	Host string `json:"host"`
 	Piece
@@ -533,7 +534,7 @@ func Fetch(ctx workflow.Context, in Fetched) (Output, error) {
 	return out, err
 }
 
-// open makes the worker's folder and locks it.
+// open creates the worker's folder and locks it.
 func (w *Worker) open() (func(), error) {
 	if err := os.MkdirAll(w.Root, 0o700); err != nil {
 		return nil, err

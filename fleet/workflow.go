@@ -17,8 +17,8 @@ import (
 	"github.com/looprun/looprun/templates"
 )
 
-// loop is a run whose steps a workflow takes. It knows no time and no order but those of
-// its history, so that it can be replayed.
+// loop is a run whose steps a workflow takes. It depends on no time and no order except those
+// of its history, so that it can be replayed.
 type loop struct {
 	ctx    workflow.Context
 	driver core.Driver
@@ -35,7 +35,7 @@ type loop struct {
 	asked  string
 }
 
-// builtIn are the question templates. They are the same wherever the workflow runs.
+// builtIn returns the question templates. They are the same wherever the workflow runs.
 var builtIn = sync.OnceValues(func() (*templates.Set, error) { return templates.Load() })
 
 // Run is the workflow of one loop.
@@ -64,7 +64,7 @@ func Run(ctx workflow.Context, in Loop) (core.Result, error) {
 	return l.run()
 }
 
-// run takes step after step until the run has ended, or its history is cut.
+// run takes one step after another until the run has ended, or its history is cut.
 func (l *loop) run() (core.Result, error) {
 	for {
 		next, err := l.driver.Next()
@@ -98,7 +98,7 @@ func (l *loop) run() (core.Result, error) {
 	}
 }
 
-// record puts an event on record and folds it into the state.
+// record records an event and folds it into the state.
 func (l *loop) record(d core.Data) error {
 	e := core.Event{
 		Seq: l.state.Seq + 1, Time: workflow.Now(l.ctx).UTC().Truncate(time.Millisecond),
@@ -114,7 +114,7 @@ func (l *loop) record(d core.Data) error {
 	return err
 }
 
-// handle lets others look at the loop, and answer it.
+// handle installs the handlers through which others view the loop and answer it.
 func (l *loop) handle() error {
 	return errors.Join(
 		workflow.SetQueryHandler(l.ctx, queryState, func() (core.State, error) { return l.state, nil }),
@@ -128,10 +128,10 @@ func (l *loop) handle() error {
 	)
 }
 
-// pageBytes bounds a page of events: what a query returns is limited.
+// pageBytes is the maximum size of a page of events, since the result of a query is limited.
 const pageBytes = 512 << 10
 
-// page are the events behind the one with that number.
+// page returns the events after the one with that number.
 func (l *loop) page(after int64) (Page, error) {
 	p := Page{From: l.from}
 	bytes := 0
@@ -145,7 +145,7 @@ func (l *loop) page(after int64) (Page, error) {
 	return p, nil
 }
 
-// continued begins a new history, from the state.
+// continued starts a new history, from the state.
 func (l *loop) continued() error {
 	l.release()
 	if err := workflow.Await(l.ctx, func() bool { return workflow.AllHandlersFinished(l.ctx) }); err != nil {
@@ -155,7 +155,7 @@ func (l *loop) continued() error {
 	return workflow.NewContinueAsNewError(l.ctx, Run, l.in)
 }
 
-// show puts what lists need where they find it.
+// show stores the data for lists where they find it.
 func (l *loop) show(status string) error {
 	guard := ""
 	if l.state.Question != nil {
@@ -215,7 +215,7 @@ func (l *loop) iterate(n int) error {
 	return l.commit(*reserved, cost)
 }
 
-// over records how the iteration ended: as the worker says, or by the loss of the worker.
+// over records how the iteration ended: as the worker reports, or by losing the worker.
 func (l *loop) over(it core.Iteration, out Iterated, err error) error {
 	var refused *temporal.ApplicationError
 	switch {
@@ -245,7 +245,7 @@ func (l *loop) over(it core.Iteration, out Iterated, err error) error {
 	return l.driver.Withdraw("the worker was lost: " + cause(err))
 }
 
-// refusedBy ends a run that no worker takes.
+// refusedBy returns the result that ends a run which no worker accepts.
 func refusedBy(it core.Iteration, why string) core.IterationResult {
 	return core.IterationResult{IterationFinished: core.IterationFinished{
 		Iteration: it.Number, Outcome: core.OutcomeError, Cause: core.CauseStartFailed, ExitCode: -1,
@@ -253,7 +253,7 @@ func refusedBy(it core.Iteration, why string) core.IterationResult {
 	}}
 }
 
-// cause is an error of the engine in few words.
+// cause shortens an error of the engine.
 func cause(err error) string {
 	var timeout *temporal.TimeoutError
 	if errors.As(err, &timeout) {
@@ -269,8 +269,8 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// ask puts a question to the policy and the assistant, and then waits for a person, without
-// a slot.
+// ask puts a question to the policy and the assistant, and then waits for a person, without a
+// slot.
 func (l *loop) ask(q core.Question) error {
 	if l.in.Work.Responds && l.asked != q.ID {
 		done, err := l.respond(q)
@@ -302,7 +302,7 @@ func (l *loop) ask(q core.Question) error {
 	return errors.Join(err, l.tell())
 }
 
-// tell shows the open questions in lists.
+// tell makes the open questions visible in lists.
 func (l *loop) tell() error {
 	list := l.state.Pending()
 	if len(list) == 0 {
@@ -317,7 +317,7 @@ func (l *loop) tell() error {
 	}})
 }
 
-// respond lets a worker answer; done: nobody else is to be asked.
+// respond lets a worker answer; done means that nobody else should be asked.
 func (l *loop) respond(q core.Question) (done bool, err error) {
 	if ok, err := l.acquire(); !ok || err != nil {
 		return true, err
@@ -391,10 +391,10 @@ func (l *loop) expert() error {
 	return l.driver.Advised(out.End)
 }
 
-// patience is how long a slot is kept while nothing runs.
+// patience is how long a slot is kept while nothing is running.
 const patience = 30 * time.Second
 
-// wait waits for the moment from which the run may go on.
+// wait waits until the run may continue.
 func (l *loop) wait() error {
 	d := l.state.Until.Sub(workflow.Now(l.ctx))
 	if d > patience {
@@ -410,7 +410,7 @@ func (l *loop) wait() error {
 	return errors.Join(err, l.driver.Record(core.WaitFinished{}))
 }
 
-// pace waits between two iterations, as --delay and --backoff say.
+// pace waits between two iterations, according to --delay and --backoff.
 func (l *loop) pace() error {
 	b := l.in.Work.Backoff
 	d := b.Initial
@@ -438,7 +438,7 @@ func (l *loop) pace() error {
 // interrupted reports whether the loop was cancelled.
 func (l *loop) interrupted() bool { return l.ctx.Err() != nil }
 
-// stop puts on record, once, that the loop was cancelled.
+// stop records, once, that the loop was cancelled.
 func (l *loop) stop() error {
 	if l.state.Interrupt != nil {
 		return nil
@@ -446,7 +446,7 @@ func (l *loop) stop() error {
 	return l.driver.Record(core.InterruptReceived{Reason: "it was cancelled", Code: 143})
 }
 
-// end gives back what the run had.
+// end releases the run's resources.
 func (l *loop) end() (core.Result, error) {
 	r := l.state.Result()
 	if l.lease != nil {
@@ -454,7 +454,7 @@ func (l *loop) end() (core.Result, error) {
 		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 			StartToCloseTimeout: time.Minute, HeartbeatTimeout: beat, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 		})
-		// A worker that does not hear of it keeps the tree for as long as one that failed.
+		// A worker that does not receive this keeps the tree as long as a failed loop's.
 		_ = workflow.ExecuteActivity(ctx, (*Worker).Leave, Leave{Loop: l.in.Started.RunID, Status: r.Status}).Get(ctx, nil)
 	}
 	l.release()

@@ -6,14 +6,14 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Cost trips when the reported cost has passed the limit. A run that reports
-// none costs nothing that is known.
+// Cost trips when the reported cost exceeds the limit. A run that reports no cost never trips
+// it.
 type Cost struct{}
 
-// ID is max_cost.
+// ID returns max_cost.
 func (Cost) ID() core.GuardID { return core.MaxCost }
 
-// Check trips when more was spent than is allowed.
+// Check trips if more was spent than Limits.Cost.
 func (Cost) Check(s *core.State) *core.Trip {
 	if s.Limits.Cost <= 0 || s.Cost <= s.Limits.Cost {
 		return nil
@@ -24,13 +24,13 @@ func (Cost) Check(s *core.State) *core.Trip {
 	}
 }
 
-// Tokens trips when the reported tokens have passed the limit.
+// Tokens trips when the reported tokens exceed the limit.
 type Tokens struct{}
 
-// ID is max_tokens.
+// ID returns max_tokens.
 func (Tokens) ID() core.GuardID { return core.MaxTokens }
 
-// Check trips when more tokens were used than are allowed.
+// Check trips if more tokens were used than Limits.Tokens.
 func (Tokens) Check(s *core.State) *core.Trip {
 	if s.Limits.Tokens <= 0 || s.Tokens <= s.Limits.Tokens {
 		return nil

@@ -1,10 +1,10 @@
-// Package guards has the guards that looprun brings along, one file each.
+// Package guards provides the guards that are built into looprun, one per file.
 //
-// A guard is a type without fields: its limit and what it counts are in the
-// state, so that answers can extend the one and a restart cannot lose the
-// other. To add one, write a file beside these with its doc comment (when it
-// trips, what turns it off, what resets it) and its table test, add it to
-// [Default] in the place where it shall ask, and let guardtest.Check check it.
+// A guard is a type without fields: its limit and its counters are in the state, so that
+// answers can extend the limit and a restart cannot lose the counters. To add a guard, write a
+// file next to these with its doc comment (when it trips, what turns it off, what resets it)
+// and its table test, add it to [Default] in the place where it should ask, and test it with
+// guardtest.Check.
 package guards
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Default are all guards, in the order in which they ask when several trip.
+// Default returns all guards in the order in which they ask if several trip.
 func Default() []core.Guard {
 	return []core.Guard{
 		Weakened{},
@@ -33,7 +33,7 @@ func Default() []core.Guard {
 	}
 }
 
-// counted is “1 iteration”, “2 iterations”.
+// counted returns “1 iteration”, “2 iterations”.
 func counted(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -41,8 +41,8 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// latest is “3 iterations”, or says that those of skipped issues, which lie
-// between them, do not count.
+// latest returns “3 iterations”, and mentions if those with skipped issues in between do not
+// count.
 func latest(s *core.State, n int) string {
 	text := counted(n, "iteration")
 	for _, d := range s.History[max(0, len(s.History)-n):] {

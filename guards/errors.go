@@ -6,14 +6,13 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Errors trips when so many iterations in a row ended as an error: killed,
-// timed out, not startable, or work that failed where something else judges.
-// An iteration that merely is not done ends the row; skipped issues neither end
-// nor extend it, but when nothing except skipped issues came that often it
-// trips once more. An answer starts the count over.
+// Errors trips when that many iterations in a row ended as an error: killed, timed out, not
+// startable, or failed work that something else judges. An iteration that is merely not done
+// ends the streak. Skipped issues neither end nor extend it, but if only skipped issues
+// occurred that often, the guard trips once more. An answer resets the count.
 type Errors struct{}
 
-// ID is consecutive_errors.
+// ID returns consecutive_errors.
 func (Errors) ID() core.GuardID { return core.ConsecutiveErrors }
 
 // Check trips at Limits.Errors.

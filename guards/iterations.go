@@ -6,11 +6,11 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Iterations trips when as many iterations are done as the limit allows and the
-// run is not. An answer extends the limit; nothing resets the count.
+// Iterations trips when the limit of iterations is reached and the run is not done. An answer
+// extends the limit; nothing resets the count.
 type Iterations struct{}
 
-// ID is max_iterations.
+// ID returns max_iterations.
 func (Iterations) ID() core.GuardID { return core.MaxIterations }
 
 // Check trips at Limits.Iterations.

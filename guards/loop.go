@@ -8,16 +8,15 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Loop trips when the same signature came as often in a row as the threshold
-// says, or a cycle of two to five signatures was seen that often, or the same checks
-// failed twice that often in a row and only values changed, or the same failure came
-// in so many of the last iterations as State.Often says. Iterations
-// without a signature, interrupted ones and the precheck are no evidence, and
-// neither are skipped issues; but when nothing except skipped issues came that
-// often it trips once more. An answer starts the count over.
+// Loop trips when one of these happens: the same signature occurred as many times in a row as
+// the threshold, a cycle of two to five signatures repeated that often, the same checks failed
+// twice that often in a row and only values changed, or the same failure occurred in as many
+// of the last iterations as State.Often sets. Iterations without a signature, interrupted
+// ones, the precheck and skipped issues are no evidence. But if only skipped issues occurred
+// that often, the guard trips once more. An answer resets the count.
 type Loop struct{}
 
-// ID is loop_detected.
+// ID returns loop_detected.
 func (Loop) ID() core.GuardID { return core.LoopDetected }
 
 // Check trips at Limits.Loop.
@@ -47,8 +46,8 @@ func (Loop) Check(s *core.State) *core.Trip {
 	return t
 }
 
-// onlyValues trips when the same checks have failed in a row, twice as often as the
-// threshold says: values that change from wrong to wrong are no progress for long.
+// onlyValues trips when the same checks have failed twice as many times in a row as the
+// threshold: values that change from wrong to wrong do not stay progress for long.
 func onlyValues(s *core.State, threshold int) *core.Trip {
 	if s.AnyValue || s.Core == 0 || s.CoreRun < 2*threshold {
 		return nil
@@ -65,9 +64,9 @@ func onlyValues(s *core.State, threshold int) *core.Trip {
 	}
 }
 
-// often trips when the last failure came in many of the last iterations, with others
-// between: a run that goes to and fro without a cycle. Where fewer checks fail than
-// before it does not.
+// often trips when the last failure occurred in many of the last iterations, with others in
+// between: the run goes back and forth without a cycle. It does not trip if fewer checks fail
+// than before.
 func often(s *core.State, threshold int) *core.Trip {
 	o := s.Often.For(threshold)
 	last := s.Failures[max(0, len(s.Failures)-max(0, o.Of)):]
@@ -89,8 +88,8 @@ func often(s *core.State, threshold int) *core.Trip {
 	}
 }
 
-// fewer says whether the second half of the iterations had one with fewer failing
-// checks than any of the first.
+// fewer reports whether the second half of the iterations had one with fewer failing checks
+// than any in the first half.
 func fewer(last []core.Failure) bool {
 	least := func(fs []core.Failure) int {
 		n := math.MaxInt
@@ -106,7 +105,7 @@ func fewer(last []core.Failure) bool {
 	return before != math.MaxInt && least(last[half:]) < before
 }
 
-// ordinal is “6th”.
+// ordinal returns “6th”.
 func ordinal(n int) string {
 	switch {
 	case n%100 >= 11 && n%100 <= 13:

@@ -6,11 +6,11 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Progress trips when nothing has changed for too long: neither what the output
-// meant nor the work tree.
+// Progress trips when nothing has changed for too long: neither the signature of the output
+// nor the work tree.
 type Progress struct{}
 
-// ID is no_progress.
+// ID returns no_progress.
 func (Progress) ID() core.GuardID { return core.NoProgress }
 
 // Check trips after the allowed number of iterations without any change.
@@ -25,14 +25,14 @@ func (Progress) Check(s *core.State) *core.Trip {
 	}
 }
 
-// Workspace trips when the work tree keeps coming back to a state it had left:
-// what one iteration does another undoes.
+// Workspace trips when the work tree keeps returning to an earlier state: one iteration undoes
+// the changes of another.
 type Workspace struct{}
 
-// ID is workspace_cycle.
+// ID returns workspace_cycle.
 func (Workspace) ID() core.GuardID { return core.WorkspaceCycle }
 
-// Check trips when the files are again what they were too often before.
+// Check trips when the files have returned to the same state too often.
 func (Workspace) Check(s *core.State) *core.Trip {
 	n := s.Limits.WorkspaceCycles
 	if n <= 0 || len(s.Trees) == 0 {

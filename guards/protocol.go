@@ -9,7 +9,7 @@ import (
 // Rejection trips when the command has rejected its task with a valid reason.
 type Rejection struct{}
 
-// ID is rejection.
+// ID returns rejection.
 func (Rejection) ID() core.GuardID { return core.Rejection }
 
 // Check trips as long as the rejection waits for its decision.
@@ -24,20 +24,20 @@ func (Rejection) Check(s *core.State) *core.Trip {
 	}
 }
 
-// Blocked trips when the command has said that it cannot go on.
+// Blocked trips when the command has reported that it cannot continue.
 type Blocked struct{}
 
-// ID is blocked.
+// ID returns blocked.
 func (Blocked) ID() core.GuardID { return core.Blocked }
 
 // Check trips as long as the signal waits for its answer.
 func (Blocked) Check(s *core.State) *core.Trip { return signalled(s, core.Blocked, "blocked") }
 
-// Clarification trips when the command has said that it cannot understand its
-// task. A person has to answer.
+// Clarification trips when the command has reported that it cannot understand its task. A
+// person must answer.
 type Clarification struct{}
 
-// ID is clarification.
+// ID returns clarification.
 func (Clarification) ID() core.GuardID { return core.Clarification }
 
 // Check trips as long as the signal waits for its answer.
@@ -63,11 +63,11 @@ func signalled(s *core.State, id core.GuardID, name string) *core.Trip {
 	return &core.Trip{Guard: id, Iteration: s.Iterations, Reason: reason}
 }
 
-// Ladder trips when the escalation ladder is at its end: a person has to decide
-// before the next attempt.
+// Ladder trips when the escalation ladder is exhausted: a person must decide before the next
+// attempt.
 type Ladder struct{}
 
-// ID is ladder_exhausted.
+// ID returns ladder_exhausted.
 func (Ladder) ID() core.GuardID { return core.LadderExhausted }
 
 // Check trips as long as the decision is due.

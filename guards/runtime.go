@@ -8,12 +8,12 @@ import (
 	"github.com/looprun/looprun/internal/plural"
 )
 
-// Runtime trips when the run has been active for as long as the limit allows,
-// in the middle of an iteration too. Questions and pauses do not count. An
-// answer extends the limit; nothing resets the clock.
+// Runtime trips when the run has been active for as long as the limit allows, even in the
+// middle of an iteration. Questions and pauses do not count. An answer extends the limit;
+// nothing resets the clock.
 type Runtime struct{}
 
-// ID is max_runtime.
+// ID returns max_runtime.
 func (Runtime) ID() core.GuardID { return core.MaxRuntime }
 
 // Check trips at Limits.Runtime.
@@ -28,7 +28,7 @@ func (Runtime) Check(s *core.State) *core.Trip {
 	}
 }
 
-// Remaining is the time until the limit.
+// Remaining returns the time until the limit.
 func (Runtime) Remaining(s *core.State) (time.Duration, bool) {
 	limit := s.Limits.Runtime
 	return limit - s.Elapsed, limit > 0

@@ -6,12 +6,12 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Turn trips when a coding agent has repeated itself within a turn for the second time in
-// a run, in the middle of the iteration: the first time the turn was ended, and the next
-// was told why, so telling has not helped. An answer lets the turn go on.
+// Turn trips when a coding agent repeats itself within a turn for the second time in a run, in
+// the middle of the iteration. The first time, the turn was ended and the next one was told
+// why, which has not helped. An answer lets the turn continue.
 type Turn struct{}
 
-// ID is turn_loop.
+// ID returns turn_loop.
 func (Turn) ID() core.GuardID { return core.TurnLoop }
 
 // Check trips from the second repetition on.
@@ -25,5 +25,5 @@ func (Turn) Check(s *core.State) *core.Trip {
 	}
 }
 
-// Remaining is nothing: it is not time that makes it trip.
+// Remaining returns false: time does not make this guard trip.
 func (Turn) Remaining(*core.State) (time.Duration, bool) { return 0, false }

@@ -2,15 +2,15 @@ package guards
 
 import "github.com/looprun/looprun/core"
 
-// Weakened trips where the judge has passed, and less was checked than this run has seen
-// before, or a protected file has changed. The run is then not done before somebody says
-// that it is correct. Limits.Weakened turns it off.
+// Weakened trips when the judge has passed but less was checked than earlier in the run, or a
+// protected file has changed. The run is then not done until somebody confirms that it is
+// correct. Limits.Weakened turns it off.
 type Weakened struct{}
 
-// ID is weakened.
+// ID returns weakened.
 func (Weakened) ID() core.GuardID { return core.Weakened }
 
-// Check trips as long as the pass waits for somebody to say what it is worth.
+// Check trips as long as the pass waits for somebody to confirm it.
 func (Weakened) Check(s *core.State) *core.Trip {
 	why := s.Weakened()
 	if why == "" || s.Ending != nil {

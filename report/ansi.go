@@ -9,16 +9,16 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// span is text in one style. Class is empty, or names classes of page.css: nothing of the
-// output gets into it.
+// span is text in one style. Class is empty or names classes of page.css; it never contains
+// any of the output.
 type span struct{ Class, Text string }
 
-// maxLineRunes is how long a line of output may be, in characters.
+// maxLineRunes is the maximum length of an output line, in characters.
 const maxLineRunes = 4000
 
-// ansi turns the output of a terminal program into lines of spans. It knows bold and the 16
-// colours of text; every other escape sequence is dropped, and so is every character that
-// termsafe drops. A carriage return redraws the line. Its zero value is at the start of an
+// ansi converts the output of a terminal program into lines of spans. It supports bold and the
+// 16 text colours; it drops every other escape sequence and every character that termsafe
+// drops. A carriage return redraws the line. The zero value is ready for the start of an
 // output.
 type ansi struct {
 	style  style
@@ -28,13 +28,13 @@ type ansi struct {
 	redraw bool // a carriage return came: the next character starts the line again
 }
 
-// style is how text is set. The zero value is plain.
+// style is how text is displayed. The zero value is plain.
 type style struct {
 	bold   bool
 	colour int // 1 to 16; zero: the default
 }
 
-// class are the classes of page.css for the style.
+// class returns the style's classes of page.css.
 func (s style) class() string {
 	var names []string
 	if s.bold {
@@ -46,7 +46,7 @@ func (s style) class() string {
 	return strings.Join(names, " ")
 }
 
-// write adds a part of the output that ends anywhere but in an escape sequence.
+// write adds a chunk of output. The chunk must not end within an escape sequence.
 func (a *ansi) write(s string) {
 	var scanner escape.Scanner
 	for {
@@ -65,7 +65,7 @@ func (a *ansi) write(s string) {
 	}
 }
 
-// end closes the last line and returns all of them.
+// end ends the last line and returns all lines.
 func (a *ansi) end() [][]span {
 	if len(a.line) > 0 {
 		a.newline()
@@ -73,7 +73,7 @@ func (a *ansi) end() [][]span {
 	return a.done
 }
 
-// text adds text between two sequences.
+// text adds the text between two sequences.
 func (a *ansi) text(s string) {
 	for len(s) > 0 {
 		i := strings.IndexAny(s, "\r\n")
@@ -118,7 +118,7 @@ func (a *ansi) put(s string) {
 	a.line = append(a.line, span{class, cut})
 }
 
-// set carries out the parameters of one sequence.
+// set applies the parameters of one sequence.
 func (s *style) set(params string) {
 	if strings.ContainsAny(params, "<=>?") { // it is about the keyboard
 		return
@@ -158,8 +158,8 @@ func (s *style) set(params string) {
 	}
 }
 
-// extended reads what follows 38, 48 or 58: 5;N or 2;R;G;B. Any colour but the first 16 is
-// the default, zero.
+// extended parses the parameters after 38, 48 or 58: 5;N or 2;R;G;B. Every colour except the
+// first 16 becomes the default, zero.
 func extended(args []string) (colour, used int) {
 	switch args = append(args, "", ""); args[0] {
 	case "5":

@@ -8,8 +8,8 @@ import (
 	"github.com/looprun/looprun/internal/plural"
 )
 
-// chart is a row of bars, one for each iteration, without any text: the page has
-// that around it, and as a table.
+// chart is a row of bars, one for each iteration, without any text: the page has the text
+// around it, and as a table.
 type chart struct {
 	ID, Title, Says string
 	Top             string // the value of the highest bar
@@ -18,10 +18,10 @@ type chart struct {
 	Trips           []string // where the trips are
 }
 
-// bar is a rectangle, in the units of the drawing.
+// bar is a rectangle, in the drawing's units.
 type bar struct{ X, Y, Height, Class, Says string }
 
-// The drawing is stretched to the width of the page.
+// The drawing is stretched to the page's width.
 const (
 	slotWidth   = 10
 	chartHeight = 100
@@ -29,7 +29,7 @@ const (
 	leastBar    = 2  // so that zero can be seen
 )
 
-// charts are the small multiples: failing checks, durations and costs.
+// charts returns the small multiples: failing checks, durations and costs.
 func (m *model) charts() []chart {
 	if len(m.Iterations) == 0 {
 		return nil
@@ -50,7 +50,8 @@ func (m *model) charts() []chart {
 	return list
 }
 
-// chart draws a value of each iteration; less than 0 is not known. nil: none is.
+// chart draws one value for each iteration; a value below 0 is unknown. It returns nil if all
+// are.
 func (m *model) chart(id, title string, value func(*pageIteration) float64, name func(float64) string) *chart {
 	most, known := 0.0, 0
 	var first, last float64
@@ -94,7 +95,7 @@ func (m *model) chart(id, title string, value func(*pageIteration) float64, name
 	return c
 }
 
-// tripLines are the places of the trips, at the right of their iteration.
+// tripLines returns the positions of the trips, at the right of their iterations.
 func (m *model) tripLines() []string {
 	var lines []string
 	done := map[string]bool{}
@@ -111,5 +112,5 @@ func (m *model) tripLines() []string {
 	return lines
 }
 
-// fixed is a number as a drawing takes it.
+// fixed formats a number for a drawing.
 func fixed(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }

@@ -13,7 +13,7 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// folder makes a report of events.
+// folder builds a report from events.
 type folder struct {
 	r       *Report
 	state   core.State
@@ -24,7 +24,7 @@ type folder struct {
 	spent   float64                // by the iteration that runs, in US dollars
 }
 
-// event takes one event. The state refuses those that cannot happen.
+// event adds one event. The state rejects impossible ones.
 func (f *folder) event(e core.Event) error {
 	running, cost := f.state.Running, f.state.Cost
 	if err := f.state.Apply(e); err != nil {
@@ -68,7 +68,7 @@ func (f *folder) wait(e core.Event) {
 	}
 }
 
-// cost goes to the iteration that runs, or to the one that has just ended.
+// cost adds a cost to the running iteration, or to the one that has just ended.
 func (f *folder) cost(usd float64, running bool) {
 	if n := len(f.r.History); n > 0 && !running {
 		f.r.History[n-1].CostUSD += usd
@@ -115,7 +115,7 @@ func (f *folder) iteration(d core.IterationFinished) {
 	}
 }
 
-// dropFirst drops the first of a list and keeps its memory from growing.
+// dropFirst drops the first element of a list without letting its memory grow.
 func dropFirst[T any](list []T) []T {
 	copy(list, list[1:])
 	clear(list[len(list)-1:])
@@ -129,7 +129,7 @@ func (f *folder) earlier() *Earlier {
 	return f.r.Earlier
 }
 
-// letter counts the signature and returns the letter that stands for it.
+// letter counts the signature and returns its letter.
 func (f *folder) letter(sig signature.Signature, it Iteration) string {
 	hash := f.state.Match(sig)
 	if sig.Hash == 0 {
@@ -166,7 +166,7 @@ func (f *folder) letter(sig signature.Signature, it Iteration) string {
 	return s.Letter
 }
 
-// attempt says how an iteration was weighed on the ladder.
+// attempt describes how the ladder judged an iteration.
 func attempt(d core.AttemptRecorded) string {
 	switch {
 	case d.Counted:
@@ -177,8 +177,8 @@ func attempt(d core.AttemptRecorded) string {
 	return "no attempt: the same approach again"
 }
 
-// moment keeps an event that is neither an iteration nor part of a trip, also
-// one whose type this report knows nothing about.
+// moment records an event that is neither an iteration nor part of a trip, including one of an
+// unknown type.
 func (f *folder) moment(e core.Event) {
 	if d, ok := e.Data.(core.SignalReceived); ok && d.Name == signal.Cost && d.Problem == "" {
 		return // the iteration has it
@@ -234,7 +234,8 @@ func (f *folder) moment(e core.Event) {
 	}
 }
 
-// suite is the only one that the facts of an output name, such as a package of Go's.
+// suite returns the suite that the facts of an output name, such as a Go package, if they name
+// only one.
 func suite(facts []string) string {
 	only := ""
 	for _, f := range facts {

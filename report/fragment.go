@@ -6,15 +6,15 @@ import (
 	"io"
 )
 
-// fragmentIterations is how many iterations the timeline of a fragment shows.
+// fragmentIterations is how many iterations a fragment's timeline shows.
 const fragmentIterations = 300
 
-// Stylesheet is the style of the page that [Report.HTML] writes.
+// Stylesheet returns the style of the page that [Report.HTML] writes.
 func Stylesheet() ([]byte, error) { return pageFiles.ReadFile("page/page.css") }
 
-// Fragment writes the part of the page that tells what happened, for a page that has
-// [Stylesheet]: the timeline, the charts, trips and answers, and what else is on record.
-// Without the iterations themselves, whose outputs a page asks for one by one.
+// Fragment writes the part of the page that shows what happened, for a page that has
+// [Stylesheet]: the timeline, the charts, trips and answers, and whatever else is recorded. It
+// leaves out the iterations themselves, whose outputs a page requests one by one.
 func (r *Report) Fragment(w io.Writer) error {
 	m := r.model(fragmentIterations)
 	t, err := pageTemplate()
@@ -24,16 +24,15 @@ func (r *Report) Fragment(w io.Writer) error {
 	return t.ExecuteTemplate(w, "course", m)
 }
 
-// Tail is the end of an output as HTML for a page that has [Stylesheet].
+// Tail is the end of an output, as HTML for a page that has [Stylesheet].
 type Tail struct {
 	HTML string
 	Size int64 // of the file, in bytes
 }
 
-// ReadTail reads the end of an output of the run in dir: at most so many bytes of HTML.
-// An agent's transcript is readable text, as at a terminal, and what a command printed is
-// text and nothing else; a link in the run's directory leads nowhere.
-// A file that is not there yet is empty.
+// ReadTail reads the end of an output of the run in dir, as at most budget bytes of HTML. An
+// agent's transcript becomes readable text, as at a terminal; a command's output is plain
+// text. It follows no links in the run's directory. A file that does not exist yet is empty.
 func ReadTail(dir, name string, budget int) (Tail, error) {
 	files, err := openOutputs(dir)
 	if err != nil {

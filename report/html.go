@@ -15,8 +15,8 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-// PageLimit is how large an HTML page may be, in bytes. To keep to it a page
-// shows less: first less of each output, then fewer iterations and trips.
+// PageLimit is the maximum size of an HTML page, in bytes. To stay within it a page shows
+// less: first less of each output, then fewer iterations and trips.
 const PageLimit = 1<<20 - 1
 
 // Bounds of a page.
@@ -29,10 +29,10 @@ const (
 	pageGuidance = 2000
 )
 
-// HTML writes the report as one page that needs nothing else: no network, no
-// fonts, no other file. It is at most [PageLimit] bytes long. Its policy
-// (Content-Security-Policy) allows its own style and script by their hashes and
-// nothing else. The error is that of w, or says that the run's directory is gone.
+// HTML writes the report as one self-contained page: it needs no network, no fonts and no
+// other file. It is at most [PageLimit] bytes long. Its policy (Content-Security-Policy)
+// allows its own style and script by their hashes and nothing else. The error is that of w, or
+// reports that the run's directory is gone.
 func (r *Report) HTML(w io.Writer) error {
 	for _, n := range []int{300, 200, 100, 50, 20, 5, 0} {
 		b, err := r.page(n)
@@ -47,7 +47,7 @@ func (r *Report) HTML(w io.Writer) error {
 	return fmt.Errorf("the page of run %s would be larger than %d bytes", r.RunID, PageLimit)
 }
 
-// page is the page with so many iterations and trips; nil: it is too large.
+// page returns the page with the last n iterations and trips, or nil if it is too large.
 func (r *Report) page(n int) ([]byte, error) {
 	m := r.model(n)
 	bare, err := m.render()
@@ -77,8 +77,7 @@ func (r *Report) page(n int) ([]byte, error) {
 	return nil, nil
 }
 
-// outputs reads the outputs. The small ones come first: what they leave of
-// their share is for the others.
+// outputs reads the outputs, smallest first: the others share the room that they do not use.
 func (m *model) outputs(dir string, room int) error {
 	if dir == "" { // of FromEvents
 		return nil
@@ -112,8 +111,8 @@ func (m *model) outputs(dir string, room int) error {
 	return nil
 }
 
-// choose says what is compared at first: the last output with the one before
-// that has another signature, or just with the one before.
+// choose selects what is compared initially: the last output and the latest earlier one with
+// another signature, or else just the previous one.
 func (m *model) choose() {
 	n := len(m.Comparable)
 	if n < 2 {
@@ -132,8 +131,8 @@ var pageTemplate = sync.OnceValues(func() (*template.Template, error) {
 	return template.ParseFS(pageFiles, "page/*.tmpl")
 })
 
-// render fills in the template. All text of the run goes through its escaping;
-// what it takes as it is are the files of this package.
+// render fills in the template, which escapes all text of the run. Only this package's own
+// files are inserted unescaped.
 func (m *model) render() ([]byte, error) {
 	t, err := pageTemplate()
 	if err != nil {
@@ -154,7 +153,7 @@ func (m *model) render() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// digest is the hash by which a policy knows a style or a script.
+// digest returns the hash by which a policy identifies a style or a script.
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])

@@ -9,15 +9,15 @@ import (
 	"github.com/looprun/looprun/internal/strictjson"
 )
 
-// JSON writes the report as [Schema] describes it. Outputs are not in it; they
-// are files in the run's directory, named by output_file.
+// JSON writes the report in the form that [Schema] describes. It does not include outputs;
+// they are files in the run's directory, named by output_file.
 func (r *Report) JSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(r)
 }
 
-// Schema is the JSON Schema (2020-12) of what [Report.JSON] writes. It is made
+// Schema returns the JSON Schema (2020-12) of the output of [Report.JSON]. It is generated
 // from the types and their doc tags.
 func Schema() []byte {
 	s := documents.Types.Schema(reflect.TypeFor[Report]())

@@ -20,21 +20,20 @@ const (
 	maxTraces = 4 << 20 // bytes of output in all
 )
 
-// JUnit writes the run as a JUnit file, in the form that Maven Surefire gives
-// the reruns of a test. The run is a testsuite, its first testcase is the loop
-// itself, and the others are the checks whose names the output gave, or the
-// command when it gave none:
+// JUnit writes the run as a JUnit file, using the form in which Maven Surefire reports a
+// test's reruns. The run is a testsuite. Its first testcase is the loop itself; the others are
+// the checks that the output names, or the command if it names none:
 //
 //   - failed in the last iteration that named its checks: a failure, and a
-//     rerunFailure for each iteration before in which it failed;
-//   - failed before and passed then: it passes, and its output says in which iterations it
-//     failed; where nothing changed in between, as with --retry, a flakyFailure for each;
+//     rerunFailure for each earlier iteration in which it failed;
+//   - failed earlier and passed then: it passes, and its output lists the iterations in which it
+//     failed; if nothing changed in between, as with --retry, it has a flakyFailure for each;
 //   - not known, because the last iteration failed in more checks than it
 //     names: skipped, with the reason.
 //
-// The loop passes when the run is done; is skipped when it was accepted, or has
-// not ended; is an error when looprun failed, and a failure otherwise, with the
-// guard as its type. A check has the time, the file and the line that its output gives.
+// The loop's testcase passes if the run is done, is skipped if the run was accepted or has not
+// ended, is an error if looprun failed, and is a failure otherwise, with the guard as its
+// type. A check has the time, the file and the line that its output gives.
 func (r *Report) JUnit(w io.Writer) error {
 	suite := testsuite{
 		Name: r.suite(), Time: seconds(r.Runtime), Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05"),
@@ -66,8 +65,8 @@ func (r *Report) JUnit(w io.Writer) error {
 	return err
 }
 
-// suite is what the testsuite and the checks of no other are called: the same in each run
-// of a task, whatever its command is.
+// suite returns the name of the testsuite, and of checks that have no other: it is the same in
+// each run of a task, whatever the command is.
 func (r *Report) suite() string { return cmp.Or(r.Name, "looprun") }
 
 type testsuites struct {
@@ -75,7 +74,7 @@ type testsuites struct {
 	Suites  []testsuite `xml:"testsuite"`
 }
 
-// The order of the fields is that of the schema, which has sequences only.
+// The fields are in the order of the schema, which uses only sequences.
 type testsuite struct {
 	Name       string     `xml:"name,attr"`
 	Time       string     `xml:"time,attr"`
@@ -109,14 +108,14 @@ type testcase struct {
 	Output        string   `xml:"system-out,omitempty"`
 }
 
-// result is how a testcase ended.
+// result is the outcome of a testcase.
 type result struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr"`
 	Text    string `xml:",chardata"`
 }
 
-// rerun is how it ended another time.
+// rerun is the outcome of another run of the testcase.
 type rerun struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr"`
@@ -127,7 +126,7 @@ type skipped struct {
 	Message string `xml:"message,attr"`
 }
 
-// seconds is a time as Surefire writes it: with three decimals at most.
+// seconds formats a duration as Surefire does, with three decimals.
 func seconds(s float64) string { return fmt.Sprintf("%.3f", max(0, s)) }
 
 func (r *Report) properties() []property {
@@ -157,7 +156,7 @@ func (r *Report) properties() []property {
 	return list
 }
 
-// loopCase is the testcase of the loop itself.
+// loopCase returns the testcase of the loop itself.
 func (r *Report) loopCase() testcase {
 	c := testcase{Name: "loop", Class: "looprun", Time: seconds(r.Runtime)}
 	message := r.verdict()
@@ -177,10 +176,10 @@ func (r *Report) loopCase() testcase {
 	return c
 }
 
-// verdict says in one line how the run ended.
+// verdict describes in one line how the run ended.
 func (r *Report) verdict() string { return r.standing() + " " + r.course() }
 
-// course is that without the status.
+// course is the verdict without the status.
 func (r *Report) course() string {
 	text := fmt.Sprintf("after %s in %s", plural.Count(r.Iterations, "iteration"), duration(r.Runtime))
 	if r.Decision != "" {
@@ -214,7 +213,7 @@ func (r *Report) story() string {
 	return b.String()
 }
 
-// duration is a number of seconds as a person says it.
+// duration formats a number of seconds for a person.
 func duration(s float64) string {
 	d := time.Duration(s * float64(time.Second))
 	switch {

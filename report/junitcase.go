@@ -13,10 +13,10 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// tracer makes the testcases of checks, with as much output as it may.
+// tracer builds the testcases of checks, within an output budget.
 type tracer struct{ left int }
 
-// cases are the checks that failed at any time; the command when none has a name.
+// cases returns the checks that failed at any time, or the command if none has a name.
 func (t *tracer) cases(r *Report) []testcase {
 	last := r.lastNamed()
 	if last == nil {
@@ -49,8 +49,8 @@ func (t *tracer) cases(r *Report) []testcase {
 	return cases
 }
 
-// lastNamed is the last iteration that says which checks fail: because it names
-// them, or because none does. nil: no iteration named any.
+// lastNamed returns the last iteration whose failing checks are known: because it names them,
+// or because none failed. It returns nil if no iteration named any.
 func (r *Report) lastNamed() *Iteration {
 	var last *Iteration
 	named := false
@@ -101,13 +101,13 @@ func (t *tracer) checkCase(r *Report, name string, failed []*Iteration, last *It
 	return c
 }
 
-// unchanged reports whether what failed in one iteration and passed in another was the
-// same: the files were, or the command is tried again as it is.
+// unchanged reports whether the same thing failed in one iteration and passed in another: the
+// files are equal, or the command is simply retried.
 func (r *Report) unchanged(failed, passed *Iteration) bool {
 	return failed.tree != 0 && failed.tree == passed.tree || len(r.Check) == 0 && r.Limits.Loop == core.Off && r.Limits.Errors == core.Off
 }
 
-// since says of what passes that it failed before.
+// since describes the earlier failures of a check that passes.
 func since(before ...[]rerun) string {
 	text := ""
 	for _, f := range slices.Concat(before...) {
@@ -116,13 +116,13 @@ func since(before ...[]rerun) string {
 	return text
 }
 
-// dotted is a name with its class, as com.x.AuthTest.login.
+// dotted matches a name with its class, such as com.x.AuthTest.login.
 var dotted = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^((?:[A-Za-z_$][\w$]*\.)+[A-Za-z_$][\w$]*)\.([A-Za-z_$][\w$]*)$`)
 })
 
-// classOf takes the class from the name of a check that has it before a dot, or before ::
-// as in tests/test_auth.py::TestLogin::test_it. Empty: it has none.
+// classOf splits a check's name into its class and its own name, at a dot or at :: as in
+// tests/test_auth.py::TestLogin::test_it. The class is empty if there is none.
 func classOf(name string) (class, own string) {
 	if i := strings.LastIndex(name, "::"); i > 0 && i+2 < len(name) {
 		return strings.NewReplacer(".py::", ".", "/", ".", "::", ".").Replace(strings.TrimSuffix(name[:i], ".py")), name[i+2:]
@@ -133,7 +133,7 @@ func classOf(name string) (class, own string) {
 	return "", name
 }
 
-// failure is what the iteration says of the check; nil: nothing.
+// failure returns the iteration's failure of the check, or nil.
 func (it *Iteration) failure(name string) *Failure {
 	for i := range it.Failures {
 		if it.Failures[i].Check == name {
@@ -143,7 +143,7 @@ func (it *Iteration) failure(name string) *Failure {
 	return nil
 }
 
-// commandCase is the judge as a testcase, when nothing is known about checks.
+// commandCase returns the judge as a testcase, for when no checks are known.
 func (t *tracer) commandCase(r *Report) []testcase {
 	judge := r.Check
 	if len(judge) == 0 {
@@ -188,7 +188,7 @@ func (t *tracer) commandCase(r *Report) []testcase {
 	return []testcase{c}
 }
 
-// reruns are the earlier failures, the last of them when there are many.
+// reruns returns the earlier failures; only the last of them if there are many.
 func (t *tracer) reruns(list []*Iteration, name, what string) []rerun {
 	var out []rerun
 	left := max(0, len(list)-maxReruns)
@@ -208,7 +208,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// kindOf is the type of a failure: the kind of its signature, or its outcome.
+// kindOf returns the type of a failure: the kind of its signature, or its outcome.
 func kindOf(it *Iteration) string {
 	kind, _, found := strings.Cut(it.Label, ":")
 	if !found {
@@ -217,7 +217,7 @@ func kindOf(it *Iteration) string {
 	return kind
 }
 
-// message is one line: the line that says why the check fails, else the label.
+// message returns one line: the line that tells why the check fails, or else the label.
 func message(it *Iteration, name string) string {
 	text := cmp.Or(it.Why, it.Label, fmt.Sprintf("exit code %d", it.ExitCode))
 	if f := it.failure(name); f != nil && f.Why != "" {
@@ -232,8 +232,8 @@ func message(it *Iteration, name string) string {
 	return fmt.Sprintf("iteration %d: %s", it.Iteration, text)
 }
 
-// trace is what is known of the failure, as long as there is room: the lines of the
-// check, or, of the only one and of a command, the error lines and the end of the output.
+// trace returns the known details of the failure, as far as there is room: the check's lines;
+// for the only check and for a command, the error lines and the end of the output.
 func (t *tracer) trace(it *Iteration, name string) string {
 	text := it.lines(name)
 	if text == "" {
@@ -247,8 +247,8 @@ func (t *tracer) trace(it *Iteration, name string) string {
 	return text
 }
 
-// lines are those of the output that belong to the check: from the one with its name to
-// the next with the name of another. Without a name, all of them.
+// lines returns the output lines that belong to the check: from the one that names it to the
+// next one that names another check. Without a name, it returns all lines.
 func (it *Iteration) lines(name string) string {
 	if name == "" || len(it.Checks) < 2 {
 		return strings.Trim(strings.Join(it.Errors, "\n")+"\n\n"+it.Excerpt, "\n")
@@ -272,7 +272,8 @@ func (it *Iteration) lines(name string) string {
 	return strings.Join(own, "\n")
 }
 
-// owner is the check that the line names: of several, that with the longest name.
+// owner returns the check that the line names; if there are several, the one with the longest
+// name.
 func (it *Iteration) owner(line string) string {
 	owner, longest := "", 0
 	for _, name := range it.Checks {
@@ -286,7 +287,7 @@ func (it *Iteration) owner(line string) string {
 	return owner
 }
 
-// names reports whether the name stands in the line, and not within another word.
+// names reports whether the line contains the name as a whole word.
 func names(line, name string) bool {
 	word := func(c byte) bool { return c == '_' || ascii.Letter(c) || ascii.Digit(c) }
 	for from := 0; ; {

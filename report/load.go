@@ -12,11 +12,11 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// Load reads a run from its directory: .looprun/RUN-ID. Memory is bounded, not
-// by the journal but by [MaxIterations] and the other bounds. It fails where
-// [scratchpad.Replay] does: the journal cannot be read, is damaged, or was
-// written by a newer looprun. A run that is still going on, or that crashed, has
-// a report as well: its status says so.
+// Load reads a run from its directory: .looprun/RUN-ID. Memory use does not depend on the
+// journal's size; [MaxIterations] and the other limits bound it. Load fails where
+// [scratchpad.Replay] does: if the journal cannot be read, is damaged, or was written by a
+// newer looprun. A run that is still in progress, or that crashed, also has a report, whose
+// status reflects that.
 func Load(dir string) (*Report, error) {
 	alive := scratchpad.Locked(dir)
 	f := folder{r: &Report{Schema: SchemaID, dir: dir}}
@@ -33,8 +33,8 @@ func Load(dir string) (*Report, error) {
 	return f.finish(alive), nil
 }
 
-// FromEvents is the report of a run whose events are kept elsewhere. One that has not
-// ended counts as crashed, and outputs are not there.
+// FromEvents returns the report of a run whose events are kept elsewhere. A run that has not
+// ended counts as crashed, and there are no outputs.
 func FromEvents(events iter.Seq2[core.Event, error]) (*Report, error) {
 	f := folder{r: &Report{Schema: SchemaID}}
 	for e, err := range events {
@@ -55,14 +55,14 @@ func FromEvents(events iter.Seq2[core.Event, error]) (*Report, error) {
 	return r, nil
 }
 
-// Live is the report of a run that may be going on: what is new is added to it. Close it
-// in the end.
+// Live is the report of a run that may be in progress; it grows as events arrive. Close it
+// when done.
 type Live struct {
 	f    folder
 	from *scratchpad.Follower
 }
 
-// Follow begins the report of a run, which has nothing in it before [Live.Next].
+// Follow starts the report of a run, which is empty until [Live.Next] is called.
 func Follow(dir string) (*Live, error) {
 	from, err := scratchpad.Follow(dir)
 	if err != nil {
@@ -71,8 +71,8 @@ func Follow(dir string) (*Live, error) {
 	return &Live{folder{r: &Report{Schema: SchemaID, dir: dir}}, from}, nil
 }
 
-// Next reads what was written since the last call. The report and the state are good
-// until the next call.
+// Next reads the events written since the last call. The report and the state are valid until
+// the next call.
 func (l *Live) Next() (*Report, *core.State, error) {
 	if _, err := l.from.Next(l.f.event); err != nil {
 		return nil, nil, err
@@ -80,7 +80,7 @@ func (l *Live) Next() (*Report, *core.State, error) {
 	return l.f.finish(scratchpad.Locked(l.f.r.dir)), &l.f.state, nil
 }
 
-// Close ends the following.
+// Close stops following the run.
 func (l *Live) Close() error { return l.from.Close() }
 
 // finish adds what the state knows so far.
@@ -124,7 +124,7 @@ func notNil[T any](list []T) []T {
 	return list
 }
 
-// How long texts may be, in characters.
+// Maximum lengths of texts, in characters.
 const (
 	maxProse   = 2000 // a reason, a question
 	maxLabel   = 300
@@ -136,10 +136,10 @@ const (
 	maxFailures = 50
 )
 
-// line is text from outside on one line.
+// line cleans a text from outside and puts it on one line.
 func line(s string, limit int) string { return termsafe.Cut(termsafe.Line(s), limit) }
 
-// text is text from outside on several lines.
+// text cleans a text from outside that may have several lines.
 func text(s string, limit int) string {
 	return termsafe.Cut(strings.TrimRight(termsafe.Text(s), "\n"), limit)
 }
@@ -153,7 +153,7 @@ func lines(list []string, limit int) []string {
 	return out
 }
 
-// id cleans an identifier of the journal: guards can have names of their own.
+// id cleans an identifier from the journal: guards can have names of their own.
 func id[T ~string](s T) T { return T(line(string(s), 100)) }
 
 func ids[T ~string](list []T) []T {
@@ -173,7 +173,7 @@ func arguments(list []string) []string {
 	return out
 }
 
-// title names the run in a heading.
+// title returns the run's name for a heading.
 func (r *Report) title() string {
 	switch {
 	case r.Name != "":
@@ -184,10 +184,10 @@ func (r *Report) title() string {
 	return r.RunID
 }
 
-// commandLine is a command as one line.
+// commandLine formats a command as one line.
 func commandLine(argv []string) string { return line(console.CommandLine(argv), maxArg) }
 
-// letters name signatures: A to Z, then AA, AB and so on.
+// letters returns the name of the n-th signature: A to Z, then AA, AB and so on.
 func letters(n int) string {
 	name := ""
 	for n++; n > 0; n = (n - 1) / 26 {
@@ -196,18 +196,18 @@ func letters(n int) string {
 	return name
 }
 
-// passLetter stands for a check that passed.
+// passLetter marks a check that passed.
 const passLetter = "✓"
 
-// words is an identifier as a person reads it.
+// words formats an identifier for a person.
 func words[T ~string](id T) string { return strings.ReplaceAll(string(id), "_", " ") }
 
-// over reports whether the run has an ending, and so an exit code.
+// over reports whether the run has ended, and so has an exit code.
 func (r *Report) over() bool {
 	return r.Status != core.StatusRunning && r.Status != core.StatusAwaiting && r.Status != core.StatusCrashed
 }
 
-// standing is the status with its guard: “tripped (loop detected)”.
+// standing returns the status with its guard: “tripped (loop detected)”.
 func (r *Report) standing() string {
 	if r.Guard != "" {
 		return fmt.Sprintf("%s (%s)", words(r.Status), words(r.Guard))

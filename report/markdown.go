@@ -11,18 +11,18 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// MarkdownLimit is how large a job's summary page may be, in bytes: GitHub takes
-// 1 MiB for one step.
+// MarkdownLimit is the maximum size of a job's summary page, in bytes: GitHub accepts 1 MiB
+// for each step.
 const MarkdownLimit = 1 << 20
 
-// markdownLeast is the least limit that leaves room for what a report must say.
+// markdownLeast is the smallest limit that fits the essential parts of a report.
 const markdownLeast = 4 << 10
 
-// Markdown writes the report for a page such as that of GITHUB_STEP_SUMMARY: the
-// verdict, two small charts, the history as a table, the trips and answers, and
-// the end of the last output. It is at most limit bytes long, 0 for
-// [MarkdownLimit]; a limit under 4 KiB is an error. When not all fits, older
-// iterations and trips are left out, and it says how many.
+// Markdown writes the report for a page such as that of GITHUB_STEP_SUMMARY: the verdict, two
+// small charts, the history as a table, the trips and answers, and the end of the last output.
+// It is at most limit bytes long; 0 means [MarkdownLimit], and a limit under 4 KiB is an
+// error. If not everything fits, Markdown leaves out older iterations and trips and notes how
+// many.
 func (r *Report) Markdown(w io.Writer, limit int) error {
 	if limit == 0 {
 		limit = MarkdownLimit
@@ -46,7 +46,7 @@ func (r *Report) Markdown(w io.Writer, limit int) error {
 
 const cutMark = "\n\nThe rest is left out.\n"
 
-// shortenBytes cuts behind the last whole line that fits.
+// shortenBytes cuts s after the last whole line that fits.
 func shortenBytes(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -57,7 +57,7 @@ func shortenBytes(s string, limit int) string {
 
 type printer func(format string, args ...any)
 
-// markdown is the page with so many iterations and trips at most.
+// markdown returns the page with at most that many iterations and trips.
 func (r *Report) markdown(rows int) string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
@@ -89,8 +89,8 @@ func (r *Report) markdown(rows int) string {
 	return b.String()
 }
 
-// stopped is the trip that the run ended with, where its question says more than the
-// verdict; nil: there is none.
+// stopped returns the trip that ended the run, if its question has evidence that the verdict
+// lacks; otherwise nil.
 func (r *Report) stopped() *Trip {
 	for i := len(r.Trips) - 1; i >= 0 && r.Guard != ""; i-- {
 		if t := &r.Trips[i]; t.Guard == r.Guard {
@@ -103,7 +103,7 @@ func (r *Report) stopped() *Trip {
 	return nil
 }
 
-// mark stands for the status beside its name, never in its place.
+// mark returns a symbol for the status, shown next to its name and never instead of it.
 func (r *Report) mark() string {
 	switch r.Status {
 	case core.StatusDone:
@@ -176,7 +176,7 @@ func (r *Report) markdownHistory(p printer, list []Iteration) {
 	p("\n")
 }
 
-// number names the iteration in a list.
+// number identifies the iteration in a list.
 func (it *Iteration) number() string {
 	if it.Iteration == 0 {
 		return "precheck"
@@ -184,7 +184,7 @@ func (it *Iteration) number() string {
 	return fmt.Sprint(it.Iteration)
 }
 
-// failingText is “2 of 5”, “2”, or a dash for what is not known.
+// failingText returns “2 of 5”, “2”, or a dash if unknown.
 func (it *Iteration) failingText() string {
 	switch {
 	case it.Failing < 0:
@@ -195,7 +195,7 @@ func (it *Iteration) failingText() string {
 	return fmt.Sprint(it.Failing)
 }
 
-// summary is what it came to, or why the iteration was cut off.
+// summary returns the iteration's result, or why it was cut off.
 func (it *Iteration) summary() string { return cmp.Or(it.Why, it.Says, it.Label) }
 
 func (r *Report) markdownSignatures(p printer, rows int) {
@@ -251,7 +251,7 @@ func (r *Report) tripsLeft() int {
 	return r.Earlier.Trips
 }
 
-// markdownOutput shows the end of the last output that there is.
+// markdownOutput shows the end of the last available output.
 func (r *Report) markdownOutput(p printer) {
 	for i := len(r.History) - 1; i >= 0; i-- {
 		if it := &r.History[i]; it.Excerpt != "" {
@@ -268,7 +268,7 @@ func iterationName(it *Iteration) string {
 	return fmt.Sprintf("iteration %d", it.Iteration)
 }
 
-// after puts something before a text, where there is a text.
+// after prefixes a text unless it is empty.
 func after(prefix, text string) string {
 	if text == "" {
 		return ""
@@ -276,7 +276,7 @@ func after(prefix, text string) string {
 	return prefix + text
 }
 
-// fullStop ends a sentence that has no end yet.
+// fullStop ends a sentence with a full stop unless it already has an end.
 func fullStop(s string) string {
 	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "!") || strings.HasSuffix(s, "?") || strings.HasSuffix(s, "…") {
 		return s
@@ -284,7 +284,7 @@ func fullStop(s string) string {
 	return s + "."
 }
 
-// upperFirst begins a sentence.
+// upperFirst capitalizes the first letter of a sentence.
 func upperFirst(s string) string {
 	if s == "" || s[0] < 'a' || s[0] > 'z' {
 		return s
@@ -292,8 +292,8 @@ func upperFirst(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// cell is text from outside as inline code that can stand in a table: nothing in
-// code is a link, a mention or markup, whatever it is. "" stays "".
+// cell formats a text from outside as inline code for a table: inside code, nothing is a link,
+// a mention or markup. "" stays "".
 func cell(s string) string {
 	s = termsafe.Cut(termsafe.Line(s), maxLabel)
 	if s == "" {
@@ -306,21 +306,21 @@ func cell(s string) string {
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
 		s = " " + s + " "
 	}
-	// A table is cut into cells before its code is found: a bar needs a
-	// backslash, and loses it again. A backslash before a bar would meet it there.
+	// A table is split into cells before its code is recognised, so a bar needs a backslash,
+	// which is removed again. A backslash already before a bar would interfere.
 	s = strings.ReplaceAll(s, `\|`, `\ |`)
 	return fence + strings.ReplaceAll(s, "|", `\|`) + fence
 }
 
-// proseEscapes are what could begin markup in a sentence. A comment, which shows
-// nothing, parts what GitHub would make a mention, a reference or an address of.
+// proseEscapes are the strings that could begin markup in a sentence. An invisible comment
+// breaks up whatever GitHub would turn into a mention, a reference or an address.
 var proseEscapes = []string{
 	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;",
 	"|", `\|`, "~", `\~`, "$", `\$`, "://", `\://`,
 	"#", `#<!-- -->`, "@", `@<!-- -->`, "GH-", "GH<!-- -->-", "gh-", "gh<!-- -->-", "www.", "www<!-- -->.",
 }
 
-// prose is text from outside within a sentence or a table.
+// prose escapes a text from outside for a sentence or a table.
 func prose(s string) string {
 	s = strings.NewReplacer(proseEscapes...).Replace(termsafe.Cut(termsafe.Line(s), maxProse))
 	switch { // what only means something where a line begins
@@ -332,7 +332,7 @@ func prose(s string) string {
 	return s
 }
 
-// fenced is text from outside as a block that nothing in it can end.
+// fenced formats a text from outside as a block that nothing in it can end.
 func fenced(s string) string {
 	s = strings.TrimRight(termsafe.Text(s), "\n")
 	fence := "```"

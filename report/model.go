@@ -11,7 +11,7 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// model is what the page shows. Its strings are plain text.
+// model is the content of the page. Its strings are plain text.
 type model struct {
 	Policy string
 	Style  template.CSS
@@ -45,7 +45,7 @@ type legend struct {
 	Class string
 }
 
-// pageIteration is an iteration with its place on the page.
+// pageIteration is an iteration as the page shows it.
 type pageIteration struct {
 	*Iteration
 	ID, Class, Name string
@@ -54,7 +54,7 @@ type pageIteration struct {
 	raw             int64
 }
 
-// pageTrip is a trip with its place on the page.
+// pageTrip is a trip as the page shows it.
 type pageTrip struct {
 	*Trip
 	ID, Place, What, Guidance string
@@ -62,7 +62,7 @@ type pageTrip struct {
 	Effects                   []string
 }
 
-// model makes the page with the last n iterations, without their outputs.
+// model builds the page with the last n iterations, without their outputs.
 func (r *Report) model(n int) *model {
 	m := &model{
 		Report: r, Heading: r.title(), Standing: r.standing(), Verdict: fullStop(termsafe.Cut(r.course(), pageProse)), Tone: r.tone(), Facts: r.facts(),
@@ -96,7 +96,7 @@ func (r *Report) model(n int) *model {
 	return m
 }
 
-// iterations gives each iteration its place; the last one is open.
+// iterations adds the iterations to the page; the last one is expanded.
 func (m *model) iterations(history []Iteration, classes map[string]string) {
 	seen := map[int]int{}
 	for i := range history {
@@ -119,7 +119,7 @@ func (m *model) iterations(history []Iteration, classes map[string]string) {
 	}
 }
 
-// firstNumber is the number of the first iteration of a list.
+// firstNumber returns the number of a list's first iteration.
 func firstNumber(list []Iteration) int {
 	if len(list) == 0 {
 		return 0
@@ -127,11 +127,11 @@ func firstNumber(list []Iteration) int {
 	return list[0].Iteration
 }
 
-// signatureColours is how many colours there are for signatures. They come again
-// after that: it is the letter that tells signatures apart.
+// signatureColours is how many colours there are for signatures. After that they repeat: the
+// letter is what distinguishes signatures.
 const signatureColours = 7
 
-// tone is the colour of the status, beside its name.
+// tone returns the colour of the status, shown next to its name.
 func (r *Report) tone() string {
 	switch r.Status {
 	case core.StatusDone:
@@ -142,7 +142,7 @@ func (r *Report) tone() string {
 	return "bad"
 }
 
-// left says what the page does not show.
+// left states what the page does not show.
 func (r *Report) left(iterations, trips, moments int) string {
 	var parts []string
 	its, trs, moms := len(r.History)-iterations, r.tripsLeft()+len(r.Trips)-trips, len(r.Moments)-moments
@@ -201,7 +201,7 @@ func (r *Report) facts() []fact {
 	return facts
 }
 
-// Sentence is the iteration in one sentence.
+// Sentence describes the iteration in one sentence.
 func (p *pageIteration) Sentence() string {
 	text := fmt.Sprintf("%s: %s, exit %d, %s", p.Name, words(p.Outcome), p.ExitCode, p.Took())
 	if p.Failing >= 0 {
@@ -213,16 +213,16 @@ func (p *pageIteration) Sentence() string {
 	return text
 }
 
-// Took is how long it took.
+// Took returns the iteration's duration.
 func (p *pageIteration) Took() string { return duration(float64(p.DurationMS) / 1000) }
 
-// FailingText is “2 of 5”, or a dash.
+// FailingText returns “2 of 5”, or a dash.
 func (p *pageIteration) FailingText() string { return p.failingText() }
 
-// Ended is the outcome in words.
+// Ended returns the outcome in words.
 func (p *pageIteration) Ended() string { return words(p.Outcome) }
 
-// Printed is how much it printed.
+// Printed returns how much the iteration printed.
 func (p *pageIteration) Printed() string { return plural.Bytes(p.OutputBytes) }
 
 func newPageTrip(t *Trip, id string) pageTrip {

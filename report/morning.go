@@ -13,12 +13,13 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// longRun is how long a run takes whose reader has been away.
+// longRun is how long a run must take for its reader to have been away.
 const longRun = 10 * time.Minute
 
-// Morning is what somebody who was away while the run went on reads first, in at most five
+// Morning returns what somebody who was away during the run should read first, in at most five
 // lines: how it ended, what it changed in git, what it used and how long it waited, what it
-// asked, and the command to begin with. Nil: the run took less than ten minutes, or its events are not at hand.
+// asked, and the command to begin with. It returns nil if the run took less than ten minutes,
+// or if its events are not available.
 func (r *Report) Morning() []string {
 	s := r.state
 	if s == nil || s.Elapsed < longRun {
@@ -50,8 +51,9 @@ func (r *Report) Morning() []string {
 // gitLimit is how long git may take for the morning report.
 const gitLimit = 10 * time.Second
 
-// changes says what became of the git work tree since the run began, and the commit that it
-// began with; empty: nothing, or it is none.
+// changes returns a text that describes how the git work tree has changed since the run began,
+// and base, the last commit before the run. Without changes base is empty; outside of a git
+// work tree both are.
 func (r *Report) changes() (base, text string) {
 	s := r.state
 	ctx, cancel := context.WithTimeout(context.Background(), gitLimit)
@@ -75,7 +77,8 @@ func (r *Report) changes() (base, text string) {
 	return base, fmt.Sprintf("%s and %s changed since it began", plural.Count(commits, "commit"), plural.Count(files, "file"))
 }
 
-// used says what the run cost, and how long it waited for limits and answers; empty: nothing.
+// used returns what the run cost and how long it waited for limits and answers; empty if
+// neither is known.
 func (r *Report) used() string {
 	var parts []string
 	if usd, tokens := r.state.Cost, r.state.Tokens; usd > 0 || tokens > 0 {
@@ -87,7 +90,8 @@ func (r *Report) used() string {
 	return strings.Join(parts, "; ")
 }
 
-// asked says what was asked, and what was answered last; empty: nothing was.
+// asked returns how many questions were asked, the last one, and its answer; empty if none was
+// asked.
 func (r *Report) asked() string {
 	if len(r.Trips) == 0 {
 		return ""

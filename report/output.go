@@ -14,18 +14,18 @@ import (
 	"github.com/looprun/looprun/internal/plural"
 )
 
-// How much of an output file is read: its head and its tail, in bytes.
+// How much of an output file is read at its head and at its tail, in bytes.
 const (
 	readHead = 32 << 10
 	readTail = 96 << 10
 )
 
-// shown is the part of an output that a page has room for.
+// shown is the part of an output that fits on a page.
 type shown struct {
 	Head, Tail [][]span
-	// Left says what is missing between them; "" when all is there.
+	// Left describes what is missing between them; it is "" if nothing is.
 	Left string
-	// Problem says why there is no output.
+	// Problem is why there is no output.
 	Problem string
 	size    int
 }
@@ -33,7 +33,7 @@ type shown struct {
 // Lines reports whether there is anything to show.
 func (s *shown) Lines() bool { return len(s.Head)+len(s.Tail) > 0 }
 
-// outputs reads output files of a run.
+// outputs reads a run's output files.
 type outputs struct {
 	root *os.Root
 	open bool // transcripts are shown as text
@@ -49,7 +49,7 @@ func openOutputs(dir string) (*outputs, error) {
 
 func (o *outputs) Close() error { return o.root.Close() }
 
-// size is how much there is of it in the file; 0 where there is none.
+// size returns the size of the file, or 0 if there is none.
 func (o *outputs) size(name string) int64 {
 	info, err := o.root.Lstat(filepath.FromSlash(name))
 	if err != nil || !info.Mode().IsRegular() {
@@ -58,8 +58,8 @@ func (o *outputs) size(name string) int64 {
 	return info.Size()
 }
 
-// show reads an output and fits it into so many bytes of HTML: the end is worth
-// more than the beginning.
+// show reads an output and fits it into budget bytes of HTML: the end matters more than the
+// beginning.
 func (o *outputs) show(name string, budget int) *shown {
 	head, tail, left, err := o.read(name)
 	if err != nil {
@@ -77,7 +77,7 @@ func (o *outputs) show(name string, budget int) *shown {
 	return s
 }
 
-// problem says why an output cannot be shown, without the reader's paths.
+// problem describes why an output cannot be shown, without revealing the reader's paths.
 func problem(name string, err error) string {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
@@ -85,8 +85,8 @@ func problem(name string, err error) string {
 	return line(fmt.Sprintf("%s cannot be read: %v", name, err), maxProse)
 }
 
-// read returns the head and the tail of a file, and how much lies between. When
-// nothing does, all is in the head.
+// read returns the head and the tail of a file, and how many bytes lie between them. If none
+// do, everything is in the head.
 func (o *outputs) read(name string) (head, tail []byte, left int64, err error) {
 	name = filepath.FromSlash(name)
 	info, err := o.root.Lstat(name)
@@ -113,7 +113,7 @@ func (o *outputs) read(name string) (head, tail []byte, left int64, err error) {
 	if _, err := f.ReadAt(tail, size-readTail); err != nil && err != io.EOF {
 		return nil, nil, 0, err
 	}
-	// Lines that are cut would show half an escape sequence.
+	// A partial line could show half an escape sequence.
 	if i := strings.LastIndexByte(string(head), '\n'); i >= 0 {
 		head = head[:i+1]
 	}
@@ -136,7 +136,7 @@ func (o *outputs) lines(b []byte) [][]span {
 	return a.end()
 }
 
-// fit leaves out the middle: a quarter of the budget is for the head.
+// fit omits the middle: a quarter of the budget is for the head.
 func (s *shown) fit(name string, budget int) {
 	all := append(s.Head, s.Tail...)
 	first, used := 0, 0
@@ -165,7 +165,7 @@ func sizeOf(lines [][]span) int {
 	return n
 }
 
-// lineSize is how many bytes of HTML a line takes.
+// lineSize returns how many bytes of HTML a line takes.
 func lineSize(l []span) int {
 	n := 1
 	for _, s := range l {
@@ -177,7 +177,7 @@ func lineSize(l []span) int {
 	return n
 }
 
-// escapedSize is how long a text is once html/template has escaped it.
+// escapedSize returns the length of a text after html/template has escaped it.
 func escapedSize(s string) int {
 	n := len(s)
 	for i := range len(s) {

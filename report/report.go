@@ -7,24 +7,24 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// SchemaID names the JSON form of a [Report].
+// SchemaID identifies the JSON form of a [Report].
 const SchemaID = "looprun.dev/report/v1"
 
-// Bounds of a report. What is beyond them is counted, not listed.
+// Limits of a report. Anything beyond them is counted, not listed.
 const (
-	// MaxIterations is how many of the last iterations are kept in detail.
+	// MaxIterations is how many iterations, the latest, are kept in detail.
 	MaxIterations = 1000
-	// MaxTrips is how many of the last trips and questions are kept.
+	// MaxTrips is how many trips and questions, the latest, are kept.
 	MaxTrips = 200
-	// MaxMoments is how many of the last other events are kept.
+	// MaxMoments is how many other events, the latest, are kept.
 	MaxMoments = 200
 	// MaxSignatures is how many signatures have a letter of their own.
 	MaxSignatures = 500
 )
 
-// Report is a run as its reports show it. Texts in it are clean: valid UTF-8
-// without control characters and of bounded length. The doc tags are the
-// descriptions in its JSON Schema.
+// Report is a run in the form that its reports show. Its texts are clean: valid UTF-8 without
+// control characters and of bounded length. The doc tags are the descriptions in its JSON
+// Schema.
 type Report struct {
 	Schema  string      `json:"schema" doc:"The form of this document, looprun.dev/report/v1."`
 	RunID   string      `json:"run_id" doc:"The id of the run."`
@@ -37,8 +37,8 @@ type Report struct {
 	Started time.Time   `json:"started" doc:"When the run started."`
 	Updated time.Time   `json:"updated" doc:"The time of the last event."`
 	Status  core.Status `json:"status" doc:"How the run stands or ended."`
-	// ExitCode is that of the ending; exit codes that are remapped by options
-	// are not in the journal.
+	// ExitCode is the exit code of the run's status; the journal does not record exit codes
+	// that options remap.
 	ExitCode   int            `json:"exit_code" doc:"The exit code of the status, before exit_codes and --passthrough. 0 while the run has not ended."`
 	Guard      core.GuardID   `json:"guard,omitempty" doc:"The guard that stopped the run."`
 	Decision   string         `json:"decision,omitempty" doc:"The option that ended the run."`
@@ -69,7 +69,7 @@ type Report struct {
 	waited time.Duration // for limits and answers
 }
 
-// Signature is one signature of a run, with the letter that stands for it.
+// Signature is one signature of a run, with its letter.
 type Signature struct {
 	Letter string         `json:"letter" doc:"A, B, C and so on, by first appearance; ✓ where the check passed."`
 	Says   string         `json:"says,omitempty" doc:"What its last iteration came to, in words."`
@@ -85,8 +85,8 @@ type Signature struct {
 type Iteration struct {
 	Iteration int          `json:"iteration" doc:"Its number, from 1. The precheck is 0."`
 	Outcome   core.Outcome `json:"outcome" doc:"How it ended."`
-	// Counted is false for one that was cut off and for the precheck: they are
-	// evidence for no guard.
+	// Counted is false for an iteration that was cut off and for the precheck: no guard counts
+	// them.
 	Counted      bool           `json:"counted" doc:"It counts for the guards. A precheck, and an iteration that was cut off and runs again under its number, do not."`
 	ExitCode     int            `json:"exit_code" doc:"The judge's exit code; 128 and the number for a signal."`
 	WorkExitCode *int           `json:"work_exit_code,omitempty" doc:"The command's own, where a check judged."`
@@ -114,7 +114,7 @@ type Iteration struct {
 	tree  signature.Hash // of the files that it left; zero: not known
 }
 
-// Failure is a check that failed, or an error that stands for none.
+// Failure is a failing check, or an error that belongs to none.
 type Failure struct {
 	Check   string  `json:"check,omitempty" doc:"The name of the check; none where the output does not say."`
 	Why     string  `json:"why,omitempty" doc:"The line of the output that says why."`
@@ -123,7 +123,7 @@ type Failure struct {
 	Seconds float64 `json:"seconds,omitempty" doc:"How long the check took, where the output says so."`
 }
 
-// Earlier sums up the iterations that are not listed.
+// Earlier summarizes the iterations that are not listed.
 type Earlier struct {
 	Iterations int   `json:"iterations" doc:"How many there are."`
 	Errors     int   `json:"errors" doc:"How many of them ended as errors."`
@@ -132,8 +132,8 @@ type Earlier struct {
 	Moments    int   `json:"moments" doc:"Other events that are not listed."`
 }
 
-// Trip is a guard that stopped the run, with what was asked and decided; or,
-// without a guard, a question of the command.
+// Trip is a guard trip, with what was asked and decided; or, without a guard, a question of
+// the command.
 type Trip struct {
 	Time       time.Time      `json:"time" doc:"When it was."`
 	Iteration  int            `json:"iteration" doc:"The iteration after which, or in which, it was."`
@@ -162,13 +162,13 @@ type Option struct {
 	Label string `json:"label" doc:"What a person chooses."`
 }
 
-// Refused is an answer that could not be used.
+// Refused is an answer that was rejected.
 type Refused struct {
 	Responder string `json:"responder,omitempty" doc:"Who gave it."`
 	Reason    string `json:"reason" doc:"What was wrong with it."`
 }
 
-// Answer says who decided what, and why.
+// Answer records who decided what, and why.
 type Answer struct {
 	Option    string         `json:"option" doc:"The option, or the text of the answer."`
 	Label     string         `json:"label,omitempty" doc:"The option as a person reads it."`

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// chartWidth is how many iterations a chart of text shows.
+// chartWidth is how many iterations a text chart shows.
 const chartWidth = 80
 
 func (r *Report) markdownCharts(p printer) {
@@ -26,7 +26,8 @@ func (r *Report) markdownCharts(p printer) {
 	p("```\n\n")
 }
 
-// oneLetter keeps columns: a letter beyond Z is the last of its two.
+// oneLetter keeps columns aligned: for a name beyond Z it returns the second of its two
+// letters.
 func oneLetter(letter string) string {
 	r := []rune(letter)
 	if len(r) == 0 {
@@ -37,8 +38,7 @@ func oneLetter(letter string) string {
 
 const unknownTick = "·"
 
-// sparkline draws numbers as blocks from 0 to the largest; what is less than 0
-// is not known.
+// sparkline draws numbers as blocks from 0 to the largest; a number below 0 is unknown.
 func sparkline(values []float64) string {
 	blocks := []rune("▁▂▃▄▅▆▇█")
 	most := slices.Max(values)
@@ -56,7 +56,7 @@ func sparkline(values []float64) string {
 	return b.String()
 }
 
-// failingRange is how the number of failing checks went: “5 → 2, most 7”.
+// failingRange summarizes how the number of failing checks changed: “5 → 2, most 7”.
 func failingRange(list []Iteration) string {
 	var known []int
 	for _, it := range list {

@@ -8,7 +8,7 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// place says where a trip was: “after iteration 4”.
+// place describes when a trip happened: “after iteration 4”.
 func (t *Trip) place() string {
 	if t.During {
 		return fmt.Sprintf("during iteration %d", t.Iteration)
@@ -16,7 +16,7 @@ func (t *Trip) place() string {
 	return fmt.Sprintf("after iteration %d", t.Iteration)
 }
 
-// what says what stopped the run: the guard and its reason, or the question.
+// what describes what stopped the run: the guard and its reason, or the question.
 func (t *Trip) what() string {
 	if t.Guard == "" {
 		return "the command asked: " + line(t.Question, maxProse)
@@ -38,12 +38,12 @@ func (t *Trip) what() string {
 	return text
 }
 
-// named is the assistant as a report keeps it.
+// named returns the assistant with its texts cleaned for a report.
 func named(a core.Assistant) core.Assistant {
 	return core.Assistant{Name: line(a.Name, maxLabel), Model: line(a.Model, maxLabel)}
 }
 
-// who names the one who ended the run.
+// who names the responder that ended the run.
 func (r *Report) who() string {
 	return core.Answer{Responder: r.Responder, Assistant: r.Assistant}.Who()
 }
@@ -59,7 +59,7 @@ func (a *Answer) Who() string {
 	return core.Answer{Responder: a.Responder, Rule: a.Rule, Assistant: a.Assistant}.Who()
 }
 
-// sentence is the answer with who and why.
+// sentence describes the answer, with who gave it and why.
 func (a *Answer) sentence() string {
 	text := fmt.Sprintf("%s by %s", a.Chosen(), a.Who())
 	if a.Words != "" {
@@ -71,8 +71,8 @@ func (a *Answer) sentence() string {
 	return text
 }
 
-// What is the type of the event in words: “run paused”.
+// What returns the type of the event in words: “run paused”.
 func (m Moment) What() string { return strings.ReplaceAll(words(m.Type), ".", " ") }
 
-// Chosen is the answer as a person reads it.
+// Chosen returns the answer for a person to read.
 func (a *Answer) Chosen() string { return cmp.Or(a.Label, a.Option) }

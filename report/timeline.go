@@ -14,8 +14,8 @@ type step struct {
 	Flag                            bool
 }
 
-// timeline puts the flags of the trips between the iterations, and joins those
-// that follow each other with the same signature.
+// timeline inserts the trips' flags between the iterations, and joins adjacent iterations with
+// the same signature.
 func (m *model) timeline() {
 	before := "" // the letter of the step before, unless that is a flag
 	for i := range m.Iterations {
@@ -38,8 +38,7 @@ func (m *model) timeline() {
 	m.flags(math.MaxInt)
 }
 
-// flags puts the flags of the trips before an iteration; it reports whether
-// there are any.
+// flags inserts the flags of the trips before an iteration; it reports whether there are any.
 func (m *model) flags(until int) bool {
 	n := m.flagged
 	for ; m.flagged < len(m.TripList) && m.TripList[m.flagged].Iteration < until; m.flagged++ {
@@ -53,7 +52,7 @@ func (m *model) flags(until int) bool {
 	return m.flagged > n
 }
 
-// step is the iteration on the timeline.
+// step returns the iteration's mark on the timeline.
 func (p *pageIteration) step() step {
 	s := step{ID: p.ID, Letter: p.Letter, Number: "pre", Class: p.Class, Says: p.Sentence()}
 	if n := p.Iteration.Iteration; n > 0 {

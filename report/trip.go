@@ -8,8 +8,8 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// decision takes an event that belongs to a trip or a question; false: it
-// belongs to none.
+// decision handles an event that belongs to a trip or a question; it returns false for any
+// other.
 func (f *folder) decision(e core.Event) bool {
 	switch d := e.Data.(type) {
 	case core.GuardTripped:
@@ -52,7 +52,7 @@ func effectOf(d core.ActionApplied) *Effect {
 	return e
 }
 
-// asked puts the question on record: of the trip being settled, or of the command.
+// asked records the question with the trip being settled, or as one of the command.
 func (f *folder) asked(e core.Event, q core.Question) {
 	t := f.about("")
 	if t == nil || q.Guard == "" || t.Guard != id(q.Guard) {
@@ -69,8 +69,8 @@ func (f *folder) asked(e core.Event, q core.Question) {
 	}
 }
 
-// rests are the details of a question but for where it comes from, how far the run is and
-// what was answered before, which a report says elsewhere.
+// rests returns a question's details except for its origin, the run's progress and the
+// previous answers, which a report shows elsewhere.
 func rests(q core.Question) []string {
 	if q.Evidence == nil || q.From != "" {
 		return nil
@@ -92,7 +92,7 @@ func rests(q core.Question) []string {
 	return out[:min(len(out), maxArgs)]
 }
 
-// label is the chosen option by its label; empty where the answer is in words.
+// label returns the label of the chosen option; empty if the answer is a text.
 func (t *Trip) label(a core.Answer) string {
 	for _, o := range t.Options {
 		if o.ID == line(a.Option, 100) && a.Option != "" {
@@ -112,8 +112,8 @@ func (f *folder) open(t Trip) *Trip {
 	return &r.Trips[len(r.Trips)-1]
 }
 
-// about finds the trip that the question is about; without an id, or with one
-// that was never asked, the last trip of a guard. nil: there is none.
+// about returns the trip that the question is about. Without an id, or with one that was never
+// asked, it returns the last trip of a guard, or nil if there is none.
 func (f *folder) about(id string) *Trip {
 	trips := f.r.Trips
 	for i := len(trips) - 1; i >= 0 && id != ""; i-- {
@@ -129,7 +129,8 @@ func (f *folder) about(id string) *Trip {
 	return nil
 }
 
-// amend changes the trip that the question is about, as about finds it; false: there is none.
+// amend changes the trip that the question is about, as found by about; it returns false if
+// there is none.
 func (f *folder) amend(id string, change func(*Trip)) bool {
 	t := f.about(id)
 	if t != nil {
@@ -146,7 +147,7 @@ func (f *folder) ran(c Command) bool {
 	return f.amend("", func(t *Trip) { t.Commands = add(t.Commands, c) })
 }
 
-// add keeps the last of what a trip has several of.
+// add appends to a list, dropping its oldest element when it is full.
 func add[T any](list []T, v T) []T {
 	if len(list) == maxAnswers {
 		list = dropFirst(list)
@@ -154,7 +155,7 @@ func add[T any](list []T, v T) []T {
 	return append(list, v)
 }
 
-// answered is what was chosen, or said.
+// answered returns the chosen option or the text of an answer.
 func answered(a core.Answer) string {
 	switch {
 	case a.Cancelled:
@@ -167,7 +168,7 @@ func answered(a core.Answer) string {
 	return line(a.Option, 100)
 }
 
-// decided is the answer that decided; nil: there is none.
+// decided returns the answer that settled the trip, or nil.
 func (t *Trip) decided() *Answer {
 	if len(t.Answers) == 0 {
 		return nil

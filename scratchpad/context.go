@@ -9,34 +9,33 @@ import (
 	"github.com/looprun/looprun/protocol/signal"
 )
 
-// DefaultContext is the size that a context is cut to where nobody says
-// otherwise, in bytes.
+// DefaultContext is the default limit to which a context is cut, in bytes.
 const DefaultContext = 16 << 10
 
 // mostChecks is how many failing checks are named.
 const mostChecks = 20
 
-// cutNote ends a context that was cut.
+// cutNote ends a truncated context.
 const cutNote = "(The rest is in the scratchpad.)\n"
 
-// ContextOptions say what a context has beside what the state knows.
+// ContextOptions configure the parts of a context that do not come from the state.
 type ContextOptions struct {
 	Notes string // the part of the page that its readers wrote
-	// Next is the task of a list that is to be worked on; empty: there is no list.
+	// Next is the next task of a list; empty means there is no list.
 	Next string
-	// Text says that signals are also read from what the command prints.
+	// Text means that signals are also read from the command's output.
 	Text bool
-	// Outside says that the reader is no command of the run: it cannot talk to it, and
-	// is told what fails before what others said.
+	// Outside means that the reader is not a command of the run: it cannot send signals to the
+	// run, and it sees what fails before what others said.
 	Outside bool
-	// MaxBytes is what it is cut to, at the end of a line; zero is
+	// MaxBytes is the size limit; the context is cut at the end of a line. Zero means
 	// [DefaultContext].
 	MaxBytes int
 }
 
-// Context is what the next attempt should know, for a prompt: the most important
-// first, in Markdown, cut to the budget at the end of a line. It contains no
-// signal and no promise that reading it back would make.
+// Context returns what the next attempt should know, for a prompt: Markdown, most important
+// first, cut to the budget at the end of a line. It contains no signal and no promise that
+// would take effect if it were read back.
 func Context(s *core.State, o ContextOptions) []byte {
 	var b bytes.Buffer
 	b.Grow(2 << 10) // of most
@@ -75,11 +74,11 @@ func Context(s *core.State, o ContextOptions) []byte {
 	return cutLines(b.Bytes(), limit)
 }
 
-// contextOf quotes what others wrote.
+// contextOf quotes texts that others wrote.
 type contextOf struct{ s *core.State }
 
-// quoted is text as an indented block: no signal begins in its first column, and
-// no line of it is the promise alone.
+// quoted returns text as an indented block: no signal begins in its first column, and no line
+// consists of the promise alone.
 func (c contextOf) quoted(text string) string {
 	text = quoted(text)
 	if c.s.Promise == "" || !strings.Contains(text, c.s.Promise) {
@@ -125,7 +124,8 @@ func contextTask(p printer, s *core.State, c contextOf, next string) {
 	}
 }
 
-// it is what a sentence of the task is about: one, or one of a list.
+// it returns what a sentence about the task refers to: whole for a single task, part for one
+// of a list.
 func it(s *core.State, whole, part string) string {
 	if s.Subtask == nil {
 		return whole
@@ -149,7 +149,7 @@ func contextAnswers(p printer, s *core.State) {
 	}
 }
 
-// spoken is an answer with labels in place of ids.
+// spoken returns an answer with labels instead of ids.
 func spoken(a core.Asked) string {
 	label := func(id string) string {
 		if o, ok := a.Question.Option(id); ok {
@@ -231,7 +231,7 @@ func contextHowTo(p printer, s *core.State, text bool) {
 	}
 }
 
-// cutLines cuts text to so many bytes at the end of a line, and says so.
+// cutLines cuts text to at most that many bytes at the end of a line, and adds a note.
 func cutLines(text []byte, most int) []byte {
 	if len(text) <= most {
 		return text
@@ -244,15 +244,14 @@ func cutLines(text []byte, most int) []byte {
 	return append(bytes.Clone(text[:at]), cutNote...)
 }
 
-// Notes is the part of the run's page that its readers wrote, without its
-// heading; empty when they wrote nothing.
+// Notes returns the part of the run's page that its readers wrote, without its heading; empty
+// if they wrote nothing.
 func Notes(dir string) string {
 	p := page{name: (&Run{Dir: dir}).PageFile()}
 	return p.read()
 }
 
-// read is the text of the notes; empty where there is none, or where it cannot be
-// read.
+// read returns the text of the notes; empty if there is none or it cannot be read.
 func (p *page) read() string {
 	notes, err := p.notes()
 	if err != nil || string(notes) == emptyNotes {

@@ -15,19 +15,19 @@ import (
 	"github.com/looprun/looprun/internal/provenance"
 )
 
-// dirMode is the mode of the directories: for their owner alone.
+// dirMode is the mode of directories: only their owner has access.
 const dirMode = 0o700
 
-// StateDirName is where runs are kept.
+// StateDirName is the directory in which runs are kept.
 const StateDirName = ".looprun"
 
-// ErrLocked is returned when another looprun has the run open.
+// ErrLocked means that another looprun has the run open.
 var ErrLocked = errors.New("another looprun has this run open")
 
-// StateDir finds the directory for the runs of the folder start: beside the
-// nearest looprun.yaml upwards to the git root, else at the git root, else in
-// start itself. A looprun.yaml that somebody else may have put there, or a
-// repository that another user planted where everyone can write, does not count.
+// StateDir finds the state directory for runs started in the folder start: next to the nearest
+// looprun.yaml up to the git root, else at the git root, else in start itself. It ignores a
+// looprun.yaml that somebody else may have put there, and a repository that another user
+// planted in a world-writable place.
 func StateDir(start string) string {
 	dir := provenance.Root(start, func(dir string) bool {
 		config := filepath.Join(dir, "looprun.yaml")
@@ -36,7 +36,8 @@ func StateDir(start string) string {
 	return filepath.Join(dir, StateDirName)
 }
 
-// KeptFor is the folder whose runs a state directory has, as a list shows it.
+// KeptFor returns the folder to which the runs of a state directory belong, as a list shows
+// it.
 func KeptFor(stateDir string) string {
 	if filepath.Base(stateDir) == StateDirName {
 		return filepath.Dir(stateDir)
@@ -49,8 +50,8 @@ type Run struct {
 	ID      string
 	Dir     string
 	Journal *Journal
-	// Unmarked says why the run's events bear no mark of this user; nil: they do.
-	// Going on with such a run later takes [OpenTrusted].
+	// Unmarked is why the run's events have no mark of this user; nil means they do. Resuming
+	// such a run later requires [OpenTrusted].
 	Unmarked error
 
 	lock    *os.File
@@ -61,8 +62,7 @@ type Run struct {
 	printed int // the last iteration that may have output files
 }
 
-// Create makes the directory of a new run, with an id of the time, and
-// locks it.
+// Create creates the directory of a new run, with an id made from the time, and locks it.
 func Create(stateDir string, now time.Time, mode SyncMode) (*Run, error) {
 	again := 10 // another run that ends may remove the empty directory at this moment
 	for at := now; ; at = at.Add(idStep) {
@@ -112,11 +112,11 @@ func create(dir, stateDir string, mode SyncMode) (*Run, error) {
 	return r, nil
 }
 
-// idStep is the least time that makes another id.
+// idStep is the shortest time between two different ids.
 const idStep = time.Second/0x10000 + 1
 
-// NewIDs are ids for runs that are started later, under [CreateAs], in their order. No run
-// of the state directory has one of them.
+// NewIDs returns ids, in order, for n runs that are started later with [CreateAs]. No run of
+// the state directory uses any of them.
 func NewIDs(stateDir string, now time.Time, n int) []string {
 	var ids []string
 	for at := now; len(ids) < n; at = at.Add(idStep) {
@@ -127,8 +127,8 @@ func NewIDs(stateDir string, now time.Time, n int) []string {
 	return ids
 }
 
-// CreateAs makes the directory of a new run with that id, of [NewIDs], and locks it. One
-// that has begun already is an error, as [fs.ErrExist].
+// CreateAs creates the directory of a new run with an id from [NewIDs], and locks it. If the
+// run already exists, the error is [fs.ErrExist].
 func CreateAs(stateDir, id string, mode SyncMode) (*Run, error) {
 	if !isID(id) {
 		return nil, fmt.Errorf("%q is not the id of a run", id)
@@ -146,19 +146,19 @@ func CreateAs(stateDir, id string, mode SyncMode) (*Run, error) {
 	return create(dir, stateDir, mode)
 }
 
-// idTime is the form of the time that an id begins with, in UTC.
+// idTime is the format of the time at the beginning of an id, in UTC.
 const idTime = "20060102-150405"
 
-// newID is the time to the 65,536th of a second: ids sort in the order in which
-// the runs were started.
+// newID formats the time to the 65,536th of a second: ids sort by the order in which the runs
+// were started.
 func newID(at time.Time) string {
 	return fmt.Sprintf("%s-%04x", at.UTC().Format(idTime), int64(at.Nanosecond())*0x10000/int64(time.Second))
 }
 
-// prepare makes the state directory, unseen by git, and refuses one that
-// somebody else could change: who can rename a run's directory can put another in
-// its place. A .looprun that is a link may have come with a repository; who keeps
-// runs elsewhere names that place.
+// prepare creates the state directory, ignored by git, and rejects one that somebody else
+// could change: anyone who can rename a run's directory can replace it. It also rejects a
+// .looprun that is a link, which may have come with a repository; users who keep runs
+// elsewhere name that place.
 func prepare(stateDir string) error {
 	if err := refuseLink(stateDir); err != nil {
 		return err
@@ -186,7 +186,8 @@ func prepare(stateDir string) error {
 	return ignore(stateDir)
 }
 
-// cloned reports whether a state directory has the files that looprun init commits and nothing else.
+// cloned reports whether a state directory contains exactly the files that looprun init
+// commits.
 func cloned(stateDir string) bool {
 	entries, err := os.ReadDir(stateDir)
 	return err == nil && len(entries) == 2 && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
@@ -194,7 +195,7 @@ func cloned(stateDir string) bool {
 	})
 }
 
-// SchemasName is the folder of a state directory for the schemas that looprun init writes.
+// SchemasName is the folder in a state directory for the schemas that looprun init writes.
 const SchemasName = "schemas"
 
 const (
@@ -202,7 +203,7 @@ const (
 	ignoreText = "*\n"
 )
 
-// ignore hides a state directory from git, once.
+// ignore hides a state directory from git unless it already has an ignore file.
 func ignore(stateDir string) error {
 	name := filepath.Join(stateDir, ignoreName)
 	if provenance.Exists(name) {
@@ -223,16 +224,16 @@ func refuseLink(stateDir string) error {
 	return nil
 }
 
-// Open opens a run to go on with it: it locks the run, replays the journal, and
-// cuts a torn last record off. The tail says how much that was. A run that is not
-// known to be this user's is refused with [ErrNotMine], see [Mine].
+// Open opens a run to resume it: it locks the run, replays the journal, and cuts off a torn
+// last record, whose size the tail reports. For a run that is not known to be this user's the
+// error is [ErrNotMine], see [Mine].
 func Open(dir string, mode SyncMode) (*Run, *core.State, Tail, error) {
 	return reopen(dir, mode, false)
 }
 
-// OpenTrusted opens a run as [Open] does, whoever wrote it: the user has agreed to
-// it. With its next event it is this user's. A directory that is a link or
-// another user's is refused all the same, with [ErrUnsafe].
+// OpenTrusted opens a run as [Open] does, whoever wrote it, because the user has consented.
+// From its next event on the run is this user's. A directory that is a link or another user's
+// still returns [ErrUnsafe].
 func OpenTrusted(dir string, mode SyncMode) (*Run, *core.State, Tail, error) {
 	return reopen(dir, mode, true)
 }
@@ -245,7 +246,7 @@ func reopen(dir string, mode SyncMode, trusted bool) (*Run, *core.State, Tail, e
 	if err != nil {
 		return nil, nil, Tail{}, err
 	}
-	// The marks are read when nobody else can write any more.
+	// Read the marks only once nobody else can write any more.
 	r, s, tail, err := unlocked(dir, mode, trusted, lock)
 	if err != nil {
 		return nil, nil, tail, errors.Join(err, lock.Close())
@@ -258,7 +259,7 @@ func reopen(dir string, mode SyncMode, trusted bool) (*Run, *core.State, Tail, e
 	return r, s, tail, nil
 }
 
-// unlocked opens a run whose lock is held.
+// unlocked opens a run whose lock the caller already holds.
 func unlocked(dir string, mode SyncMode, trusted bool, lock *os.File) (*Run, *core.State, Tail, error) {
 	s, tail, err := Load(dir)
 	if err != nil {
@@ -290,7 +291,7 @@ func unlocked(dir string, mode SyncMode, trusted bool, lock *os.File) (*Run, *co
 	return r, s, tail, nil
 }
 
-// open opens the journal of a run whose lock is held.
+// open opens the journal of a run whose lock the caller already holds.
 func open(dir string, mode SyncMode, offset int64, lock *os.File, m marker) (*Run, error) {
 	j, err := openJournal(dir, mode, offset, m)
 	if err != nil {
@@ -306,13 +307,13 @@ func (r *Run) Close() error {
 	return errors.Join(r.context.close(), r.Journal.Close(), r.lock.Close())
 }
 
-// contextName is the file that has what looprun context prints.
+// contextName is the file that holds the output of looprun context.
 const contextName = "context.md"
 
-// ContextFile has what the iteration that runs should know.
+// ContextFile returns the file with the context for the running iteration.
 func (r *Run) ContextFile() string { return filepath.Join(r.Dir, contextName) }
 
-// WriteContext writes what the iteration that begins should know. Nobody may be
+// WriteContext writes the context for the iteration about to start. It requires that nobody is
 // reading it: the command has not started.
 func (r *Run) WriteContext(s *core.State, o ContextOptions) error {
 	o.Notes = r.noted.read(&r.page)
@@ -321,15 +322,15 @@ func (r *Run) WriteContext(s *core.State, o ContextOptions) error {
 
 const pageName = "scratchpad.md"
 
-// PageFile is the page for people and agents.
+// PageFile returns the path of the page for people and agents.
 func (r *Run) PageFile() string { return filepath.Join(r.Dir, pageName) }
 
-// OutputFile is what an iteration printed; the precheck is 0.
+// OutputFile returns the file with an iteration's output; the precheck is iteration 0.
 func OutputFile(dir string, iteration int) string {
 	return filepath.Join(dir, "output", fmt.Sprintf("%04d.log", iteration))
 }
 
-// CheckOutputFile is what the check of an iteration printed.
+// CheckOutputFile returns the file with the output of an iteration's check.
 func CheckOutputFile(dir string, iteration int) string {
 	return strings.TrimSuffix(OutputFile(dir, iteration), ".log") + ".check.log"
 }

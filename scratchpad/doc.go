@@ -1,6 +1,6 @@
-// Package scratchpad is a run's state on disk: the journal, its recovery, the
-// lock, the output files, the page for people and agents, and the verdict. It
-// decides nothing; everything but the journal can be made again from it.
+// Package scratchpad is a run's state on disk: the journal, its recovery, the lock, the output
+// files, the page for people and agents, and the verdict. It decides nothing; everything but
+// the journal can be rebuilt from it.
 //
 //	.looprun/
 //	  .gitignore           *

@@ -12,49 +12,51 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Level says whether something has to be done about a [Finding].
+// Level is whether a [Finding] needs action.
 type Level string
 
 // The levels.
 const (
-	// LevelProblem is wrong: something is lost, or not safe.
+	// LevelProblem means that something is wrong: lost, or not safe.
 	LevelProblem Level = "problem"
-	// LevelNote is unusual and puts itself right, or harms nothing.
+	// LevelNote means something unusual that corrects itself or does no harm.
 	LevelNote Level = "note"
 )
 
-// Finding is one thing that [Examine] has found.
+// Finding is one result of [Examine].
 type Finding struct {
 	Kind  string `json:"kind"` // a word for programs, such as damaged_journal
 	Level Level  `json:"level"`
-	// File is relative to the run's directory; “.” is that itself.
+	// File is relative to the run's directory; “.” is the directory itself.
 	File string `json:"file"`
-	// Line and Offset, in bytes, are where in the journal it is; zero elsewhere.
+	// Line and Offset, in bytes, locate the finding in the journal; they are zero for other
+	// files.
 	Line   int    `json:"line,omitempty"`
 	Offset int64  `json:"offset,omitempty"`
 	Text   string `json:"text"`
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// findingsListed is how many findings are listed; [Findings.Problems] counts those.
+// findingsListed is the maximum number of findings listed; [Findings.Problems] counts only
+// those.
 const findingsListed = 200
 
-// Findings are what [Examine] has found about a run.
+// Findings are the results of [Examine] for a run.
 type Findings struct {
 	RunID string `json:"run_id"`
 	Dir   string `json:"dir"`
-	// Alive says that a looprun has the run open: what is being written then is
-	// not looked at.
+	// Alive means that a looprun has the run open; what is being written then is not examined.
 	Alive bool `json:"alive"`
-	// Events is how many events the journal gives as it stands.
+	// Events is how many events can be read from the journal in its current state.
 	Events int64 `json:"events"`
-	// TornBytes follow the last whole record: looprun was killed while it wrote them.
+	// TornBytes is the number of bytes after the last whole record: looprun was killed while
+	// it wrote them.
 	TornBytes int64 `json:"torn_bytes"`
-	// List is all that was found, the first 200 of it.
+	// List holds the findings, at most the first 200.
 	List []Finding `json:"findings"`
 }
 
-// Problems counts what has to be done something about.
+// Problems returns the number of listed findings that need action.
 func (f *Findings) Problems() int {
 	n := 0
 	for _, one := range f.List {
@@ -71,8 +73,8 @@ func (f *Findings) add(one Finding) {
 	}
 }
 
-// Examine looks at a run's directory and changes nothing in it. Its error means
-// that it could not look; what is wrong with the run is in the findings.
+// Examine examines a run's directory and changes nothing in it. An error means that it could
+// not examine the directory; problems with the run are in the findings.
 func Examine(dir string) (Findings, error) {
 	f := Findings{RunID: filepath.Base(dir), Dir: dir, List: []Finding{}}
 	info, err := os.Lstat(dir)
@@ -132,8 +134,8 @@ func Examine(dir string) (Findings, error) {
 	return f, f.details(dir)
 }
 
-// details says which detail files no event refers to. That one is missing or was
-// changed is damage to its event.
+// details reports detail files that no event refers to. A missing or modified one is reported
+// as damage to its event.
 func (f *Findings) details(dir string) error {
 	entries, err := os.ReadDir(filepath.Join(dir, detailDir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -164,7 +166,7 @@ func (f *Findings) details(dir string) error {
 	return nil
 }
 
-// derived says which files are older than the journal that they are made from.
+// derived reports files that are older than the journal from which they are made.
 func (f *Findings) derived(dir string, s *core.State) {
 	v, there := readResult(dir)
 	switch {
@@ -184,7 +186,7 @@ func (f *Findings) derived(dir string, s *core.State) {
 	}
 }
 
-// reason is an error without the name of the file, which is printed beside it.
+// reason returns the error's text without the file name, which is printed next to it.
 func reason(err error) string {
 	if of, ok := errors.AsType[*fs.PathError](err); ok && of == err {
 		return of.Err.Error()

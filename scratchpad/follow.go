@@ -10,14 +10,14 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Follower reads a journal while it is being written. Close it in the end.
+// Follower reads a journal while it is being written. Close it when done.
 type Follower struct {
 	file *os.File
 	r    *bufio.Reader
 	p    player
 }
 
-// Follow begins at the first event of a run.
+// Follow starts at the first event of a run.
 func Follow(dir string) (*Follower, error) {
 	file, err := openRegular(filepath.Join(dir, journalName))
 	if err != nil {
@@ -26,10 +26,9 @@ func Follow(dir string) (*Follower, error) {
 	return &Follower{file: file, r: bufio.NewReaderSize(file, blockSize), p: player{dir: dir, line: 1, next: 1}}, nil
 }
 
-// Next calls f for each event that was written since the last call, and returns
-// how many there were. What is being written at this moment is left for the next
-// call. The errors are those of [Replay], that of f, and one where the journal
-// is not in its place any more.
+// Next calls f for each event written since the last call, and returns how many there were. It
+// leaves a partly written event for the next call. The errors are those of [Replay], that of
+// f, and one if the journal is no longer in its place.
 func (w *Follower) Next(f func(core.Event) error) (int64, error) {
 	before := w.p.tail.Events
 	if _, err := w.file.Seek(w.p.tail.Offset, io.SeekStart); err != nil {
@@ -46,5 +45,5 @@ func (w *Follower) Next(f func(core.Event) error) (int64, error) {
 	return w.p.tail.Events - before, nil
 }
 
-// Close ends the following.
+// Close stops following.
 func (w *Follower) Close() error { return w.file.Close() }

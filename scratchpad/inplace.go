@@ -9,9 +9,9 @@ import (
 	"github.com/looprun/looprun/internal/atomicfile"
 )
 
-// inPlace is a small file that is made again before each iteration. It stays
-// open and is overwritten: some file systems write a file out at once that
-// replaces another, which takes as long as a short iteration.
+// inPlace is a small file that is rewritten before each iteration. It stays open and is
+// overwritten: some file systems immediately flush a file that replaces another, which takes
+// as long as a short iteration.
 type inPlace struct {
 	file *os.File
 	size int64 // of what was written last
@@ -34,8 +34,8 @@ func (w *inPlace) write(name string, text []byte) error {
 	return nil
 }
 
-// stands makes the file anew unless it is the one that was written last: what
-// lies there may be somebody's link, and the command may have removed it.
+// stands recreates the file unless it is the one last written: the name may now be somebody's
+// link, and the command may have removed the file.
 func (w *inPlace) stands(name string) error {
 	if w.file != nil {
 		ours, err := w.file.Stat()
@@ -66,14 +66,14 @@ func (w *inPlace) close() error {
 	return f.Close()
 }
 
-// noted remembers the notes on a page until its file is another or has changed.
+// noted caches the notes on a page until the file is replaced or changed.
 type noted struct {
 	text string
 	file fs.FileInfo // as it was when the notes were read; nil: read them again
 }
 
-// clockGrain is how coarse the times of files may be: of one that changed just
-// before it was read, a second change could not be told.
+// clockGrain is how coarse file times may be: if a file changed just before it was read, a
+// second change might go unnoticed.
 const clockGrain = 20 * time.Millisecond
 
 func (n *noted) read(p *page) string {

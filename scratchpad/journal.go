@@ -13,8 +13,8 @@ import (
 	"github.com/looprun/looprun/internal/atomicfile"
 )
 
-// SyncMode is how the journal reaches the disk. Unless it is off, questions,
-// answers and ends are synced before they are acted on, whatever the mode.
+// SyncMode is how the journal is synced to disk. Unless it is off, questions, answers and
+// endings are always synced before they take effect.
 type SyncMode string
 
 // The sync modes.
@@ -24,16 +24,16 @@ const (
 	SyncEach  SyncMode = "each"  // after each iteration
 )
 
-// syncDelay is how long after a record it is synced in the background. Together
-// with the sync itself that stays within 100 ms.
+// syncDelay is how long after a record the background sync runs. Together with the sync itself
+// that stays within 100 ms.
 const syncDelay = 75 * time.Millisecond
 
-// reserveSize is kept free on the disk for the last record.
+// reserveSize is how much disk space is reserved for the last record.
 const reserveSize = 64 << 10
 
-// Journal writes a run's events. It implements [core.Journal]. After a write
-// or a sync has failed it takes no more events, but for one when the disk was
-// full: the record that says how the run ended.
+// Journal writes a run's events. It implements [core.Journal]. After a failed write or sync it
+// accepts no more events, with one exception if the disk was full: the record of how the run
+// ended.
 type Journal struct {
 	dir  string
 	mode SyncMode
@@ -50,13 +50,13 @@ type Journal struct {
 	full   bool  // err is a full disk, and the reserve is still there, or errMoved
 	lost   error // of a failed sync: nobody knows what of it is on the disk
 	closed bool
-	// verdict is the result of the run before it was opened again. It goes
-	// with the first event, which makes it untrue.
+	// verdict is the run's result from before it was reopened. The first event, which
+	// invalidates it, removes it.
 	verdict string
 }
 
-// openJournal opens the journal for writing behind its last whole record. One
-// that has nothing behind it is not touched before there is an event.
+// openJournal opens the journal for writing after its last whole record. If nothing follows
+// that record, the file is not touched until there is an event.
 func openJournal(dir string, mode SyncMode, offset int64, m marker) (*Journal, error) {
 	name, err := filepath.Abs(filepath.Join(dir, journalName)) // it is looked for again
 	if err != nil {
@@ -83,11 +83,11 @@ func openJournal(dir string, mode SyncMode, offset int64, m marker) (*Journal, e
 
 func (j *Journal) reserve() string { return filepath.Join(j.dir, "reserve") }
 
-// errMoved is how a run ends whose directory got another name or another place.
-// Its journal still takes the event that says so: it is open.
+// errMoved ends a run whose directory was renamed or moved. Its journal, which is still open,
+// records that event.
 var errMoved = errors.New("its folder was moved while the run was open")
 
-// Append writes one event with a single write that crosses no page border.
+// Append writes one event with a single write that does not cross a page boundary.
 func (j *Journal) Append(e core.Event) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -149,7 +149,7 @@ func (j *Journal) write(e core.Event) error {
 		line = append(padding(pageSize-used), line...)
 	}
 	if _, err := j.f.WriteAt(line, j.offset); err != nil {
-		// Part of it may be there. If it stays, readers drop it.
+		// Part of the record may have been written. If it remains, readers drop it.
 		return errors.Join(err, j.f.Truncate(j.offset))
 	}
 	j.offset += int64(len(line))
@@ -161,12 +161,13 @@ func (j *Journal) removed() error {
 	return fmt.Errorf("%s was removed while the run was open: what is written to it is lost", j.f.Name())
 }
 
-// moved says how a run whose directory is elsewhere can go on.
+// moved returns an error that tells how to resume a run whose directory was moved.
 func (j *Journal) moved() error {
 	return fmt.Errorf("%s: %w: nothing else can be written there; go on where it is now, with looprun resume --dir DIR", j.f.Name(), errMoved)
 }
 
-// writeDetail writes what the line refers to, and before the line.
+// writeDetail writes the detail file that the line refers to. It must be written before the
+// line.
 func (j *Journal) writeDetail(seq int64, detail []byte) error {
 	dir := filepath.Join(j.dir, detailDir)
 	durable := j.mode != SyncOff
@@ -180,7 +181,7 @@ func (j *Journal) writeDetail(seq int64, detail []byte) error {
 	return atomicfile.Write(detailName(j.dir, seq), detail, durable)
 }
 
-// padding are empty lines, which readers skip.
+// padding returns empty lines, which readers skip.
 func padding(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -195,7 +196,7 @@ func (j *Journal) fail(err error) error {
 	return err
 }
 
-// background syncs what was written since the last sync. The lock is not held
+// background syncs everything written since the last sync. It does not hold the lock
 // meanwhile: an iteration never waits for the disk.
 func (j *Journal) background() {
 	if j.unsynced() {
@@ -203,8 +204,7 @@ func (j *Journal) background() {
 	}
 }
 
-// unsynced reports whether there is something to sync now, which is then the
-// caller's to do.
+// unsynced reports whether there is something to sync now; if so, the caller must do it.
 func (j *Journal) unsynced() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -220,12 +220,12 @@ func (j *Journal) unsynced() bool {
 	return true
 }
 
-// lose remembers that a sync failed: a second one would say that all is well.
+// lose remembers that a sync failed, since the next one would report success.
 func (j *Journal) lose(err error) {
 	j.err, j.lost, j.full = err, err, false
 }
 
-// Sync returns when everything appended so far would survive a power loss.
+// Sync returns once everything appended so far would survive a power loss.
 func (j *Journal) Sync() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -235,8 +235,8 @@ func (j *Journal) Sync() error {
 	return j.syncLocked()
 }
 
-// syncDirs lets the journal survive a power loss by its name: where every
-// iteration has to, at once, and else in the background.
+// syncDirs makes the journal's name survive a power loss: immediately if every iteration must,
+// otherwise in the background.
 func (j *Journal) syncDirs(dirs ...string) error {
 	all := func() error {
 		var err error
@@ -255,7 +255,7 @@ func (j *Journal) syncDirs(dirs ...string) error {
 	return nil
 }
 
-// synced takes in what a sync in the background came to.
+// synced records the result of a background sync.
 func (j *Journal) synced(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -275,8 +275,8 @@ func (j *Journal) synced(err error) {
 }
 
 func (j *Journal) syncLocked() error {
-	// The system tells a failure to one sync only, so there is one at a time: a
-	// second one would say that all is well.
+	// The system reports a failure to only one sync, so only one may run at a time: a second
+	// one would report success.
 	for j.busy {
 		j.idle.Wait()
 	}

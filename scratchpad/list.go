@@ -30,20 +30,19 @@ type Summary struct {
 	Runtime    float64     `json:"runtime_seconds"`
 	Signature  string      `json:"signature,omitempty"`
 	Says       string      `json:"says,omitempty"` // the same in words for a person
-	// Answered is the answer that the run was given while it rested, in words for a person:
-	// whoever resumes the run uses it. Empty where there is none.
+	// Answered is the answer, in words, that the run received while it was at rest; resuming
+	// the run applies it. Empty means there is none.
 	Answered string `json:"answered,omitempty"`
-	// Pending says that a question waited when the run was last seen to end, and CostUSD
-	// is what it had cost; not known of a run that has not ended.
+	// Pending means that a question was waiting when the run last ended, and CostUSD is what
+	// the run had cost by then; both are unknown for a run that has not ended.
 	Pending bool    `json:"-"`
 	CostUSD float64 `json:"-"`
 	Alive   bool    `json:"-"` // a looprun had the run open
-	// Problem says why the run cannot be read; the rest is then empty.
+	// Problem is why the run cannot be read; the other fields are then empty.
 	Problem string `json:"problem,omitempty"`
 }
 
-// IDs lists the runs of a state directory, the latest first. A directory that
-// is not there has none.
+// IDs returns the runs of a state directory, latest first. A missing directory has none.
 func IDs(stateDir string) ([]string, error) {
 	entries, err := os.ReadDir(stateDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -63,7 +62,7 @@ func IDs(stateDir string) ([]string, error) {
 	return ids, nil
 }
 
-// isID reports whether the name is formed like 20060102-150405-3f9a.
+// isID reports whether the name has the form 20060102-150405-3f9a.
 func isID(name string) bool {
 	const form = "dddddddd-dddddd-xxxx"
 	if len(name) != len(form) {
@@ -89,11 +88,11 @@ func isID(name string) bool {
 	return true
 }
 
-// LatestName names the latest run in place of an id.
+// LatestName stands for the id of the latest run.
 const LatestName = "latest"
 
-// Find finds a run by its id, by a part of it that only one has, or, for
-// [LatestName] or an empty text, the [Latest]. It returns the run's directory.
+// Find finds a run by its id, by a unique part of it, or, for [LatestName] or an empty text,
+// as the [Latest]. It returns the run's directory.
 func Find(stateDir, text string) (string, error) {
 	ids, err := IDs(stateDir)
 	if err != nil {
@@ -127,15 +126,15 @@ func Find(stateDir, text string) (string, error) {
 	return "", fmt.Errorf("%q fits %d runs: %s; give more of the id", text, len(found), strings.Join(found[:min(5, len(found))], ", "))
 }
 
-// HasEvents reports whether anything is on record of the run: one that is just
-// starting, or that was killed before it did, has nothing to show or to resume.
+// HasEvents reports whether the run has recorded any events: one that is just starting, or
+// that was killed before its first event, has nothing to show or resume.
 func HasEvents(dir string) bool {
 	start, err := readStart(filepath.Join(dir, journalName), 1)
 	return err == nil && len(start) > 0 // a damaged one has something, too
 }
 
-// Summarize reads what a list shows of a run. Of one that has ended it reads the first event
-// and the result, and replays the journal only where there is none.
+// Summarize reads a run's summary. For a run that has ended it reads the first event and the
+// result; it replays the journal only if there is no result.
 func Summarize(dir string) Summary {
 	s := Summary{ID: filepath.Base(dir), Dir: dir, Alive: Locked(dir)} // asked first: what a run writes last is then there
 	first, err := First(dir)
@@ -159,7 +158,7 @@ func Summarize(dir string) Summary {
 	return SummaryOf(dir, state, s.Alive)
 }
 
-// SummaryOf is what a list shows of a run in that state.
+// SummaryOf returns the summary of a run in that state.
 func SummaryOf(dir string, state *core.State, alive bool) Summary {
 	r := state.Result()
 	answered := ""
@@ -173,7 +172,7 @@ func SummaryOf(dir string, state *core.State, alive bool) Summary {
 	}
 }
 
-// Standing is the status of a run that may still be alive.
+// Standing returns the status of a run that may still be alive.
 func Standing(s *core.State, alive bool) core.Status {
 	if s.Ended && !alive {
 		return s.Ending.Status
@@ -187,7 +186,7 @@ func Standing(s *core.State, alive bool) core.Status {
 	return core.StatusRunning
 }
 
-// First is the first event of a run.
+// First returns the first event of a run.
 func First(dir string) (core.Event, error) {
 	name := filepath.Join(dir, journalName)
 	start, err := readStart(name, pageSize) // no record is longer

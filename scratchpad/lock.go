@@ -8,8 +8,9 @@ import (
 
 const lockName = "lock"
 
-// acquire takes the lock of a run. It is the system's: it goes when the process
-// does, however it ends, and knows no process ids that could be used again.
+// acquire takes the lock of a run. It is a lock of the operating system: it is released when
+// the process ends, however that happens, and does not rely on process ids, which could be
+// reused.
 func acquire(name string) (*os.File, error) {
 	f, err := openPlain(name, os.O_RDWR|os.O_CREATE|readFlags)
 	if err != nil {
@@ -28,8 +29,8 @@ func acquire(name string) (*os.File, error) {
 	return nil, err
 }
 
-// Hold keeps every looprun from going on with the run until it is released. It fails with
-// [ErrLocked] while one has the run open.
+// Hold prevents every looprun from resuming the run until it is released. It fails with
+// [ErrLocked] if one has the run open.
 func Hold(dir string) (release func() error, err error) {
 	f, err := acquire(filepath.Join(dir, lockName))
 	if err != nil {
@@ -38,7 +39,7 @@ func Hold(dir string) (release func() error, err error) {
 	return f.Close, nil
 }
 
-// Locked reports whether the run is alive: whether a looprun has it open.
+// Locked reports whether the run is alive, that is, whether a looprun has it open.
 func Locked(dir string) bool {
 	f, err := openRegular(filepath.Join(dir, lockName))
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock takes the lock of the open file; false: somebody else has it.
+// lock tries to lock the open file; it returns false if somebody else holds the lock.
 func lock(fd uintptr) (bool, error) {
 	l := unix.Flock_t{Type: unix.F_WRLCK}
 	err := unix.FcntlFlock(fd, unix.F_OFD_SETLK, &l)
@@ -16,7 +16,7 @@ func lock(fd uintptr) (bool, error) {
 	return err == nil, err
 }
 
-// locked asks without taking it, so that asking disturbs nobody.
+// locked queries the lock without taking it, so it disturbs nobody.
 func locked(fd uintptr) bool {
 	l := unix.Flock_t{Type: unix.F_WRLCK}
 	err := unix.FcntlFlock(fd, unix.F_OFD_GETLK, &l)

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock takes the lock of the open file; false: somebody else has it. Somebody
-// who only asks has it for a moment, so it is tried again a few times.
+// lock tries to lock the open file; it returns false if somebody else holds the lock. A
+// process that only queries the lock holds it for a moment, so lock retries a few times.
 func lock(fd uintptr) (bool, error) {
 	for range 20 {
 		err := unix.Flock(int(fd), unix.LOCK_EX|unix.LOCK_NB)

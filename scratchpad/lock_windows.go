@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lock takes the lock of the open file; false: somebody else has it.
+// lock tries to lock the open file; it returns false if somebody else holds the lock.
 func lock(fd uintptr) (bool, error) {
 	err := windows.LockFileEx(windows.Handle(fd), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {

@@ -20,10 +20,10 @@ import (
 	"github.com/looprun/looprun/internal/xdg"
 )
 
-// Each record of a run ends with a mark, before its check sum: a part of a keyed
-// hash over the record and all before it. The check sum finds damage, the mark
-// who wrote it: the key is in the user's own state folder, where neither a
-// repository nor an archive can put one.
+// Each record of a run ends with a mark, before its checksum: part of a keyed hash over the
+// record and all earlier ones. The checksum detects damage; the mark proves who wrote the
+// record: the key is in the user's own state folder, where neither a repository nor an archive
+// can put one.
 const (
 	markField = `,"mark":"`
 	markBytes = 16
@@ -31,27 +31,27 @@ const (
 	keySize   = 32
 )
 
-// noDetail is the hash of the detail file that a record has not.
+// noDetail stands for the hash of the detail file in a record that has none.
 var noDetail = [sha256.Size]byte{
 	0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24,
 	0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
 }
 
-// markSize is what a mark adds to a record, with 6 bits to a character.
+// markSize is the number of bytes that a mark adds to a record, at 6 bits a character.
 const markSize = len(markField) + (8*markBytes+5)/6 + len(`"`)
 
-// marker marks records: it is the keyed hash after the last of them. Without a
-// key it marks nothing.
+// marker marks records; it holds the keyed hash up to the last of them. Without a key it marks
+// nothing.
 type marker struct {
 	key   []byte
 	link  [sha256.Size]byte
 	keyed hash.Hash // of the key, for the next record
 }
 
-// digest is what a mark holds of a record and of what stands in its detail file.
+// digest is what a mark covers: the hashes of a record and of its detail file.
 type digest struct{ body, detail [sha256.Size]byte }
 
-// digestOf takes an object without its last brace.
+// digestOf expects an object without its closing brace.
 func digestOf(body, detail []byte) digest {
 	d := digest{sha256.Sum256(body), noDetail}
 	if len(detail) > 0 {
@@ -60,7 +60,7 @@ func digestOf(body, detail []byte) digest {
 	return d
 }
 
-// next is the marker after one more record.
+// next returns the marker after one more record.
 func (m marker) next(d digest) marker {
 	if m.key == nil {
 		return m
@@ -76,7 +76,7 @@ func (m marker) next(d digest) marker {
 	return m
 }
 
-// mark is the field that the last record ends with; empty without a key.
+// mark returns the field that ends the last record; empty without a key.
 func (m marker) mark() string {
 	if m.key == nil {
 		return ""
@@ -84,7 +84,8 @@ func (m marker) mark() string {
 	return markField + base64.RawURLEncoding.EncodeToString(m.link[:markBytes]) + `"`
 }
 
-// unmark takes the mark off a record without its last brace; nil: it has none.
+// unmark removes the mark from a record without its closing brace; mark is nil if there is
+// none.
 func unmark(body []byte) (rest, mark []byte) {
 	if at := len(body) - markSize; at > 0 && bytes.HasPrefix(body[at:], []byte(markField)) {
 		return body[:at], body[at:]
@@ -92,7 +93,7 @@ func unmark(body []byte) (rest, mark []byte) {
 	return body, nil
 }
 
-// proven is what the marks of a journal say, as far as its records are whole.
+// proven is what the marks of a journal prove, up to its first damaged record.
 type proven struct {
 	marker  marker // after the last of them
 	records int64
@@ -118,7 +119,7 @@ func prove(dir string, key []byte) (proven, error) {
 	return p, err
 }
 
-// errNoRecord ends a proof: a torn end, or damage.
+// errNoRecord ends a proof at a torn end or at damage.
 var errNoRecord = errors.New("it is no whole record")
 
 // add adds the mark of the next line.
@@ -149,12 +150,12 @@ func (p *proven) add(dir string, line []byte) error {
 	return nil
 }
 
-// right reports whether the last record has the mark that it has to have.
+// right reports whether the last record has the correct mark.
 func (p *proven) right() bool {
 	return len(p.last) > 0 && hmac.Equal(p.last, []byte(p.marker.mark()))
 }
 
-// ownKey is the user's key. With making it is made where there is none.
+// ownKey returns the user's key. If making is set, it creates a missing one.
 func ownKey(making bool) ([]byte, error) {
 	dir := xdg.State()
 	if dir == "" {
@@ -181,7 +182,7 @@ func ownKey(making bool) ([]byte, error) {
 	return key, nil
 }
 
-// readKey refuses a key that somebody else may know.
+// readKey rejects a key that somebody else may know.
 func readKey(name string) ([]byte, error) {
 	f, err := openRegular(name)
 	if err != nil {
@@ -206,7 +207,7 @@ func readKey(name string) ([]byte, error) {
 	return key, nil
 }
 
-// makeKey writes a new key under that name, unless somebody else was faster.
+// makeKey writes a new key under that name, unless another process was faster.
 func makeKey(name string) (err error) {
 	key := make([]byte, keySize)
 	_, _ = rand.Read(key) // it never fails

@@ -6,20 +6,20 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// longest is how much of a text from outside stands within a line.
+// longest is how much of a text from outside is shown within a line, in characters.
 const longest = 300
 
-// inline makes text from outside safe within a line of Markdown.
+// inline escapes a text from outside for a line of Markdown.
 func inline(s string) string { return escaper.Replace(bare(s)) }
 
-// bare is text from outside within a line that a model reads, to which an escape is
-// a part of the text. Behind the beginning of a line it can be no heading, list or
-// signal.
+// bare cleans a text from outside for a line that a model reads, which would take an escape
+// for part of the text. If it is not at the beginning of a line, it cannot be a heading, a
+// list or a signal.
 func bare(s string) string { return termsafe.Short(s, longest) }
 
 var escaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`, "|", `\|`)
 
-// code is text as inline code, whatever backticks are in it.
+// code formats text as inline code, whatever backticks it contains.
 func code(s string) string {
 	s = termsafe.Short(s, 1000)
 	if s == "" {
@@ -35,7 +35,7 @@ func code(s string) string {
 	return fence + s + fence
 }
 
-// quoted is text as an indented block, which nothing in it can end.
+// quoted formats text as an indented block, which nothing in it can end.
 func quoted(s string) string {
 	var b strings.Builder
 	text := termsafe.Cut(termsafe.Text(s), 10_000)

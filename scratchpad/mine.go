@@ -16,16 +16,15 @@ import (
 	"github.com/looprun/looprun/internal/xdg"
 )
 
-// ErrNotMine is returned by [Open] for a run that this user is not known to have
-// written: it came with a clone, an archive or a cache, or was changed since. A
-// run that is resumed runs the commands of its journal. [OpenTrusted] is for one
-// that the user has looked at.
+// ErrNotMine is returned by [Open] for a run that this user is not known to have written: it
+// came with a clone, an archive or a cache, or has been changed since. Resuming a run executes
+// the commands in its journal. [OpenTrusted] opens a run that the user has inspected.
 var ErrNotMine = errors.New("it is not known to be yours")
 
-// Mine is nil when all of a run was written by this user, or agreed to; else an
-// [ErrNotMine] that says why not. Neither the owner of its files nor their modes
-// say so, which a clone and an archive have as well, but marks in the journal
-// that nobody can make without the key in the user's state folder.
+// Mine returns nil if all of a run was written or consented to by this user; otherwise an
+// [ErrNotMine] with the reason. File owners and modes prove nothing, since a clone or an
+// archive has the same ones; marks in the journal do, which require the key in the user's
+// state folder.
 func Mine(dir string) error {
 	_, err := whose(dir)
 	return err
@@ -41,7 +40,7 @@ func whose(dir string) (proven, error) {
 	return p, fmt.Errorf("%w: %s", ErrNotMine, p.refusal(kerr))
 }
 
-// refusal says why the marks do not make the run this user's.
+// refusal explains why the marks do not make the run this user's.
 func (p proven) refusal(key error) string {
 	switch {
 	case !p.marked:
@@ -56,20 +55,19 @@ func (p proven) refusal(key error) string {
 	return "it began elsewhere, or as somebody else, or your key is another one now"
 }
 
-// skew is how far in the future the start of a run may lie, for clocks that are
-// set back a little.
+// skew is how far in the future a run may have started, to allow for clocks that were set back
+// a little.
 const skew = time.Minute
 
-// genuine reports whether the first event is of the run that the directory is
-// named after, and not from the future.
+// genuine reports whether the first event belongs to the run that the directory is named
+// after, and is not in the future.
 func genuine(dir string, first core.Event) bool {
 	started, _ := first.Data.(core.RunStarted)
 	return started.RunID == filepath.Base(dir) && !first.Time.After(time.Now().Add(skew))
 }
 
-// Genuine reports whether a run may be taken for the latest: it is the one that
-// its directory is named after, and has not begun in the future. What cannot be
-// read speaks for itself by its name alone.
+// Genuine reports whether a run may be taken for the latest: it is the one that its directory
+// is named after, and did not start in the future. If it cannot be read, only its name counts.
 func Genuine(dir string) bool {
 	id := filepath.Base(dir)
 	if !isID(id) || id[:len(idTime)] > time.Now().Add(skew).UTC().Format(idTime) {
@@ -79,9 +77,9 @@ func Genuine(dir string) bool {
 	return err != nil || genuine(dir, first)
 }
 
-// Latest is the directory of the latest run that fits: of this user's, else of
-// the others, as mine says. One that is not [Genuine] is not taken. It is empty
-// when none fits.
+// Latest returns the directory of the latest run that fits: one of this user's if there is
+// any, otherwise one of others'; mine reports which. It skips runs that are not [Genuine], and
+// returns an empty string if none fits.
 func Latest(stateDir string, fits func(dir string) bool) (dir string, mine bool, err error) {
 	ids, err := IDs(stateDir)
 	if err != nil {
@@ -102,8 +100,8 @@ func Latest(stateDir string, fits func(dir string) bool) (dir string, mine bool,
 	return dir, false, nil
 }
 
-// StateNotes is the folder that has a file for each state directory in which this
-// user keeps runs, for looprun list --all; empty where there is no place for it.
+// StateNotes returns the folder with one file for each state directory in which this user
+// keeps runs, for looprun list --all; empty if there is no place for it.
 func StateNotes() string {
 	if dir := xdg.State(); dir != "" {
 		return filepath.Join(dir, "dirs")
@@ -111,7 +109,7 @@ func StateNotes() string {
 	return ""
 }
 
-// StateNote is the file for one state directory; empty where there is no place.
+// StateNote returns the file for one state directory; empty if there is no place for it.
 func StateNote(stateDir string) string {
 	notes := StateNotes()
 	if notes == "" {
@@ -124,8 +122,8 @@ func StateNote(stateDir string) string {
 	return filepath.Join(notes, hex.EncodeToString(sum[:8]))
 }
 
-// StateDirs are dir and every other folder that was noted as one with this user's runs,
-// as far as they can be read.
+// StateDirs returns dir and every other recorded folder with runs of this user, as far as they
+// can be read.
 func StateDirs(dir string) ([]string, error) {
 	dirs, err := notedStateDirs()
 	if real, failed := filepath.EvalSymlinks(dir); failed == nil {
@@ -137,8 +135,8 @@ func StateDirs(dir string) ([]string, error) {
 	return dirs, err
 }
 
-// notedStateDirs are the folders that were noted and are still there. The note of
-// one that is gone is removed.
+// notedStateDirs returns the recorded folders that still exist, and removes the notes of those
+// that do not.
 func notedStateDirs() ([]string, error) {
 	notes := StateNotes()
 	entries, err := os.ReadDir(notes)

@@ -11,20 +11,21 @@ import (
 	"github.com/looprun/looprun/engine"
 )
 
-// How much of an output is kept: its head and its tail.
+// How much of an output is kept at its head and at its tail.
 const (
 	headSize = 256 << 10
 	tailSize = 768 << 10
 )
 
-// Output keeps what one iteration prints; it implements [engine.Output]. Files are made with the first byte,
-// so silent commands cost nothing. It is reused from one iteration to the next.
+// Output stores the output of one iteration; it implements [engine.Output]. Files are created
+// with the first byte, so silent commands cost nothing. It is reused from one iteration to the
+// next.
 type Output struct {
 	all, check capped
 }
 
-// Output begins the output of an iteration. What the same one printed before it
-// was cut off is removed: it runs again, and perhaps prints nothing.
+// Output starts the output of an iteration. It removes any output that the same iteration
+// wrote before it was cut off: the iteration runs again, and may print nothing.
 func (r *Run) Output(iteration int) (engine.Output, error) {
 	o := &r.output
 	if iteration <= r.printed {
@@ -40,17 +41,17 @@ func (r *Run) Output(iteration int) (engine.Output, error) {
 	return o, nil
 }
 
-// Write keeps what the iteration printed.
+// Write stores output of the iteration.
 func (o *Output) Write(b []byte) (int, error) { return o.all.Write(b) }
 
-// Check keeps what its check printed.
+// Check returns the writer for the output of the iteration's check.
 func (o *Output) Check() io.Writer { return &o.check }
 
 // Close writes the tails.
 func (o *Output) Close() error { return errors.Join(o.all.close(), o.check.close()) }
 
-// capped is a file with the head of what is written and, once it is closed, the
-// tail; in between stands a line that says how much is missing.
+// capped is a file with the head of what is written and, once it is closed, the tail; a line
+// between them states how much is missing.
 type capped struct {
 	name    string
 	f       *os.File
@@ -85,9 +86,8 @@ func (c *capped) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// open makes the file, in place of one that a crash left from the same
-// iteration, and of a pipe or a link that the command put there: nobody may be
-// reading from the one, and the other leads elsewhere.
+// open creates the file. It replaces one left by a crash in the same iteration, and a pipe or
+// a link that the command put there: a pipe may have no reader, and a link leads elsewhere.
 func (c *capped) open() (err error) {
 	const flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC | readFlags
 	if _, err := ensureDir(filepath.Dir(c.name)); err != nil {

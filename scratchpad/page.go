@@ -12,13 +12,13 @@ import (
 	"github.com/looprun/looprun/internal/atomicfile"
 )
 
-// notesHeading begins the part of the page that belongs to its readers.
+// notesHeading starts the part of the page that belongs to its readers.
 const notesHeading = "## Notes"
 
 const emptyNotes = notesHeading + "\n\nWrite here what the next attempt should know. looprun keeps this part as it is.\n"
 
-// How often the page is made again in a fast loop: an iteration that took less
-// than slowIteration does not wait for it more often than each pageEvery.
+// How often the page is rewritten in a fast loop: an iteration shorter than slowIteration
+// waits for it at most once every pageEvery.
 const (
 	slowIteration = 20 * time.Millisecond
 	pageEvery     = 250 * time.Millisecond
@@ -30,9 +30,9 @@ type page struct {
 	rendered []byte // looprun's part, as it was last written
 }
 
-// Refresh makes the page again: after each iteration that took 20 ms or more,
-// when force is set, and otherwise at most every 100 ms. On Windows a page that
-// somebody has open is replaced by a later call.
+// Refresh rewrites the page: after each iteration that took 20 ms or more, if force is set,
+// and otherwise at most every 100 ms. On Windows a page that somebody has open is replaced by
+// a later call.
 func (r *Run) Refresh(s *core.State, force bool) error {
 	slow := s.Ran != nil && time.Duration(s.Ran.DurationMS)*time.Millisecond >= slowIteration
 	if !force && !slow && time.Since(r.page.made) < pageEvery {
@@ -54,8 +54,8 @@ func (r *Run) Refresh(s *core.State, force bool) error {
 	return err
 }
 
-// notes returns the part of the page from the notes on, as it is. When their
-// heading is gone everything that looprun did not write itself is kept.
+// notes returns the part of the page from the notes on, unchanged. If their heading is gone,
+// it returns everything that looprun did not write itself.
 func (p *page) notes() ([]byte, error) {
 	old, err := readWithin(filepath.Dir(p.name), p.name)
 	switch {
@@ -70,8 +70,8 @@ func (p *page) notes() ([]byte, error) {
 	return append([]byte(notesHeading+"\n\n"), bytes.TrimPrefix(old, p.rendered)...), nil
 }
 
-// notesAt is where the heading of the notes stands, whatever line ends an
-// editor gave it; -1: nowhere.
+// notesAt returns the index of the notes' heading, whatever line ending an editor used, or -1
+// if there is none.
 func notesAt(text []byte) int {
 	at := 0
 	for line := range bytes.Lines(text) {

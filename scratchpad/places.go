@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// readLimit is how much of a file is read that people may have written to.
+// readLimit is how much is read of a file that people may have written to, in bytes.
 const readLimit = 16 << 20
 
-// places says what is wrong with the files and folders themselves.
+// places reports problems with the files and folders themselves.
 func (f *Findings) places(dir string, info fs.FileInfo) error {
 	if info.Mode()&fs.ModeSymlink != 0 {
 		f.add(Finding{Kind: "symlink", Level: LevelProblem, File: ".", Text: "the run's directory is a symbolic link", Remedy: "name the directory that holds the run itself"})
@@ -51,7 +51,7 @@ func (f *Findings) places(dir string, info fs.FileInfo) error {
 	})
 }
 
-// place says what is wrong with one file or folder.
+// place reports problems with one file or folder.
 func (f *Findings) place(rel string, info fs.FileInfo) {
 	mode := info.Mode()
 	perm := mode.Perm()
@@ -77,7 +77,7 @@ func (f *Findings) place(rel string, info fs.FileInfo) {
 	f.add(at)
 }
 
-// leftover reports whether the name is that of a file which was not complete.
+// leftover reports whether the name is that of an incomplete file.
 func leftover(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".tmp")
 }

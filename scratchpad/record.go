@@ -17,24 +17,23 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// A record is one line of the journal. It is at most a page long and crosses no
-// page border: an append that stays within a page was never seen torn.
+// A record is one line of the journal. It is at most a page long and does not cross a page
+// boundary: appends within a page have never been seen torn.
 const (
 	pageSize = 4096
 	sumField = `,"sum":"`
 	sumEnd   = `"}`
-	// sumSize is what seal adds: the sum takes the place of the brace, which
-	// comes back with a line break.
+	// sumSize is the number of bytes that seal adds: the sum replaces the closing brace, which
+	// is added back with a line break.
 	sumSize = len(sumField) + 16 + len(sumEnd)
 )
 
 var errSum = errors.New("its check sum is wrong")
 
-// header are the fields that never move to a detail file.
+// header lists the fields that never move to a detail file.
 var header = []string{"seq", "time", "type", "elapsed_ms"}
 
-// seal turns a JSON object into a line with its mark, if it has one, and its
-// check sum.
+// seal turns a JSON object into a line with its checksum and, if it has one, its mark.
 func seal(object []byte, mark string) []byte {
 	body := append(object[:len(object)-1], mark...) // in place of the brace
 	line := append(body, sumField...)
@@ -50,8 +49,8 @@ func appendHash(b []byte, h uint64) []byte {
 	return b
 }
 
-// sealed checks a line without its line break and returns the object without its last
-// brace, which is a part of the line.
+// sealed verifies a line without its line break and returns the object without its closing
+// brace, as a slice of the line.
 func sealed(line []byte) ([]byte, error) {
 	n := len(line) - sumSize
 	if n < 1 {
@@ -65,11 +64,11 @@ func sealed(line []byte) ([]byte, error) {
 	return line[:n:n], nil
 }
 
-// recordSize is how long an object may be that becomes a line.
+// recordSize is the maximum size of an object that becomes a line.
 var recordSize = pageSize - markSize - sumSize
 
-// encode makes the object that is sealed for an event and, when not all of it
-// fits, what has to be in its detail file before the line is written.
+// encode returns the object to seal for an event and, if not all of it fits, the contents of
+// its detail file, which must be written before the line.
 func encode(e core.Event) (object, detail []byte, err error) {
 	object, err = e.MarshalJSON()
 	if err != nil || len(object) <= recordSize {
@@ -82,8 +81,7 @@ func encode(e core.Event) (object, detail []byte, err error) {
 	return split(e.Seq, fields)
 }
 
-// split moves fields to the detail file, the largest before the others, until
-// the rest fits.
+// split moves fields to the detail file, largest first, until the rest fits.
 func split(seq int64, fields map[string]json.RawMessage) (object, detail []byte, err error) {
 	var names []string
 	for name := range fields {
@@ -116,7 +114,7 @@ func detailName(dir string, seq int64) string {
 	return filepath.Join(dir, detailDir, strconv.FormatInt(seq, 10)+".json")
 }
 
-// join writes the fields as one object, the header first.
+// join writes the fields as one object, header fields first.
 func join(fields map[string]json.RawMessage) []byte {
 	var rest []string
 	for name := range fields {
@@ -137,7 +135,7 @@ func join(fields map[string]json.RawMessage) []byte {
 	return append(object, '}')
 }
 
-// decode reads a line without its line break.
+// decode parses a line without its line break.
 func decode(dir string, line []byte) (core.Event, error) {
 	var e core.Event
 	body, err := sealed(line)
@@ -156,8 +154,9 @@ func decode(dir string, line []byte) (core.Event, error) {
 	return e, err
 }
 
-// detailOf is what the detail file of a record, an object without its last brace,
-// holds; nil: it has none. A field of the event may hold the same name further down.
+// detailOf returns the contents of a record's detail file, or nil if it has none. body is an
+// object without its closing brace; a field of the event may contain the same name further
+// down.
 func detailOf(dir string, body []byte) ([]byte, error) {
 	if !bytes.Contains(body, []byte(`"detail_sum":`)) {
 		return nil, nil
@@ -180,7 +179,7 @@ func detailOf(dir string, body []byte) ([]byte, error) {
 	return detail, nil
 }
 
-// merge puts the fields of the detail file back.
+// merge restores the fields of the detail file.
 func merge(object, detail []byte) ([]byte, error) {
 	fields, moved := map[string]json.RawMessage{}, map[string]json.RawMessage{}
 	if err := json.Unmarshal(object, &fields); err != nil {

@@ -14,18 +14,17 @@ import (
 	"github.com/looprun/looprun/internal/atomicfile"
 )
 
-// discardPrefix begins the name of a run that is being removed; its id follows. No
-// reader takes it for a run.
+// discardPrefix is the prefix in the name of a run that is being removed; the run's id
+// follows. Readers do not treat it as a run.
 const discardPrefix = ".removing-"
 
-// starting is how long a directory without events may belong to a run that is
-// just being made and has not locked it yet.
+// starting is how long a directory without events may belong to a run that is just being
+// created and has not locked it yet.
 const starting = time.Minute
 
-// Discard takes a run out of its state directory. That is one rename: a
-// kill leaves the run whole, or gone. Its files are removed by [Sweep]. A run
-// that is alive is refused with [ErrLocked], one that is gone with
-// [fs.ErrNotExist].
+// Discard takes a run out of its state directory. It is a single rename: if killed, it leaves
+// the run either whole or gone. [Sweep] removes the files. Discard fails with [ErrLocked] if
+// the run is alive, and with [fs.ErrNotExist] if it is gone.
 func Discard(dir string) error {
 	stateDir, id := filepath.Split(dir)
 	if !isID(id) {
@@ -43,14 +42,14 @@ func Discard(dir string) error {
 	case !HasEvents(dir) && time.Since(info.ModTime()) < starting:
 		return fmt.Errorf("%s may just be starting: %w", dir, ErrLocked)
 	}
-	// Until the new name is there nobody can resume the run.
+	// Until the rename, nobody can resume the run.
 	lock, err := acquire(filepath.Join(dir, lockName))
 	if err != nil {
 		return err
 	}
 	if runtime.GOOS == "windows" {
-		// An open file keeps its folder from being renamed there. That holds for
-		// somebody who resumes the run in this moment too.
+		// There an open file prevents its folder from being renamed. That also applies to
+		// somebody who resumes the run at this moment.
 		if err := lock.Close(); err != nil {
 			return err
 		}
@@ -67,16 +66,17 @@ func Discard(dir string) error {
 	return nil
 }
 
-// Sweep removes what [Discard] has taken away, also what an earlier process did not
-// come to, and returns how many runs that were. A directory that is not there has
-// none. Before the files of a run go, forget removes what it has elsewhere; nil: nothing.
-// Its dir is where they are now. After an error of it they stay for the next call.
+// Sweep removes the runs that [Discard] has taken away, including those left by an earlier
+// process, and returns how many it removed. A directory that does not exist has none. Before
+// the files of a run are removed, forget removes what the run has elsewhere; nil means
+// nothing. Its dir is where the files are now. If forget fails, the files stay for the next
+// call.
 func Sweep(stateDir string, forget func(id, dir string) error) (int, error) {
 	names, err := discardedIn(stateDir)
 	if err != nil || len(names) == 0 {
 		return 0, err
 	}
-	// A run must not come back with half of its files after a power loss.
+	// A run must not reappear with half of its files after a power loss.
 	if err := atomicfile.SyncDir(stateDir); err != nil {
 		return 0, err
 	}
@@ -99,7 +99,7 @@ func Sweep(stateDir string, forget func(id, dir string) error) (int, error) {
 	return removed, errors.Join(errs...)
 }
 
-// Discarded counts the runs that [Sweep] would remove, and their bytes.
+// Discarded returns the number of runs that [Sweep] would remove, and their size in bytes.
 func Discarded(stateDir string) (runs int, bytes int64, err error) {
 	names, err := discardedIn(stateDir)
 	for _, name := range names {
@@ -133,8 +133,9 @@ func discardedIn(stateDir string) ([]string, error) {
 	return names, nil
 }
 
-// RemoveEmpty removes a state directory of the usual name that holds no run and nothing else of
-// anybody's. It reports whether it did. A run that begins meanwhile makes the directory again.
+// RemoveEmpty removes a state directory that has the usual name and contains neither a run nor
+// anything else that somebody put there. It reports whether it did. A run that begins
+// meanwhile creates the directory again.
 func RemoveEmpty(stateDir string) bool {
 	entries, err := os.ReadDir(stateDir)
 	if err != nil || filepath.Base(stateDir) != StateDirName || len(entries) != 1 || entries[0].Name() != ignoreName {
@@ -151,8 +152,8 @@ func RemoveEmpty(stateDir string) bool {
 	return false
 }
 
-// Weigh is how many bytes the files of a run hold. Links are not followed, and what cannot be
-// read counts nothing.
+// Weigh returns the total size of a run's files, in bytes. It follows no links, and ignores
+// what it cannot read.
 func Weigh(dir string) int64 {
 	var sum int64
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
@@ -167,8 +168,8 @@ func Weigh(dir string) int64 {
 	return sum
 }
 
-// LastEvent is when the last event of a run was written: when something happened
-// in it. It is zero where there is no journal.
+// LastEvent returns when the last event of a run was written. It is zero if there is no
+// journal.
 func LastEvent(dir string) time.Time {
 	info, err := os.Lstat(filepath.Join(dir, journalName))
 	if err != nil {

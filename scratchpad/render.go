@@ -13,8 +13,8 @@ import (
 	"github.com/looprun/looprun/protocol/ladder"
 )
 
-// Render is the page without its notes. Its size is bounded: it shows the last
-// 50 iterations and decisions and the last 5 errors.
+// Render returns the page without its notes. Its size is bounded: it shows the last 50
+// iterations and decisions and the last 5 errors.
 func Render(s *core.State) []byte {
 	var b bytes.Buffer
 	p := printTo(&b)
@@ -43,7 +43,7 @@ func Render(s *core.State) []byte {
 	return b.Bytes()
 }
 
-// decisions are what was answered, newest first, for who comes after it.
+// decisions lists the answers, newest first, for later readers.
 func decisions(p printer, s *core.State) {
 	answers := s.PastAnswers()
 	if len(answers) == 0 {
@@ -127,7 +127,7 @@ func history(p printer, s *core.State) {
 	}
 }
 
-// accomplished says what the counts say, and that nothing is known otherwise.
+// accomplished describes progress according to the counts; without counts it is unknown.
 func accomplished(before *core.Progress, d core.IterationFinished) string {
 	now := d.Progress()
 	switch {
@@ -211,7 +211,7 @@ func escalations(p printer, s *core.State) {
 	p("\n")
 }
 
-// after puts something around a text, where there is a text.
+// after surrounds a text unless it is empty.
 func after(before, text, behind string) string {
 	if text == "" {
 		return ""
@@ -239,7 +239,7 @@ func effect(s *core.State, d core.Decision) string {
 	return text + "."
 }
 
-// tasks says what is worked on, when that is not what the run began with.
+// tasks shows the current task if it is not the one that the run began with.
 func tasks(p printer, s *core.State) {
 	if s.Task == s.Name && len(s.Blockers) == 0 {
 		return
@@ -252,7 +252,7 @@ func tasks(p printer, s *core.State) {
 	p("\n")
 }
 
-// subtasks is the list of a task that was taken apart.
+// subtasks lists the parts of a task that was split.
 func subtasks(p printer, s *core.State, written func(string) string) {
 	list := s.Decomposed()
 	if list == nil {
@@ -269,7 +269,7 @@ func subtasks(p printer, s *core.State, written func(string) string) {
 	}
 }
 
-// attempts are the distinct approaches that failed.
+// attempts lists the distinct approaches that failed.
 func attempts(p printer, s *core.State) {
 	if len(s.Rungs) == 0 {
 		return
@@ -281,7 +281,7 @@ func attempts(p printer, s *core.State) {
 	attemptsIn(p, s, s.Ladder.Attempts, inline)
 }
 
-// attemptsIn is a list of attempts, which says where those at a task start over.
+// attemptsIn prints a list of attempts and notes where the attempts at another task start.
 func attemptsIn(p printer, s *core.State, list []ladder.Attempt, written func(string) string) {
 	made := map[string]bool{}
 	for _, a := range list {
@@ -294,7 +294,7 @@ func attemptsIn(p printer, s *core.State, list []ladder.Attempt, written func(st
 	p("\n")
 }
 
-// otherTask is the task of an attempt where it is not the run's.
+// otherTask returns the task of an attempt if it is not the run's.
 func otherTask(s *core.State, a ladder.Attempt) string {
 	if a.Task == s.Task || a.Task == s.Name {
 		return ""
@@ -302,7 +302,7 @@ func otherTask(s *core.State, a ladder.Attempt) string {
 	return a.Task
 }
 
-// questions are those of the command that wait.
+// questions lists the command's waiting questions.
 func questions(p printer, s *core.State) {
 	if s.Unanswered() == nil {
 		return

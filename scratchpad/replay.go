@@ -13,14 +13,14 @@ import (
 
 const journalName = "journal.jsonl"
 
-// ErrDamaged is returned when a journal is broken before its end: nothing after
-// that line can be trusted, and nothing is dropped without being asked.
+// ErrDamaged means that a journal is damaged before its end: nothing after that line can be
+// trusted, and nothing is dropped without asking.
 var ErrDamaged = errors.New("the journal is damaged")
 
 var errNoEnd = errors.New("it has no end")
 
-// Damage is the error of a journal that cannot be read on: where that is and
-// why. It is an [ErrDamaged].
+// Damage is the error for a journal that cannot be read further: where and why. It is an
+// [ErrDamaged].
 type Damage struct {
 	Dir    string // of the run
 	Line   int    // from 1
@@ -28,28 +28,28 @@ type Damage struct {
 	Why    error
 }
 
-// Error says what is wrong, where, and what can be done.
+// Error describes what is wrong, where, and what can be done.
 func (d *Damage) Error() string {
 	return fmt.Sprintf("%s:%d: %v: %v; looprun doctor %s says what can be done",
 		filepath.Join(d.Dir, journalName), d.Line, ErrDamaged, d.Why, filepath.Base(d.Dir))
 }
 
-// Unwrap makes it an ErrDamaged and what it was caused by.
+// Unwrap makes it match ErrDamaged and its cause.
 func (d *Damage) Unwrap() []error { return []error{ErrDamaged, d.Why} }
 
-// Tail says where a journal ends.
+// Tail describes the end of a journal.
 type Tail struct {
 	Offset int64 // after the last whole record
 	Events int64
-	// Cut is how many bytes follow that are not a whole record: what was being
-	// written when looprun was killed. Zero when there are none.
+	// Cut is the number of bytes after the last whole record: what was being written when
+	// looprun was killed. Zero means none.
 	Cut int64
 }
 
-// Replay reads a journal and calls f for each event, in order. A torn last
-// record is left out and said in the tail; anything else that is wrong is an
-// error with the line: [ErrDamaged], or [core.ErrUnknownEvent] or
-// [core.ErrUnknownFormat] for a journal of a newer looprun. Memory does not grow with the journal.
+// Replay reads a journal and calls f for each event, in order. It leaves out a torn last
+// record and reports it in the tail; any other fault is an error with the line: [ErrDamaged],
+// or [core.ErrUnknownEvent] or [core.ErrUnknownFormat] for a journal of a newer looprun.
+// Memory use does not grow with the journal.
 func Replay(dir string, f func(core.Event) error) (Tail, error) {
 	file, err := openRegular(filepath.Join(dir, journalName))
 	if err != nil {
@@ -68,8 +68,8 @@ func replay(dir string, file io.Reader, f func(core.Event) error) (Tail, error) 
 // blockSize is how much of a journal is read at a time, in bytes.
 const blockSize = 64 << 10
 
-// eachLine calls f for each line of a journal with its line break, which only the last one may
-// lack. A line longer than the reader's buffer comes in parts.
+// eachLine calls f for each line of a journal with its line break, which only the last line
+// may lack. A line longer than the reader's buffer is passed in parts.
 func eachLine(r *bufio.Reader, f func(line []byte) error) error {
 	for {
 		line, err := r.ReadSlice('\n')
@@ -143,7 +143,7 @@ func (p *player) play(line []byte) error {
 	return nil
 }
 
-// newer reports whether only a newer looprun reads the journal.
+// newer reports whether only a newer looprun can read the journal.
 func newer(err error) bool {
 	return errors.Is(err, core.ErrUnknownEvent) || errors.Is(err, core.ErrUnknownFormat)
 }

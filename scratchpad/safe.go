@@ -11,13 +11,12 @@ import (
 	"github.com/looprun/looprun/internal/atomicfile"
 )
 
-// ErrUnsafe is returned by [Open] and [OpenTrusted] when a run's directory is a
-// link or another user's. [Create] returns it for a state directory in which others
-// could change something.
+// ErrUnsafe is returned by [Open] and [OpenTrusted] if a run's directory is a link or another
+// user's. [Create] returns it for a state directory that others could modify.
 var ErrUnsafe = errors.New("the directory is not safe to use")
 
-// makePrivate takes the directory of a run from all but its owner: a clone and an
-// archive leave it open.
+// makePrivate restricts the directory of a run to its owner, since a clone or an archive
+// leaves it open.
 func makePrivate(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil || !modesHold || info.Mode().Perm()&0o077 == 0 {
@@ -26,7 +25,7 @@ func makePrivate(dir string) error {
 	return os.Chmod(dir, dirMode)
 }
 
-// checkOwner refuses a run's directory that is a link, or another user's.
+// checkOwner rejects a run's directory that is a link or another user's.
 func checkOwner(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
@@ -42,13 +41,13 @@ func checkOwner(dir string) error {
 	return nil
 }
 
-// openRegular opens a file for reading, and nothing that only looks like one: a
-// pipe would wait for ever, a link leads elsewhere.
+// openRegular opens a regular file for reading, and nothing that only looks like one: a pipe
+// would block forever, and a link leads elsewhere.
 func openRegular(name string) (*os.File, error) {
 	return openPlain(name, os.O_RDONLY|readFlags)
 }
 
-// openPlain opens a file with the flags, and refuses what is no regular one.
+// openPlain opens a file with the flags, and rejects anything that is not a regular file.
 func openPlain(name string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(name, flags, atomicfile.Mode)
 	if err != nil {
@@ -69,7 +68,7 @@ func irregular(name string) error {
 	return &fs.PathError{Op: "open", Path: name, Err: errors.New("it is not a regular file")}
 }
 
-// readStart reads the beginning of a regular file, at most so many bytes.
+// readStart reads the beginning of a regular file. most is the limit, in bytes.
 func readStart(name string, most int64) ([]byte, error) {
 	f, err := openRegular(name)
 	if err != nil {
@@ -79,9 +78,9 @@ func readStart(name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// readWithin reads a regular file of a run's directory. No link in it is
-// followed, neither in place of the file nor of the folder that it is in: a run
-// can come from elsewhere, and the command may have put anything there.
+// readWithin reads a regular file of a run's directory. It follows no link, neither the file
+// itself nor its folder: a run can come from elsewhere, and the command may have put anything
+// there.
 func readWithin(dir, name string) ([]byte, error) {
 	f, err := OpenWithin(dir, name)
 	if err != nil {
@@ -91,8 +90,8 @@ func readWithin(dir, name string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// OpenWithin opens a regular file of a run's directory for reading, such as
-// [OutputFile], and follows no link below that directory.
+// OpenWithin opens a regular file of a run's directory, such as [OutputFile], for reading. It
+// follows no link below that directory.
 func OpenWithin(dir, name string) (*os.File, error) {
 	if folder := filepath.Dir(name); folder != filepath.Clean(dir) {
 		if info, err := os.Lstat(folder); err != nil {
@@ -104,8 +103,8 @@ func OpenWithin(dir, name string) (*os.File, error) {
 	return openRegular(name)
 }
 
-// ensureDir makes a folder of a run's directory where there is none, in place of
-// a link, which would lead elsewhere what is written there.
+// ensureDir creates a folder in a run's directory if it is missing. It replaces a link, which
+// would redirect writes elsewhere.
 func ensureDir(name string) (made bool, err error) {
 	info, err := os.Lstat(name)
 	switch {

@@ -4,7 +4,7 @@ package scratchpad
 
 import "io/fs"
 
-// modesHold says that the modes of files mean something here.
+// modesHold reports whether file modes mean something here.
 const modesHold = false
 
 const (
@@ -12,5 +12,5 @@ const (
 	readFlags = 0
 )
 
-// foreign is false: the access lists of the user's folders hold others off.
+// foreign returns false: the access lists of the user's folders keep others out.
 func foreign(fs.FileInfo) bool { return false }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// modesHold says that the modes of files mean something here.
+// modesHold reports whether file modes mean something here.
 const modesHold = true
 
 const (
@@ -18,7 +18,7 @@ const (
 	readFlags = unix.O_NOFOLLOW | noWaiting
 )
 
-// foreign reports whether somebody else owns it.
+// foreign reports whether somebody else owns the file.
 func foreign(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int64(s.Uid) != int64(os.Geteuid())

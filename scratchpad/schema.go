@@ -9,9 +9,9 @@ import (
 	"github.com/looprun/looprun/internal/strictjson"
 )
 
-// ResultSchema is the JSON Schema (2020-12) of result.json. It is made from
-// [Verdict], so that it cannot say anything else than what is written; what few values
-// a field has is said here.
+// ResultSchema returns the JSON Schema (2020-12) of result.json. It is generated from
+// [Verdict], so it cannot differ from what is written; the allowed values of fields are added
+// here.
 func ResultSchema() []byte {
 	s := documents.Types.Schema(reflect.TypeFor[Verdict]())
 	say := func(key, keyword string, value any) {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// datasync makes the content of the file survive a power loss. The file may be
-// closed meanwhile.
+// datasync makes the content of the file survive a power loss. The file may be closed
+// concurrently.
 func datasync(f *os.File) error {
 	c, err := f.SyscallConn()
 	if err != nil {
@@ -25,7 +25,7 @@ func datasync(f *os.File) error {
 	return err
 }
 
-// keepReserve occupies disk space under that name.
+// keepReserve reserves disk space with a file of that name.
 func keepReserve(name string, size int64) error {
 	f, err := openPlain(name, os.O_WRONLY|os.O_CREATE|readFlags)
 	if err != nil {

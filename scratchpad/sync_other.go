@@ -7,7 +7,7 @@ import "os"
 // datasync makes the content of the file survive a power loss.
 func datasync(f *os.File) error { return f.Sync() }
 
-// keepReserve occupies disk space under that name.
+// keepReserve reserves disk space with a file of that name.
 func keepReserve(name string, size int64) error {
 	f, err := openPlain(name, os.O_WRONLY|os.O_CREATE|readFlags)
 	if err != nil {

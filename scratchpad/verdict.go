@@ -11,9 +11,9 @@ import (
 
 const resultName = "result.json"
 
-// Verdict is result.json: every field is always there, but for the moment of a
-// decision that nobody took, and words, sub-tasks and warnings where there are none. The doc of
-// each is its description in the schema.
+// Verdict is result.json: every field is always present, except for the time of a decision
+// that nobody made, and empty words, sub-tasks and warnings. Each doc tag is the field's
+// description in the schema.
 type Verdict struct {
 	Schema         string         `json:"schema" doc:"The form of this file."`
 	RunID          string         `json:"run_id" doc:"The run, as looprun list shows it."`
@@ -39,11 +39,11 @@ type Verdict struct {
 	Warnings       []string       `json:"warnings,omitempty" doc:"What somebody should know of the run though its status is as it is; not there where there is nothing."`
 }
 
-// resultSchema names the form of result.json.
+// resultSchema identifies the form of result.json.
 const resultSchema = "looprun.dev/result/v1"
 
-// WriteResult writes the verdict into the run's directory, and a copy to the
-// file when it is not empty.
+// WriteResult writes the verdict into the run's directory, and a copy to file unless it is
+// empty.
 func (r *Run) WriteResult(res core.Result, file string) error {
 	b, err := json.MarshalIndent(Verdict{
 		Schema: resultSchema, RunID: res.RunID, Status: res.Status, ExitCode: res.ExitCode,
@@ -66,10 +66,10 @@ func (r *Run) WriteResult(res core.Result, file string) error {
 	return atomicfile.Export(file, b)
 }
 
-// ResultFile is where the verdict is.
+// ResultFile returns the path of the verdict.
 func (r *Run) ResultFile() string { return filepath.Join(r.Dir, resultName) }
 
-// readResult reads the verdict; false: there is none.
+// readResult reads the verdict; it returns false if there is none.
 func readResult(dir string) (v Verdict, ok bool) {
 	b, err := readWithin(dir, filepath.Join(dir, resultName))
 	return v, err == nil && json.Unmarshal(b, &v) == nil

@@ -8,7 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// conclude makes the signature from what was found.
+// conclude builds the signature from the facts found.
 func (s *Signer) conclude(exitCode int) Signature {
 	all := s.counts()
 	sig := Signature{Failing: all.failing(), Passed: all.passed(), Total: all.total()}
@@ -48,7 +48,7 @@ func (s *Signer) conclude(exitCode int) Signature {
 	return sig
 }
 
-// core is the hash of which checks fail and how, 0 where none is known by its name.
+// core returns the hash of which checks fail and how, or 0 if no failing check has a name.
 func core(chosen []*fact, done []string, failing, exitCode int) Hash {
 	lines := append(slices.Clone(done), fmt.Sprintf("failing %d exit %d", failing, exitCode))
 	checks := false
@@ -71,13 +71,13 @@ func core(chosen []*fact, done []string, failing, exitCode int) Hash {
 	return digest(lines)
 }
 
-// tellsKind says whether a detail tells of which kind a failure is, not a value.
+// tellsKind reports whether a detail describes the kind of a failure rather than a value.
 func tellsKind(detail string) bool {
 	key, _, _ := strings.Cut(strings.ToLower(detail), ":")
 	return key == "code" || key == "name" || key == "failuretype" || key == "operator"
 }
 
-// choose picks the facts that decide: the most telling that there are.
+// choose returns the facts that decide the signature: the most telling available.
 func (s *Signer) choose() []*fact {
 	kinds := []factKind{factCheck, factSuite, factDiag, factError, factDetail}
 	if s.warned {
@@ -97,7 +97,7 @@ func (s *Signer) choose() []*fact {
 	return s.facts.ofKind(factWeak, factLog, factStep)
 }
 
-// withoutEchoes drops the check names that repeat the end of a longer one.
+// withoutEchoes drops check names that repeat the end of a longer one.
 func withoutEchoes(fs []*fact) []*fact {
 	out := fs[:0:0]
 	for _, f := range fs {
@@ -111,7 +111,7 @@ func withoutEchoes(fs []*fact) []*fact {
 	return out
 }
 
-// named counts the failing checks or findings that are known one by one.
+// named counts the failing checks or findings that are known individually.
 func (s *Signer) named(fs []*fact) int {
 	checks, findings := 0, 0
 	for _, f := range fs {
@@ -196,8 +196,8 @@ func (s *Signer) describe(sig *Signature, fs []*fact, all counts) {
 	sig.Errors = s.errorLines(fs)
 }
 
-// ofLinter says whether a finding looks like a linter's, not a compiler's: it is set
-// in a table, or has the code of a rule.
+// ofLinter reports whether a finding looks like a linter's, not a compiler's: it is in a
+// table, or has a rule's code.
 func ofLinter(f *fact) bool {
 	switch f.rule {
 	case "diag-table", "diag-table-warning", "diag-graphic", "diag-note", "json-finding", "xml-finding":
@@ -211,7 +211,7 @@ func ofLinter(f *fact) bool {
 	return bracketCode(f.text)
 }
 
-// bracketCode says whether a text ends in the name of a lint rule in brackets:
+// bracketCode reports whether a text ends in the name of a lint rule in brackets:
 // "[attr-defined]", "(errcheck)".
 func bracketCode(s string) bool {
 	if s == "" || s[len(s)-1] != ']' && s[len(s)-1] != ')' {
@@ -225,8 +225,8 @@ func bracketCode(s string) bool {
 	return len(code) > 2 && strings.Trim(code, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-/_") == "" && !strings.HasPrefix(code, "-W")
 }
 
-// withoutParents drops names that are only the group of another one: TestLogin
-// where TestLogin/alice fails too.
+// withoutParents drops names that are only the group of another: TestLogin if TestLogin/alice
+// fails too.
 func withoutParents(names []string) []string {
 	out := make([]string, 0, len(names))
 	for _, n := range names {
@@ -237,7 +237,7 @@ func withoutParents(names []string) []string {
 	return out
 }
 
-// errorLines picks up to three lines for people, in the order of the output.
+// errorLines returns up to three lines for people, in the order of the output.
 func (s *Signer) errorLines(fs []*fact) []string {
 	var from []*fact
 	named := slices.ContainsFunc(fs, (*fact).listed)
@@ -259,7 +259,7 @@ func (s *Signer) errorLines(fs []*fact) []string {
 	return out
 }
 
-// withoutHeadings drops the lines that only announce a message, where there is one.
+// withoutHeadings drops lines that only announce a message, if there is a message.
 func withoutHeadings(fs []*fact) []*fact {
 	heading := func(f *fact) bool { return f.rule == "panic" && f.name == "" && strings.HasSuffix(f.text, ":") }
 	if slices.ContainsFunc(fs, func(f *fact) bool { return f.kind == factError && !heading(f) }) {
@@ -268,7 +268,7 @@ func withoutHeadings(fs []*fact) []*fact {
 	return fs
 }
 
-// tailFacts are the last masked lines, for an output in which no fact was found.
+// tailFacts returns the last masked lines, for an output with no facts.
 func (s *Signer) tailFacts() []string {
 	var out []string
 	for _, c := range []*channel{&s.out, &s.err} {

@@ -6,7 +6,7 @@ import (
 	"github.com/looprun/looprun/internal/ascii"
 )
 
-// captureEnd has, for the captures with a shape of their own, what finds their end:
+// captureEnd holds, for captures with a shape of their own, the function that finds their end:
 // it returns where a match at i ends, or i for none.
 var captureEnd = [capEnd]func(b []byte, i int) int{
 	capPos: ascii.Digits, capCol: ascii.Digits, capN: numberEnd, capSev: severityEnd, capWarn: warningEnd, capInfo: listed(infoWords), capCode: codeEnd, capRule: ruleEnd,
@@ -15,7 +15,7 @@ var captureEnd = [capEnd]func(b []byte, i int) int{
 
 var severityEnd, warningEnd, badEnd = listed(severityWords), listed(warningWords), listed(badWords)
 
-// listed finds the words of a list.
+// listed returns a function that matches the words of a list.
 func listed(words []string) func(b []byte, i int) int {
 	return func(b []byte, i int) int { return oneOf(b, i, words) }
 }
@@ -28,8 +28,8 @@ func numberEnd(b []byte, i int) int {
 	return e
 }
 
-// oneOf returns the end of the longest listed word at i that is not followed by a
-// letter. Words are lower case, the text may be in any.
+// oneOf returns the end of the longest listed word at i that is not followed by a letter.
+// Words are lower case; the text may be in any case.
 func oneOf(b []byte, i int, words []string) int {
 	best := i
 	for _, w := range words {
@@ -48,7 +48,7 @@ func oneOf(b []byte, i int, words []string) int {
 	return best
 }
 
-// codeEnd finds the code of a finding: E501, TS2322, no-undef, SA4006, GHC-88464,
+// codeEnd matches the code of a finding: E501, TS2322, no-undef, SA4006, GHC-88464,
 // gosec/G101. It has a digit or a dash, or is a lower-case word.
 func codeEnd(b []byte, i int) int {
 	if !letter(ascii.At(b, i)) && ascii.At(b, i) != '@' {
@@ -67,8 +67,8 @@ func codeEnd(b []byte, i int) int {
 	return e
 }
 
-// ruleEnd finds the code of a rule in its strictest form: one to six capitals and
-// two to six digits.
+// ruleEnd matches a rule's code in its strictest form: one to six capitals and two to six
+// digits.
 func ruleEnd(b []byte, i int) int {
 	e := i
 	for e < len(b) && b[e]-'A' < 26 {
@@ -87,8 +87,8 @@ func ruleEnd(b []byte, i int) int {
 	return n
 }
 
-// kindEnd finds the name of a kind of error: a possibly qualified identifier that
-// ends in Error, Exception and the like.
+// kindEnd matches the name of a kind of error: a possibly qualified identifier that ends in
+// Error, Exception and the like.
 func kindEnd(b []byte, i int) int {
 	if c := ascii.At(b, i); !letter(c) && c != '_' {
 		return i
@@ -128,7 +128,7 @@ func wordEnd(b []byte, i int) int {
 	return i
 }
 
-// toolEnd finds the name of a program, perhaps with its pid or exit code.
+// toolEnd matches the name of a program, perhaps with its pid or exit code.
 func toolEnd(b []byte, i int) int {
 	if c := ascii.At(b, i); !word(c) && c != '.' && c != '/' && c != '@' && c != '-' {
 		return i
@@ -145,7 +145,7 @@ func toolEnd(b []byte, i int) int {
 	return e
 }
 
-// countEnd finds "3 failed": a number and a word that counts checks.
+// countEnd matches "3 failed": a number and a word that counts checks.
 func countEnd(b []byte, i int) int {
 	n := ascii.Digits(b, i)
 	if n == i || ascii.At(b, n) != ' ' {
@@ -166,7 +166,7 @@ func fileByte(c byte) bool {
 	return c >= 0x21
 }
 
-// fileName says whether a text reads as the name of a file or module.
+// fileName reports whether a text looks like the name of a file or module.
 func fileName(b []byte) bool {
 	if len(b) == 0 || len(b) > 300 {
 		return false
@@ -184,8 +184,8 @@ func fileName(b []byte) bool {
 	return letters && b[0] != '(' && b[0] != '[' && b[0] != '-'
 }
 
-// sourceFile says whether a text is the name of a file with an extension: any in a
-// directory, one of source code otherwise, so that Auth.Login is none.
+// sourceFile reports whether a text is a file name with an extension: any extension if there
+// is a directory, otherwise one of source code, so that Auth.Login does not count.
 func sourceFile(b []byte) bool {
 	if !fileName(b) || bytes.IndexByte(b, '(') >= 0 {
 		return false
@@ -206,7 +206,7 @@ func sourceFile(b []byte) bool {
 	return false
 }
 
-// Word lists of the captures, lower case where the text may be in any case.
+// Word lists of the captures, in lower case if the text may be in any case.
 var (
 	severityWords = []string{
 		"error", "fatal error", "fatal", "err", "critical", "catastrophic error", "syntax error",
@@ -244,14 +244,14 @@ var (
 	}
 )
 
-// classWords has, for the captures of a closed class, words of which a line that
-// matches has at least one.
+// classWords holds, for captures of a closed class, words of which every matching line
+// contains at least one.
 var classWords = [capEnd][]string{
 	capSev: severityWords, capWarn: warningWords, capInfo: infoWords, capKey: keyWords, capBad: badWords, capGood: goodWords,
 	capStatus: statusWords, capKind: kindHints, capCount: countHints,
 }
 
-// kindHints and countHints are parts of what {kind} and {count} take.
+// kindHints and countHints are parts of the words that {kind} and {count} match.
 var (
 	kindHints  = []string{"error", "exception", "failure", "panic", "fault", "interrupt", "exit", "warning", "failed", "timeout", "notfound", "violation", "errno", "stopiteration", "enoent", "eacces"}
 	countHints = []string{"fail", "err", "broken", "problem", "issue", "finding", "violation", "offense", "pass", "succe", "ok", "test", "total", "check", "example", "spec", "run", "case", "scenario", "assertion", "step", "skip", "pending", "todo", "ignored", "warning", "files", "deselected", "cancelled", "omission", "notification", "suite", "hook"}

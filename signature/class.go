@@ -1,6 +1,6 @@
 package signature
 
-// The byte classes that token recognition needs, one table look-up a byte.
+// The byte classes for token recognition; each byte takes one table look-up.
 const (
 	isDigit byte = 1 << iota
 	isHex        // a-f, A-F (digits have isDigit)
@@ -17,8 +17,8 @@ const (
 	alnumMask = isDigit | isAlpha
 )
 
-// classOf gives the classes of a byte. It is filled from constants at compile
-// time, nothing runs when the program starts.
+// classOf holds the classes of each byte. It is built from constants at compile time, so
+// nothing runs at program start.
 var classOf = [256]byte{
 	'0': isDigit | isPathByte, '1': isDigit | isPathByte, '2': isDigit | isPathByte, '3': isDigit | isPathByte,
 	'4': isDigit | isPathByte, '5': isDigit | isPathByte, '6': isDigit | isPathByte, '7': isDigit | isPathByte,
@@ -55,7 +55,7 @@ func lower(c byte) byte {
 	return c
 }
 
-// runOf returns the end of the run of bytes of the classes that starts at i.
+// runOf returns the end of the run that starts at i of bytes in the classes.
 func runOf(b []byte, i int, classes byte) int {
 	for i < len(b) && classOf[b[i]]&classes != 0 {
 		i++

@@ -7,14 +7,14 @@ import (
 	"github.com/looprun/looprun/internal/escape"
 )
 
-// dirty says whether a line holds what clean takes out.
+// dirty reports whether a line contains anything that clean removes.
 func dirty(b []byte) bool {
 	return bytes.IndexByte(b, '\r') >= 0 || bytes.IndexByte(b, '\b') >= 0 || !escape.Free(b)
 }
 
-// cleaner builds the text that a terminal would show for one line: escape
-// sequences are gone, text redrawn after a carriage return replaces what was there.
-// Cleaning a clean line changes nothing.
+// cleaner builds the text that a terminal would show for one line: it removes escape
+// sequences, and text redrawn after a carriage return replaces the earlier text. Cleaning a
+// clean line changes nothing.
 type cleaner struct {
 	dst   []byte
 	fresh bool // the cursor is at the start: the next text replaces the line
@@ -63,7 +63,7 @@ func (c *cleaner) put(b []byte) {
 	c.dst = append(c.dst, b...)
 }
 
-// control applies ESC [ with its parameters and final byte.
+// control applies an ESC [ sequence with its parameters and final byte.
 func (c *cleaner) control(parameters []byte, final byte) {
 	first, _, _ := bytes.Cut(parameters, []byte(";"))
 	arg, _ := strconv.Atoi(string(first))
@@ -83,7 +83,7 @@ func (c *cleaner) control(parameters []byte, final byte) {
 	}
 }
 
-// trim cuts white space, and a byte order mark, from both ends of a line.
+// trim removes white space, and a byte order mark, from both ends of a line.
 func trim(b []byte) []byte {
 	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
 		b = b[1:]

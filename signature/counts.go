@@ -6,13 +6,13 @@ import (
 	"github.com/looprun/looprun/internal/ascii"
 )
 
-// counts are what an output said about how many checks there were.
+// counts holds the numbers of checks that an output states.
 type counts struct {
 	most byClass // the largest number of any summary
 	sum  byClass // of tools that print one line of counts for each part of what they ran
 }
 
-// byClass are numbers of checks by class; each is the number plus one, so that zero means
+// byClass holds numbers of checks by class; each is the number plus one, so that zero means
 // unknown.
 type byClass [countNeutral]int
 
@@ -27,7 +27,7 @@ const (
 	countNeutral // skipped, warnings: known, of no interest
 )
 
-// countWord says what a word counts.
+// countWord returns the class of checks that a word counts.
 func countWord(w []byte) countClass {
 	var low [24]byte
 	switch string(ascii.Lowered(&low, w)) {
@@ -45,8 +45,8 @@ func countWord(w []byte) countClass {
 	return countOther
 }
 
-// read takes the counts out of a line that has some: "3 failed, 5 passed",
-// "Failures: 3", "failed=3", "3 of 8 checks failed", "# fail 3".
+// read reads the counts from a line that has some: "3 failed, 5 passed", "Failures: 3",
+// "failed=3", "3 of 8 checks failed", "# fail 3".
 func (c *counts) read(b []byte) {
 	if skipCounts(b) {
 		return
@@ -105,10 +105,10 @@ func (c *counts) merge(more byClass) {
 	}
 }
 
-// of is how many checks of a class there were; -1: not known.
+// of returns the number of checks in a class, or -1 if unknown.
 func (c *counts) of(cl countClass) int { return max(c.most[cl], c.sum[cl]) - 1 }
 
-// add adds what another source counted.
+// add adds another source's counts.
 func (c *counts) add(more counts) {
 	for cl := range c.most {
 		if n := more.of(countClass(cl)); n >= 0 {
@@ -117,12 +117,13 @@ func (c *counts) add(more counts) {
 	}
 }
 
-// wordsBefore says whether each number of a line stands behind its word: Total 8 Passed 5.
+// wordsBefore reports whether each number of a line follows its word: Total 8 Passed 5.
 func wordsBefore(b []byte) bool {
 	return ascii.Digit(ascii.At(b, len(b)-1)) && !bytes.ContainsAny(b, ",;=/(") && bytes.Contains(b, []byte("Total")) && bytes.Contains(b, []byte("Failed"))
 }
 
-// counts are those of all sources. What stands outside of them sums up, or counts them.
+// counts combines the counts of all sources. Counts outside the sources either sum them up or
+// are used in their place.
 func (s *Signer) counts() (all counts) {
 	var outside counts
 	for _, c := range []*channel{&s.out, &s.err} {
@@ -147,7 +148,7 @@ func (s *Signer) counts() (all counts) {
 	return all
 }
 
-// skipCounts leaves out lines that count something else than checks.
+// skipCounts reports whether a line counts something other than checks.
 func skipCounts(b []byte) bool {
 	for _, s := range [...]string{"Test Suites:", "Test Files", "assertions:", "Snapshots:", "suites "} {
 		if len(b) >= len(s) && string(b[:len(s)]) == s {
@@ -157,8 +158,8 @@ func skipCounts(b []byte) bool {
 	return bytes.Contains(b, []byte(" steps ("))
 }
 
-// classNear finds what the number b[i:n] counts: the word after it, or the one
-// before it when that ends in ':' or '=' or stands alone.
+// classNear returns the class that the number b[i:n] counts, according to the word after it,
+// or the one before it if that word ends in ':' or '=' or is alone.
 func classNear(b []byte, i, n int) countClass {
 	at := len(bytes.TrimRight(b[:i], " "))
 	if at > 0 && (b[at-1] == ':' || at == i && b[at-1] == '=') {
@@ -217,7 +218,8 @@ func number7(b []byte) int {
 	return n
 }
 
-// failing is how many checks failed as far as counts say, -1 if they do not.
+// failing returns the number of failed checks according to the counts, or -1 if they do not
+// state it.
 func (c *counts) failing() int {
 	failed, errored := c.of(countFailed), c.of(countErrored)
 	if failed < 0 && errored < 0 {
@@ -228,7 +230,8 @@ func (c *counts) failing() int {
 
 func (c *counts) passed() int { return c.of(countPassed) }
 
-// total is how many checks there were, -1 where that is not known, or more failed than that.
+// total returns the number of checks, or -1 if it is unknown or smaller than the number of
+// failures.
 func (c *counts) total() int {
 	failing, total := c.failing(), c.of(countTotal)
 	switch {

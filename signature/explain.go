@@ -6,31 +6,31 @@ import (
 	"strings"
 )
 
-// Bounds of an explanation.
+// Limits of an explanation.
 const (
 	maxExplainLines = 400
 	maxExplainFacts = 400
 	maxMargins      = 16
 )
 
-// Explanation says how a signature came about.
+// Explanation describes how a signature came about.
 type Explanation struct {
-	// Signature is what it explains.
+	// Signature is the signature being explained.
 	Signature Signature `json:"signature"`
-	// Carriers are the transcripts and logs that were opened, by the agent whose they
-	// are ("claude"), or "log".
+	// Carriers lists the transcripts and logs that were opened, by the name of their agent
+	// ("claude") or as "log".
 	Carriers []string `json:"carriers,omitempty"`
-	// Margins are the margins that were cut off, each as it stood before its first
-	// line, at most 16.
+	// Margins lists the margins that were cut off, each as it was on its first line, at most
+	// 16.
 	Margins []string `json:"margins,omitempty"`
-	// Facts lists every fact that was found, in the order of the output, at most
-	// 400, with the rule that found it and whether it decides.
+	// Facts lists every fact found, in the order of the output, at most 400, with the rule
+	// that found it and whether it decides.
 	Facts []FoundFact `json:"facts,omitempty"`
-	// Lines are the last lines of the output with their masks, at most 400.
+	// Lines are the last lines of the output with masks applied, at most 400.
 	Lines []MaskedLine `json:"lines,omitempty"`
 }
 
-// FoundFact is one fact and where it comes from.
+// FoundFact is one fact and its origin.
 type FoundFact struct {
 	Rule string `json:"rule"`           // id of the rule, as in rules.yaml
 	Fact string `json:"fact"`           // canonical
@@ -44,7 +44,7 @@ type MaskedLine struct {
 	Text   string `json:"text"`
 }
 
-// explainer keeps what Explanation needs. A nil explainer keeps nothing.
+// explainer collects what Explanation needs. A nil explainer collects nothing.
 type explainer struct {
 	carriers []string
 	margins  []string
@@ -61,7 +61,7 @@ func (e *explainer) fact(f *fact) {
 	}
 }
 
-// margin notes a margin: the first of each source.
+// margin records the first margin of each source.
 func (e *explainer) margin(source string, b []byte) {
 	if e == nil || len(b) == 0 || len(e.sources) == maxMargins || slices.Contains(e.sources, source) {
 		return
@@ -69,7 +69,7 @@ func (e *explainer) margin(source string, b []byte) {
 	e.sources, e.margins = append(e.sources, source), append(e.margins, printable(string(b), maxText))
 }
 
-// carrier notes what a part of the output came in.
+// carrier records the format that carried a part of the output.
 func (e *explainer) carrier(name string) {
 	if e != nil && !slices.Contains(e.carriers, name) {
 		e.carriers = append(e.carriers, name)
@@ -89,8 +89,8 @@ func (e *explainer) line(sc *scanner, id int, b []byte) {
 	e.n++
 }
 
-// Explain returns how sig came about; sig is what Sum or SumContent returned. It is
-// empty beyond the signature unless Options.Explain was set.
+// Explain returns how sig came about; sig must be the result of Sum or SumContent. It has only
+// the signature unless Options.Explain was set.
 func (s *Signer) Explain(sig Signature) Explanation {
 	out := Explanation{Signature: sig}
 	if s.why == nil {
@@ -117,24 +117,23 @@ func (s *Signer) Explain(sig Signature) Explanation {
 	return out
 }
 
-// Difference says why two outputs are, or are not, the same failure.
+// Difference describes why two outputs are, or are not, the same failure.
 type Difference struct {
-	// Same says that the strict hashes are equal.
+	// Same means that the strict hashes are equal.
 	Same bool `json:"same"`
-	// OnlyNumbers says that they differ but the loose hashes do not.
+	// OnlyNumbers means that the strict hashes differ but the loose ones do not.
 	OnlyNumbers bool `json:"only_numbers"`
-	// Common, OnlyA and OnlyB are facts of both and of one of the two.
+	// Common holds the facts of both outputs; OnlyA and OnlyB hold those of one.
 	Common []string `json:"common,omitempty"`
 	OnlyA  []string `json:"only_a,omitempty"`
 	OnlyB  []string `json:"only_b,omitempty"`
-	// Alike is the share of facts that both have, from 0 to 1; 1 for two outputs
-	// without any.
+	// Alike is the share of common facts, from 0 to 1; it is 1 for two outputs without facts.
 	Alike float64 `json:"alike"`
 	// Why is one sentence.
 	Why string `json:"why"`
 }
 
-// Diff compares two signatures by what they list.
+// Diff compares two signatures by the facts that they list.
 func Diff(a, b Signature) Difference {
 	d := Difference{Same: a.Hash == b.Hash && a.Hash != 0, OnlyNumbers: a.Hash != b.Hash && a.Loose == b.Loose && a.Loose != 0}
 	for _, f := range a.Facts {

@@ -4,9 +4,9 @@ import (
 	"bytes"
 )
 
-// extractor finds the facts in the lines of one stream. It remembers a little of
-// the lines before: a message may follow its heading, a place its message, and a
-// stack trace may stand before or after its error.
+// extractor finds the facts in the lines of one stream. It remembers a little of the earlier
+// lines: a message may follow its heading, a place its message, and a stack trace may come
+// before or after its error.
 type extractor struct {
 	s  *Signer
 	id int
@@ -59,13 +59,13 @@ func (x *extractor) init(s *Signer, id int) {
 	x.xml.fi = &x.found
 }
 
-// busy says whether the next line may mean something because of those before it.
+// busy reports whether the next line may mean something because of the earlier ones.
 func (x *extractor) busy() bool {
 	return x.json.active() || x.xml.active() || x.source || x.diff > 0 || x.row != nil || x.bars > 0 || x.explain > 0 || x.finding > 0 || x.message > 0 || x.openFor > 0 || x.frame != "" || x.traced || x.detail > 0
 }
 
-// className is the name of a class that a line begins with, perhaps of a module's:
-// app.models.NotConfigured, with a message behind a colon or without one.
+// className returns the class name at the beginning of a line, perhaps qualified by a module:
+// app.models.NotConfigured, with or without a colon and a message after it.
 func className(b []byte) string {
 	name, _, _ := bytes.Cut(b, []byte(": "))
 	for part := range bytes.SplitSeq(name, []byte(".")) {
@@ -79,9 +79,9 @@ func className(b []byte) string {
 	return string(name)
 }
 
-// logs says of a message behind a time whether its stream is a log, most of whose
-// entries have a level. A runner puts a time before whatever a tool prints, where
-// ERROR is the tool's own word.
+// logs reports, for a message after a time, whether its stream is a log, most of whose entries
+// have a level. A runner puts a time before any tool's output, where ERROR is the tool's own
+// word.
 func (x *extractor) logs(message []byte) bool {
 	x.stamped++
 	if _, e := levelAt(trim(message)); e > 0 {
@@ -90,7 +90,7 @@ func (x *extractor) logs(message []byte) bool {
 	return x.stamped < 8 || 3*x.levelled > x.stamped
 }
 
-// blank notes an empty line.
+// blank handles an empty line.
 func (x *extractor) blank() {
 	x.row = nil
 	x.frame = ""
@@ -98,7 +98,7 @@ func (x *extractor) blank() {
 	x.step()
 }
 
-// step lets what was remembered grow old.
+// step ages what was remembered of earlier lines.
 func (x *extractor) step() {
 	for _, left := range [...]*int{&x.message, &x.diff, &x.openFor, &x.aboveFor, &x.frameFor, &x.detail, &x.finding, &x.explain, &x.bars} {
 		*left = max(0, *left-1)
@@ -112,8 +112,8 @@ func (x *extractor) step() {
 	}
 }
 
-// line takes one line that is not empty: full has its white space in front, b has
-// not. It returns whether a line of this shape can mean something.
+// line handles one line that is not empty: full includes leading white space, b does not. It
+// reports whether a line of this shape can mean something.
 func (x *extractor) line(full, b []byte) bool {
 	if x.structured(b) {
 		return true
@@ -121,7 +121,7 @@ func (x *extractor) line(full, b []byte) bool {
 	return x.plain(full, b)
 }
 
-// plainLine takes a line of text that a report carries.
+// plainLine handles a line of text inside a report.
 func (x *extractor) plainLine(full []byte) {
 	full = trimRight(full)
 	if b := trim(full); len(b) > 0 {
@@ -131,7 +131,7 @@ func (x *extractor) plainLine(full []byte) {
 	x.blank()
 }
 
-// plain is line for what is neither JSON nor XML.
+// plain is line for text that is neither JSON nor XML.
 func (x *extractor) plain(full, b []byte) bool {
 	source, f, taken := x.s.recent.read(x, full)
 	if source {
@@ -173,8 +173,8 @@ func (x *extractor) plain(full, b []byte) bool {
 	return used
 }
 
-// read says whether a line quotes source text, what stands around its message and what
-// pattern takes that.
+// read returns whether a line quotes source text, what surrounds its message, and the pattern
+// that matches the message.
 func (x *extractor) read(full []byte) (source bool, f front, taken *matcher) {
 	if codeFrame(trim(full)) {
 		return true, f, nil
@@ -187,8 +187,7 @@ func (x *extractor) read(full []byte) (source bool, f front, taken *matcher) {
 	return false, f, book().find(f.body, f.bar, &x.pairs, &x.fields)
 }
 
-// difference takes a line of the difference between two values, below a heading that
-// announces one.
+// difference handles a line of a diff between two values, below a heading that announces one.
 func (x *extractor) difference(b []byte) bool {
 	if c := b[0]; c != '+' && c != '-' && c != '{' && c != '[' {
 		if x.detail > 0 && bytes.EqualFold(b, []byte("diff:")) {
@@ -210,12 +209,12 @@ func (x *extractor) difference(b []byte) bool {
 	return true
 }
 
-// close forgets what belonged to the lines before.
+// close forgets the state of earlier lines.
 func (x *extractor) close() {
 	x.open, x.openFor, x.message, x.naming, x.traced, x.detail, x.explain, x.frame, x.file, x.row = nil, 0, 0, false, false, 0, 0, "", "", nil
 }
 
-// unknown handles a line that no rule takes.
+// unknown handles a line that no rule matches.
 func (x *extractor) unknown(f front, b []byte) bool {
 	if !f.log { // one that comes between is no part of what is read
 		defer x.step()

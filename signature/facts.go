@@ -8,8 +8,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// fact is one thing that the output said, in canonical form: noise is masked, so
-// that the same thing said again is the same fact.
+// fact is one piece of information in the output, in canonical form: noise is masked, so that
+// the same information repeated is the same fact.
 type fact struct {
 	kind  factKind
 	text  string // canonical
@@ -23,20 +23,20 @@ type fact struct {
 	key   uint64 // hash of kind and text
 	seq   int    // order of appearance, for people
 	times int    // so often it was said with this text
-	// A finding is counted once for each place it was found at.
+	// A finding is counted once for each place where it was found.
 	places []uint64
 }
 
-// telling says whether a fact tells one failure from another. What is left, steps and
-// consequences, stands above and below any failure.
+// telling reports whether a fact can distinguish failures. The others, steps and consequences,
+// appear with any failure.
 func (f *fact) telling() bool { return f.kind != factStep && f.kind != factWeak }
 
-// listed says whether a fact is one of several that stand side by side: checks and findings.
+// listed reports whether a fact is of a kind that comes in lists: checks and findings.
 func (f *fact) listed() bool {
 	return f.kind == factCheck || f.kind == factSuite || f.kind == factDiag
 }
 
-// canonical is the fact as a line, with text for its text.
+// canonical returns the fact as a line, with text in place of its own text.
 func (f *fact) canonical(text string) string {
 	if f.suite == "" {
 		return factNames[f.kind] + " " + text
@@ -44,7 +44,7 @@ func (f *fact) canonical(text string) string {
 	return factNames[f.kind] + " " + text + " [" + f.suite + "]"
 }
 
-// hash is that of the kind, the text and the source.
+// hash returns the hash of the kind, the text and the source.
 func (f *fact) hash() uint64 {
 	h := mix(uint64(f.kind), xxhash.Sum64String(f.text))
 	if f.suite != "" {
@@ -53,13 +53,13 @@ func (f *fact) hash() uint64 {
 	return h
 }
 
-// placed is the hash of a place in a file, never 0.
+// placed returns the hash of a place in a file. It is never 0.
 func placed(file string, line, column []byte) uint64 {
 	return (xxhash.Sum64(line)*31 + xxhash.Sum64(column)*17 + xxhash.Sum64String(file)) | 1
 }
 
-// Bounds of one iteration's facts. Which facts stay when there are more does not
-// depend on the order in which they came.
+// Limits of one iteration's facts. If there are more, which facts stay does not depend on
+// their order.
 const (
 	maxFacts  = 1024
 	maxPlaces = 64
@@ -75,8 +75,8 @@ type factSet struct {
 
 func (fs *factSet) init() { *fs = factSet{by: map[uint64]*fact{}, limit: ^uint64(0)} }
 
-// add takes a fact found at a place (0: places do not matter) and returns the one
-// that is kept, nil if it is one too many.
+// add adds a fact found at a place (0: places do not matter) and returns the stored fact, or
+// nil if it exceeds the limit.
 func (fs *factSet) add(f fact, place uint64) *fact {
 	f.key = f.hash()
 	fs.seq++
@@ -100,7 +100,7 @@ func (fs *factSet) add(f fact, place uint64) *fact {
 	return old
 }
 
-// again notes that a fact was said once more, at places.
+// again records that a fact was repeated, at places.
 func (f *fact) again(places ...uint64) {
 	f.times++
 	for _, p := range places {
@@ -124,11 +124,11 @@ func (fs *factSet) shrink() {
 	fs.limit = keys[keep-1]
 }
 
-// dropped reports whether there were more facts than are kept.
+// dropped reports whether there were more facts than the set keeps.
 func (fs *factSet) dropped() bool { return fs.limit != ^uint64(0) }
 
-// rename gives a fact another text, as when its place becomes known later. It
-// returns the fact that has that text now, nil if it is not kept.
+// rename changes a fact's text, for example when its place becomes known later. It returns the
+// fact that now has that text, or nil if it is not kept.
 func (fs *factSet) rename(f *fact, text, loose string) *fact {
 	if f == nil || fs.by[f.key] != f {
 		return nil
@@ -150,7 +150,7 @@ func (fs *factSet) rename(f *fact, text, loose string) *fact {
 	return &g
 }
 
-// ofKind returns the facts of the kinds, sorted by kind and text.
+// ofKind returns the facts of the given kinds, sorted by kind and text.
 func (fs *factSet) ofKind(kinds ...factKind) []*fact {
 	var out []*fact
 	for _, f := range fs.by {

@@ -1,8 +1,8 @@
 package signature
 
-// fallback remembers the masked lines of an output in which no fact is found. The
-// set of different lines decides, not their order or number. Of a long output only
-// the end decides, of one with a standard error that and the last lines.
+// fallback remembers the masked lines of an output without facts. What decides is the set of
+// different lines, not their order or number: of a long output only the end, and of one with a
+// standard error that and the last lines of standard output.
 type fallback struct {
 	side [2]lineWindow
 }
@@ -14,7 +14,7 @@ const (
 	besideStderr = 8 // where there is a standard error, so many of the standard output
 )
 
-// lineWindow holds the first different lines and the last lines of one stream.
+// lineWindow holds the first distinct lines and the last lines of one stream.
 type lineWindow struct {
 	set  map[uint64]lineHash
 	over bool
@@ -23,7 +23,7 @@ type lineWindow struct {
 	prev uint64
 }
 
-// add takes a line by its hash.
+// add adds a line by its hash.
 func (f *fallback) add(side int, h lineHash) { f.side[side].add(h) }
 
 func (w *lineWindow) add(h lineHash) {
@@ -45,11 +45,11 @@ func (w *lineWindow) add(h lineHash) {
 	}
 }
 
-// empty says whether there was no line at all.
+// empty reports whether there was no line at all.
 func (f *fallback) empty() bool { return f.side[0].n == 0 && f.side[1].n == 0 }
 
-// deciding calls take with the hashes of the lines that decide, in any order and more than
-// once where they come again.
+// deciding calls take with the hashes of the deciding lines, in any order, and more than once
+// for repeated lines.
 func (f *fallback) deciding(take func(lineHash)) {
 	out, err := &f.side[0], &f.side[1]
 	for _, w := range []*lineWindow{out, err} {

@@ -9,15 +9,15 @@ import (
 	"github.com/looprun/looprun/internal/jsontext"
 )
 
-// Bounds of one JSON document that is read as it streams past.
+// Limits of one JSON document that is read as it streams past.
 const (
 	maxDepth  = 48
 	maxScalar = 8192 // bytes of a string that are kept
 	maxFields = 40   // members of an object that are kept
 )
 
-// jsonReader reads one JSON document in pieces of any size. For each object that
-// ends it calls done, with the members that hold texts, numbers and booleans.
+// jsonReader reads one JSON document in pieces of any size. At the end of each object it calls
+// done, with the members that hold texts, numbers and booleans.
 type jsonReader struct {
 	done  func(r *jsonReader, o *object)
 	value func(r *jsonReader, key string, v string) // a text in an array
@@ -29,7 +29,7 @@ type jsonReader struct {
 	key   string
 }
 
-// object is an object or array that is being read, or has just ended.
+// object is an object or array that is being read or has just ended.
 type object struct {
 	key    string // under which it stands
 	array  bool
@@ -39,7 +39,7 @@ type object struct {
 // member1 is one member of an object.
 type member1 struct{ key, value string }
 
-// get returns the first of the members that is there and not empty.
+// get returns the first of the members that is present and not empty.
 func (o *object) get(keys ...string) string {
 	for _, k := range keys {
 		for i := range o.fields {
@@ -57,17 +57,17 @@ func (o *object) set(key, value string) {
 	}
 }
 
-// active says whether a document has begun and not ended.
+// active reports whether a document has begun and not ended.
 func (r *jsonReader) active() bool { return r.open }
 
-// start begins a document.
+// start starts a document.
 func (r *jsonReader) start() {
 	r.json.Reset()
 	r.json.Lenient = true
 	r.open, r.stack, r.key = true, r.stack[:0], ""
 }
 
-// jsonStart says whether a line may begin a JSON object or array.
+// jsonStart reports whether a line may begin a JSON object or array.
 func jsonStart(b []byte) bool {
 	if len(b) == 0 || b[0] != '{' && b[0] != '[' {
 		return false
@@ -82,8 +82,8 @@ func jsonStart(b []byte) bool {
 	return rest[0] == '{' || rest[0] == '[' || rest[0] == '"' || rest[0] == ']'
 }
 
-// feed takes the next piece. It returns false when this is no JSON; after the end
-// of the document only white space may follow in the piece.
+// feed reads the next piece. It returns false if this is not JSON; after the end of the
+// document only white space may follow in the piece.
 func (r *jsonReader) feed(p []byte) bool {
 	for i := 0; i < len(p); {
 		if !r.open {
@@ -108,7 +108,7 @@ func (r *jsonReader) feed(p []byte) bool {
 
 func (r *jsonReader) keep(p []byte) { r.tok = append(r.tok, p[:min(len(p), maxScalar-len(r.tok))]...) }
 
-// take takes the next byte.
+// take reads the next byte.
 func (r *jsonReader) take(step jsontext.Step, c []byte) bool {
 	switch step {
 	case jsontext.Malformed:
@@ -136,7 +136,7 @@ func (r *jsonReader) take(step jsontext.Step, c []byte) bool {
 	return true
 }
 
-// begin begins an object or an array; false: it is nested too deep.
+// begin begins an object or an array; it returns false if it is nested too deep.
 func (r *jsonReader) begin(array bool) bool {
 	n := len(r.stack)
 	if n == maxDepth {
@@ -172,7 +172,7 @@ func (r *jsonReader) endText() {
 	r.scalar(text)
 }
 
-// unescaped is a string without its escapes, as far as they are whole.
+// unescaped returns a string with its complete escapes decoded.
 func unescaped(s string) string {
 	var text string
 	for n := len(s); n > len(s)-12 && n > 0; n-- { // a pair of \uXXXX may be cut

@@ -11,16 +11,16 @@ import (
 	"github.com/looprun/looprun/internal/lines"
 )
 
-// findings reads test reports and lint reports in JSON by what their objects have:
-// a verdict and a name make a failing check, a message and a place a finding. So it
-// needs to know no reporter by name.
+// findings reads test and lint reports in JSON by the members of their objects: a verdict and
+// a name make a failing check, a message and a place a finding. So it need not know any
+// reporter by name.
 type findings struct {
 	x    *extractor
 	text []byte // text of a test's output that is not a whole line yet
 	line []byte // the line that the document began with, while it is read
 }
 
-// jsonObject takes one object that has ended.
+// jsonObject handles one object that has ended.
 func (fi *findings) jsonObject(r *jsonReader, o *object) {
 	if out, action := o.get("Output"), o.get("Action"); action != "" {
 		fi.x.s.checks.event(action, o.get("Package"), o.get("Test"))
@@ -44,8 +44,8 @@ func (fi *findings) jsonObject(r *jsonReader, o *object) {
 	fi.answer(o)
 }
 
-// Where structured loggers put what an entry says. Of two texts of a level the first
-// counts: beside a name Monolog has a number of its own.
+// The members in which structured loggers put the parts of an entry. If a level has two forms
+// the first one counts: besides its name, Monolog has a number of its own.
 var (
 	levelKeys  = []string{"level_name", "level", "lvl", "levelname", "log.level", "LogLevel", "@l"}
 	timeKeys   = []string{"time", "ts", "timestamp", "@timestamp", "date", "datetime", "asctime", "Timestamp", "@t", "instant"}
@@ -53,8 +53,8 @@ var (
 	reasonKeys = []string{"error", "err", "error.message", "failureMessage", "exception", "exc_info", "error.stack_trace", "stack_trace", "stack", "@x", "Exception"}
 )
 
-// entry takes an entry of a structured log. What failed is its message and its reason:
-// without the second every failure to start would be the same.
+// entry handles an entry of a structured log. The failure is its message and its reason:
+// without the reason every failure to start would be the same.
 func (fi *findings) entry(o *object) (taken bool) {
 	if o.get(timeKeys...) == "" {
 		return false
@@ -89,7 +89,7 @@ func (fi *findings) entry(o *object) (taken bool) {
 	return true
 }
 
-// filledIn is a message template with the members of its entry in their places.
+// filledIn fills in a message template with the members of its entry.
 func filledIn(text string, o *object) string {
 	if strings.IndexByte(text, '{') < 0 {
 		return text
@@ -100,8 +100,8 @@ func filledIn(text string, o *object) string {
 	return text
 }
 
-// reasonsIn are the texts below the members of an entry that name an error, however they
-// are set out there.
+// reasonsIn returns the texts below the members of an entry that name an error, however they
+// are nested.
 func reasonsIn(line []byte) (all []string) {
 	var entry map[string]any
 	if json.Unmarshal(line, &entry) != nil {
@@ -137,17 +137,18 @@ func reasonsIn(line []byte) (all []string) {
 	return all
 }
 
-// namesError says whether a name is that of an error: one of its words says so.
+// namesError reports whether a member name refers to an error: one of its words does.
 func namesError(key string) bool {
 	return hasWord(key, "error", "err", "errors", "exception", "exc", "cause", "causes", "reason", "thrown", "failure")
 }
 
-// namesFrames says whether a name is that of a trace.
+// namesFrames reports whether a member name refers to a trace.
 func namesFrames(key string) bool {
 	return hasWord(key, "stack", "stacktrace", "trace", "traceback", "frames", "backtrace")
 }
 
-// hasWord says whether a name has one of the words: err.cause, errorMessage, ERROR_CODE.
+// hasWord reports whether a name contains one of the words: err.cause, errorMessage,
+// ERROR_CODE.
 func hasWord(name string, words ...string) bool {
 	from := 0
 	for i := range len(name) + 1 {
@@ -164,8 +165,8 @@ func hasWord(name string, words ...string) bool {
 	return false
 }
 
-// thrown is the line of a stack trace that says what was thrown: the last of Python's,
-// the first of others', with what that was caused by.
+// thrown returns the line of a stack trace that names what was thrown: the last of Python's,
+// the first of others', with its cause.
 func thrown(trace string) string {
 	trace = strings.TrimSpace(trace)
 	if strings.HasPrefix(trace, "Traceback ") {
@@ -181,7 +182,7 @@ func thrown(trace string) string {
 	return text
 }
 
-// answer takes the error that a server answered with.
+// answer handles the error in a server's response.
 func (fi *findings) answer(o *object) {
 	msg := o.get("message", "detail", "error_description", "failureMessage", "title", "reason")
 	status := o.get("status", "statusCode", "code")
@@ -196,7 +197,7 @@ func (fi *findings) answer(o *object) {
 	fi.x.add(fact{kind: factError, rule: "json-error"}, []byte(first))
 }
 
-// enclosing is the object that the one that ends stands in, through arrays.
+// enclosing returns the object that contains the one that is ending, looking through arrays.
 func enclosing(r *jsonReader) *object {
 	for i := len(r.stack) - 2; i >= 0; i-- {
 		if !r.stack[i].array {
@@ -206,8 +207,8 @@ func enclosing(r *jsonReader) *object {
 	return nil
 }
 
-// lift moves what an object says about its parent into the parent: places, error
-// messages and codes. It returns whether the object is nothing by itself.
+// lift moves an object's information about its parent into the parent: places, error messages
+// and codes. It reports whether the object means nothing by itself.
 func lift(o, parent *object) bool {
 	switch strings.ToLower(o.key) {
 	case "location", "locations", "physicallocation", "artifactlocation", "region", "start", "range", "loc", "pos", "position", "span", "spans", "primary_location", "begin", "lines", "labels", "extent", "end":
@@ -262,7 +263,7 @@ var (
 	lineKeys = []string{"line", "startLine", "row", "line_start", "lineNumber", "Line", "begin", "start_line", "LineNumber"}
 )
 
-// failed says whether a verdict is that something failed.
+// failed reports whether a verdict means a failure.
 func failed(v string) bool {
 	switch strings.ToLower(v) {
 	case "failed", "fail", "failure", "error", "errored", "broken", "timedout", "timeout", "not ok", "unexpected", "crashed":
@@ -295,7 +296,7 @@ func (fi *findings) check(r *jsonReader, o *object) bool {
 	return true
 }
 
-// failing takes the name of a failing check, or of a file of them.
+// failing adds a failing check, or a file of them, by its name.
 func (fi *findings) failing(rule, name string) (text string) {
 	x, kind, b := fi.x, factCheck, []byte(name)
 	if sourceFile(b) {
@@ -307,7 +308,7 @@ func (fi *findings) failing(rule, name string) (text string) {
 	return text
 }
 
-// found takes a finding.
+// found adds a finding.
 func (fi *findings) found(rule string, kind factKind, file, code, msg, line, column string) {
 	msg, _, _ = strings.Cut(msg, "\n")
 	place := fi.x.place([]byte(file))
@@ -352,7 +353,7 @@ func (fi *findings) lines(msg string) {
 	}
 }
 
-// output takes a part of a test's output that a report carries.
+// output handles a part of a test's output inside a report.
 func (fi *findings) output(s string) {
 	for s != "" {
 		line, rest, whole := strings.Cut(s, "\n")
@@ -368,7 +369,7 @@ func (fi *findings) output(s string) {
 	}
 }
 
-// count takes counts out of a summary object.
+// count reads the counts in a summary object.
 func (fi *findings) count(o *object) {
 	fi.x.s.checks.object(o)
 	var c byClass

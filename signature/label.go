@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxLabel is the length of a label in bytes.
+// maxLabel is the maximum length of a label, in bytes.
 const maxLabel = 96
 
-// label makes the short name of a signature.
+// label returns the short name of a signature.
 func (s *Signer) label(sig *Signature, fs []*fact, exitCode int) string {
 	var what string
 	switch sig.Kind {
@@ -54,7 +54,7 @@ func counted(n int, names []string) string {
 	return fmt.Sprintf("%d-%s", n, strings.Join(names, ","))
 }
 
-// errorName names the first error: its kind and file, or its words.
+// errorName names the first error, by its kind and file or by its words.
 func errorName(fs []*fact) string {
 	var best *fact
 	for _, f := range withoutHeadings(fs) {
@@ -83,7 +83,7 @@ func errorName(fs []*fact) string {
 
 func lastElement(p string) string { return p[strings.LastIndexAny(p, `/\`)+1:] }
 
-// shortName is the last part of a check's name, without the word test.
+// shortName returns the last part of a check's name, without the word test.
 func shortName(n string) string {
 	for _, sep := range [...]string{" › ", " > ", "::", " » ", "#"} {
 		if i := strings.LastIndex(n, sep); i >= 0 && i+len(sep) < len(n) {
@@ -104,7 +104,7 @@ func shortName(n string) string {
 	return slug(n, 24)
 }
 
-// slug is a text in lower case with dashes for what is no letter or digit.
+// slug returns a text in lower case, with dashes for everything that is not a letter or digit.
 func slug(s string, n int) string {
 	var sb strings.Builder
 	dash := false
@@ -125,7 +125,7 @@ func slug(s string, n int) string {
 	return sb.String()
 }
 
-// printable makes one line of printable UTF-8 of at most n bytes.
+// printable returns one line of printable UTF-8, at most n bytes long.
 func printable(s string, n int) string {
 	var sb strings.Builder
 	for _, r := range s {

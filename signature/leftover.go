@@ -8,18 +8,18 @@ import (
 	"github.com/looprun/looprun/internal/ascii"
 )
 
-// maxLeftover is how many lines that no rule explains count beside thin facts. An output
-// with more of them is a log, whose errors say what went wrong.
+// maxLeftover is how many unexplained lines may count along with thin facts. An output with
+// more of them is a log, whose errors describe what went wrong.
 const maxLeftover = 16
 
-// leftover holds the lines that no rule explains, without the numbers in them. Where
-// nothing but an error says what failed, "Compilation aborted" or "SIGSEGV", the list of
-// what is wrong may be among them, in a form that no rule knows.
+// leftover holds the lines that no rule explains, without the numbers in them. If the only
+// sign of the failure is an error such as "Compilation aborted" or "SIGSEGV", the list of
+// problems may be among them, in a form that no rule knows.
 type leftover map[string]bool
 
-// leave takes a line that no rule explains, if it complains, names a place, or follows an
-// error in its box. Log lines, progress and what has a time or a size in it say nothing
-// of the failure.
+// leave records a line that no rule explains, if it complains, names a place, or follows an
+// error in its box. Log lines, progress, and lines with a time or a size reveal nothing about
+// the failure.
 func (x *extractor) leave(f front) {
 	if f.log || len(x.s.left) > maxLeftover || (x.detail == 0 || !f.bar) && !hasPlace(f.body) && !x.complains(f.body) {
 		return
@@ -39,7 +39,7 @@ func (x *extractor) leave(f front) {
 	x.s.left[text] = true
 }
 
-// complaints are words, or parts of words, that say that something is wrong.
+// complaints are words, or parts of words, that mean something is wrong.
 var complaints = sync.OnceValue(func() (out []complaint) {
 	for _, w := range [...]string{
 		"error", "fail", "exception", "expect", "undefined", "cannot", "can't", "could not", "unable", "not found", "missing", "denied", "invalid",
@@ -56,7 +56,7 @@ type complaint struct {
 	pairs []uint16 // that a line with it has
 }
 
-// complains says whether a line has such a word.
+// complains reports whether a line contains such a word.
 func (x *extractor) complains(b []byte) bool {
 	x.pairs.fill(b)
 	for _, n := range complaints() {
@@ -67,7 +67,7 @@ func (x *extractor) complains(b []byte) bool {
 	return false
 }
 
-// contains says whether b has a text of small letters, in either case.
+// contains reports whether b contains a lower-case word, in either case.
 func contains(b []byte, word string) bool {
 	for i := 0; i+len(word) <= len(b); i++ {
 		if lower(b[i]) == word[0] && strings.EqualFold(string(b[i:i+len(word)]), word) {
@@ -77,7 +77,7 @@ func contains(b []byte, word string) bool {
 	return false
 }
 
-// blames says whether a line says that warnings fail the run: "build finished with
+// blames reports whether a line states that warnings fail the run: "build finished with
 // problems, 3 warnings", "too many warnings (maximum: 0)", "warnings treated as errors".
 func blames(b []byte) bool {
 	if !bytes.Contains(b, []byte("arning")) && !bytes.Contains(b, []byte("ARNING")) {
@@ -91,7 +91,7 @@ func blames(b []byte) bool {
 	return false
 }
 
-// hasPlace says whether a line has the place of something in a file: a.c:7, b.pas(3.
+// hasPlace reports whether a line names a place in a file: a.c:7, b.pas(3.
 func hasPlace(b []byte) bool {
 	for i := 1; i+1 < len(b); i++ {
 		if (b[i] == ':' || b[i] == '(') && ascii.Digit(b[i+1]) && letter(b[i-1]) {
@@ -107,8 +107,9 @@ func hasPlace(b []byte) bool {
 	return false
 }
 
-// beside are the lines that count beside the facts: none where a check or a finding is
-// among these, or where there are many lines. One mark alone may be a heading: "× api".
+// beside returns the lines that count along with the facts: none if the facts include a check
+// or a finding, or if there are many lines. A single check with only a mark may be a heading:
+// "× api".
 func (l leftover) beside(chosen []*fact) (out []string) {
 	thin := false
 	for _, f := range chosen {

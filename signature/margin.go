@@ -8,7 +8,7 @@ import (
 	"github.com/looprun/looprun/internal/margin"
 )
 
-// front is what stands around the message of a line.
+// front is what surrounds the message of a line.
 type front struct {
 	body   []byte // the message
 	indent int    // white space before anything else
@@ -19,9 +19,8 @@ type front struct {
 	ruled  bool   // the line is, or is set in, a rule of dashes
 }
 
-// split takes time stamps, levels, margins and rules of dashes off a line. full has
-// its white space in front.
-// timed says that a time stood in front of it.
+// split removes time stamps, levels, margins and rules of dashes from a line. full includes
+// its leading white space. timed means that a time preceded it.
 func split(full []byte, timed bool) (f front) {
 	b := full
 	if timed {
@@ -42,7 +41,7 @@ func split(full []byte, timed bool) (f front) {
 	return f
 }
 
-// stamp takes one time stamp, [pid], or level off the front.
+// stamp removes one time stamp, [pid], or level from the front.
 func stamp(b []byte, f *front) []byte {
 	i := 0
 	for i < len(b) && i < 2 && (b[i] == '[' || b[i] == '(' || b[i] == '<') {
@@ -81,8 +80,8 @@ func stamp(b []byte, f *front) []byte {
 	return b
 }
 
-// buildStep returns the length of the number of a container build's step with its
-// clock, "#8 0.345 ", or of the clock alone, or of a project's number, "1:7>", or 0.
+// buildStep returns the length of a container build's step number with its clock, "#8 0.345 ",
+// or of the clock alone, or of a project's number, "1:7>", or 0.
 func buildStep(b []byte) int {
 	i := ascii.Digits(b, 0)
 	if i > 0 && ascii.At(b, i) == ':' {
@@ -108,7 +107,7 @@ func buildStep(b []byte) int {
 	return 0
 }
 
-// counter says whether what stands in brackets is a pid, worker or progress.
+// counter reports whether the text in brackets is a pid, worker or progress.
 func counter(b []byte) bool {
 	b = trim(b)
 	if len(b) == 0 {
@@ -125,8 +124,8 @@ func counter(b []byte) bool {
 	return true
 }
 
-// levelAt finds a log level at the start: INFO, [WARN], DEBUG:. Small letters make one in
-// brackets alone.
+// levelAt matches a log level at the start: INFO, [WARN], DEBUG:. Lower-case letters count
+// only in brackets.
 func levelAt(b []byte) (level byte, end int) {
 	name, end := margin.Level(b)
 	switch string(name) {
@@ -145,7 +144,7 @@ func levelAt(b []byte) (level byte, end int) {
 	return 0, 0
 }
 
-// quoted takes one quoting sign off the front: "E   ", "# ", "| ", "│ ", "* ".
+// quoted removes one quoting mark from the front: "E   ", "# ", "| ", "│ ", "* ".
 func quoted(b []byte, f *front) []byte {
 	switch ascii.At(b, 0) {
 	case 'E':
@@ -182,7 +181,7 @@ func quoted(b []byte, f *front) []byte {
 	return b
 }
 
-// unruled takes rules of dashes, equal signs and the like off both ends.
+// unruled removes rules of dashes, equal signs and the like from both ends.
 func unruled(b []byte, f *front) []byte {
 	if n := ruleRun(b); n > 0 {
 		b, f.ruled = trim(b[n:]), true
@@ -215,8 +214,8 @@ func ruleByte(c byte) bool {
 	return c == '-' || c == '=' || c == '_' || c == '*' || c == '!' || c == '~' || c == '#'
 }
 
-// ruleRun returns the length of the rule that b starts with: four or more of the
-// same sign, or of ⎯ ─ ━ ═, with white space or nothing after it.
+// ruleRun returns the length of the rule at the start of b: four or more of the same sign, or
+// of ⎯ ─ ━ ═, followed by white space or nothing.
 func ruleRun(b []byte) int {
 	if len(b) == 0 {
 		return 0
@@ -237,8 +236,8 @@ func ruleRun(b []byte) int {
 	return n
 }
 
-// codeFrame says whether a line quotes source text: "  12 |   x()", "> 12 | y()",
-// "   |   ^^^".
+// codeFrame reports whether a line quotes source text: "  12 |   x()", "> 12 | y()", "   |
+// ^^^".
 func codeFrame(b []byte) bool {
 	i := 0
 	if ascii.At(b, 0) == '>' {

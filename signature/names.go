@@ -12,8 +12,8 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// place is the canonical name of a file: relative to the checkout, without the
-// directories of other absolute paths, and without ./ in front.
+// place returns the canonical name of a file: relative to the checkout, without the
+// directories of other absolute paths, and without a leading ./.
 func (x *extractor) place(b []byte) string {
 	place, _ := x.s.recent.text(asPlace, b, func(b []byte, loose bool) string {
 		if loose {
@@ -28,7 +28,7 @@ func (x *extractor) place(b []byte) string {
 	return place
 }
 
-// ownFrame says whether a stack frame is in the user's own code.
+// ownFrame reports whether a stack frame is in the user's own code.
 func ownFrame(b []byte) bool {
 	for _, s := range [...]string{
 		"node_modules/", "node:", "/usr/lib/", "/usr/share/", "/usr/local/", "site-packages/", "dist-packages/", "<frozen ", "/rustc/", ".cargo/",
@@ -41,8 +41,8 @@ func ownFrame(b []byte) bool {
 	return true
 }
 
-// checkName takes off a check's name what is no part of it: numbers in front,
-// durations, results and leaders behind.
+// checkName strips everything from a check's name that is not part of it: leading numbers, and
+// trailing durations, results and leaders.
 func checkName(b []byte) []byte {
 	b = trim(b)
 	for {
@@ -92,8 +92,8 @@ func checkName(b []byte) []byte {
 	return b
 }
 
-// positionEnd says whether what ends at e is a line, or a line and a column, of a file
-// of source text.
+// positionEnd reports whether the text that ends at e is a line, or a line and a column, of a
+// source file.
 func positionEnd(b []byte, e int) bool {
 	for range 2 {
 		i := e
@@ -111,7 +111,7 @@ func positionEnd(b []byte, e int) bool {
 	return false
 }
 
-// timing says whether a text in brackets is about time or an exit code.
+// timing reports whether a text in brackets is about time or an exit code.
 func timing(b []byte) bool {
 	if len(b) == 0 || len(b) > 60 {
 		return false
@@ -126,14 +126,15 @@ func timing(b []byte) bool {
 	return bytes.HasPrefix(b, []byte("exit ")) || string(b) == "cached"
 }
 
-// name is text for the name of a check: shorter numbers stay, they tell checks apart.
+// name is text for the name of a check: it keeps shorter numbers, since they distinguish
+// checks.
 func (sc *scanner) name(dst, b []byte, loose bool) []byte {
 	return sc.mask(dst, b, func(s, e int, kd kind) bool {
 		return kd == span || kd == amount || !loose && (kd == number || kd == masked && e-s <= 5 && !positionEnd(b, e))
 	})
 }
 
-// ordered sorts what stands in braces, {legs=0, points=1}, in place: maps and sets are
+// ordered sorts the contents of braces, {legs=0, points=1}, in place: maps and sets are
 // printed in any order.
 func ordered(b []byte) []byte {
 	for open := -1; ; {
@@ -180,8 +181,8 @@ func joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
 }
 
-// canonical is a text that is masked as a fact keeps it: of a long one, whose end may be
-// what tells it from another, the beginning and a hash of the rest.
+// canonical returns a masked text in the form that a fact keeps. A long text is reduced to its
+// beginning and a hash of the rest, since its end may be what distinguishes it.
 func canonical(b []byte) string {
 	head := clip(b)
 	if len(head) == len(b) {
@@ -190,5 +191,5 @@ func canonical(b []byte) string {
 	return fmt.Sprintf("%s… [%016x]", head, xxhash.Sum64(b[len(head):]))
 }
 
-// clip cuts a text to what a fact keeps, at the border of a character.
+// clip cuts a text at a character boundary to the length that a fact keeps.
 func clip(b []byte) string { return termsafe.CutBytes(string(b), maxText) }

@@ -2,8 +2,8 @@ package signature
 
 import "github.com/looprun/looprun/internal/ascii"
 
-// unitAt looks for a unit of time or size at e, where a number ends, with at most
-// one space between. It returns the end of the unit and span, amount or plain.
+// unitAt looks for a unit of time or size at e, where a number ends, allowing one space
+// between. It returns the end of the unit and span, amount or plain.
 func unitAt(b []byte, e int) (int, kind) {
 	i := e
 	if ascii.At(b, i) == ' ' {
@@ -50,7 +50,7 @@ func unitAt(b []byte, e int) (int, kind) {
 	return end, kd
 }
 
-// moreTime extends a duration that ends at u over further parts: 1m30s, 1 min 5 s.
+// moreTime extends a duration that ends at u over any further parts: 1m30s, 1 min 5 s.
 func moreTime(b []byte, u int) int {
 	for {
 		i := u
@@ -77,8 +77,8 @@ func moreTime(b []byte, u int) int {
 	}
 }
 
-// numberKind decides about a number of so many digits at b[k:e] that has no unit
-// of time or size: number (it stays) or masked. The first rule that fits decides.
+// numberKind classifies a number with that many digits at b[k:e] that has no unit of time or
+// size: number (it stays) or masked. The first rule that fits decides.
 func numberKind(b []byte, k, e, digits int) kind {
 	prev, next := byte(0), ascii.At(b, e)
 	if k > 0 {
@@ -123,8 +123,8 @@ func numberKind(b []byte, k, e, digits int) kind {
 	return masked
 }
 
-// position says whether a number is a line or column: file.c:12, 12:5, f.ts(6,52),
-// "12 |" at the start of a line, @@ -3,7 +3,7 @@.
+// position reports whether a number is a line or column: file.c:12, 12:5, f.ts(6,52), "12 |"
+// at the start of a line, @@ -3,7 +3,7 @@.
 func position(b []byte, k, e int, prev, next byte) bool {
 	switch prev {
 	case ':':
@@ -180,7 +180,7 @@ const (
 	keyValue          // what follows is a value that a check compares
 )
 
-// compared says whether a comparison stands on one side of a number: 1252 == 1246. A
+// compared reports whether there is a comparison on one side of a number: 1252 == 1246. A
 // number with == on both sides is a mark of the tool's own: ==4711==ABORTING.
 func compared(b []byte, k, e int) bool {
 	e = runOf(b, e, isSpace)
@@ -192,7 +192,7 @@ func compared(b []byte, k, e int) bool {
 	return after != before
 }
 
-// keyBefore looks at the word in front of a number: "pid 123", "port=80", "exit 2".
+// keyBefore classifies the word in front of a number: "pid 123", "port=80", "exit 2".
 func keyBefore(b []byte, k int) keyClass {
 	i := k
 	for n := 0; i > 0 && n < 5; n++ {
@@ -222,7 +222,7 @@ func keyBefore(b []byte, k int) keyClass {
 	return keyNone
 }
 
-// workUnitAfter says whether a word that counts work follows a number: rows, tests …
+// workUnitAfter reports whether a word that counts work follows a number: rows, tests …
 func workUnitAfter(b []byte, e int) bool {
 	if ascii.At(b, e) != ' ' {
 		return false
@@ -240,8 +240,8 @@ func workUnitAfter(b []byte, e int) bool {
 	return false
 }
 
-// ofResource says whether a word that counts what a process holds follows a number: how
-// many there are differs from run to run.
+// ofResource reports whether a word that counts a process's resources follows a number: their
+// number differs from run to run.
 func ofResource(b []byte, e int) bool {
 	if ascii.At(b, e) != ' ' {
 		return false
@@ -254,7 +254,7 @@ func ofResource(b []byte, e int) bool {
 	return false
 }
 
-// fractionOf says whether a number is one side of 120/4500 or of "120 of 4500".
+// fractionOf reports whether a number is one side of 120/4500 or of "120 of 4500".
 func fractionOf(b []byte, k, e int) bool {
 	if ascii.At(b, e) == '/' && ascii.Digit(ascii.At(b, e+1)) {
 		return true
@@ -265,8 +265,8 @@ func fractionOf(b []byte, k, e int) bool {
 	return k > 4 && string(b[k-4:k]) == " of " && ascii.Digit(b[k-5])
 }
 
-// withoutValues leaves out of a text what is a value: numbers, what stands in quotes or
-// brackets, and words that may have been drawn at random.
+// withoutValues removes values from a text: numbers, anything in quotes or brackets, and words
+// that may be random.
 func withoutValues(text string) string {
 	b, out := []byte(text), make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
@@ -294,7 +294,7 @@ func withoutValues(text string) string {
 	return string(out)
 }
 
-// drawnEnd returns where the word at i ends if it may have been drawn at random, or -1.
+// drawnEnd returns where the word at i ends if it may be random, or -1.
 func drawnEnd(b []byte, i int) int {
 	e := runOf(b, i, wordMask)
 	if o := oddityOf(b[i:e]); o.random(true) || !o.letters && o.length > 4 && o.bits >= -2 {
@@ -314,7 +314,7 @@ func quoteEnd(text string, i int) int {
 }
 
 // bracketEnd returns where the bracket at i is closed, or -1; words in capitals, as in
-// [ERR_ASSERTION], are no value.
+// [ERR_ASSERTION], are not values.
 func bracketEnd(text string, i int) int {
 	depth, value := 0, false
 	for e := i; e < len(text); e++ {

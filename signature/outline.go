@@ -14,12 +14,12 @@ const (
 	knownAfter  = 64   // so many lines are read before any is remembered
 )
 
-// known remembers by their outlines what the scanner found in lines. Most lines of a
-// long log are like lines before, with other numbers: there its answer is put together
-// from the places where they stand.
+// known caches, by outline, what the scanner found in lines. Most lines of a long log are like
+// earlier ones, with other numbers: for those it assembles the answer from the positions of
+// the pieces.
 //
-// The zero value is ready. Memory is bounded, and taken with the first lines that are
-// remembered. What is remembered holds for a scanner as long as it lives.
+// The zero value is ready to use. Memory use is bounded, and allocated with the first lines
+// that are cached. The cache is valid for one scanner, for as long as it lives.
 type known struct {
 	lines []knownLine // by outline
 	ids   []idPlaces  // by length, begin and end of a line
@@ -28,8 +28,8 @@ type known struct {
 	rest  int         // so many lines are not looked up, since it has not
 }
 
-// What a look-up costs and brings, in luck. Where less than a quarter of the lines is
-// known it costs more than it saves, and is tried again later.
+// The cost and benefit of a look-up, in luck. If less than a quarter of the lines are known,
+// look-ups cost more than they save, so they pause and are tried again later.
 const (
 	luckOfHit  = 3
 	mostLuck   = 512
@@ -46,7 +46,7 @@ type knownLine struct {
 	folded  bool // a piece of text or mask is among them
 }
 
-// piece is a part of a line that the hashes need.
+// piece is a part of a line that goes into the hashes.
 type piece struct {
 	from, to uint16
 	kind     pieceKind
@@ -61,7 +61,7 @@ const (
 	dirPiece                     // the checkout's path stands here
 )
 
-// hash is scanner.hash, from memory where it can be.
+// hash is scanner.hash, from the cache if possible.
 func (k *known) hash(sc *scanner, b []byte) lineHash {
 	switch {
 	case len(b) < 8 || len(b) > maxOutline:
@@ -75,8 +75,8 @@ func (k *known) hash(sc *scanner, b []byte) lineHash {
 	case k.lines == nil:
 		k.lines, k.ids, k.luck = make([]knownLine, knownLines), make([]idPlaces, knownLines), mostLuck
 	}
-	// The ids are most likely where they were in a line of that length that begins and
-	// ends like this one.
+	// The ids are most likely at the same positions as in the last line with the same length,
+	// beginning and end.
 	ends := mix(ascii.Zeroed(binary.LittleEndian.Uint64(b))^uint64(len(b)), ascii.Zeroed(binary.LittleEndian.Uint64(b[len(b)-8:])))
 	ids := &k.ids[ends%knownLines]
 	if h, ok := k.recall(sc, b, outlineWith(b, ids)); ok {
@@ -101,7 +101,7 @@ func (k *known) hash(sc *scanner, b []byte) lineHash {
 	return h
 }
 
-// recall returns the hashes of a line with an outline that is known.
+// recall returns the hashes of a line if its outline is cached.
 func (k *known) recall(sc *scanner, b []byte, outline uint64) (lineHash, bool) {
 	l := &k.lines[outline%knownLines]
 	if l.outline != outline || outline == 0 {
@@ -114,7 +114,8 @@ func (k *known) recall(sc *scanner, b []byte, outline uint64) (lineHash, bool) {
 	return h, ok
 }
 
-// hash puts the hashes of a line together; false where its outline does not decide.
+// hash assembles the hashes of a line; it returns false if the outline does not determine
+// them.
 func (l *knownLine) hash(sc *scanner, b []byte) (lineHash, bool) {
 	h, nums := l.loose, uint64(0)
 	for _, p := range l.pieces[:l.n] {
@@ -134,7 +135,7 @@ func (l *knownLine) hash(sc *scanner, b []byte) (lineHash, bool) {
 	return lineHash{loose: h, strict: mix(h, nums)}, true
 }
 
-// text notes a text that the hash h takes in last.
+// text records a text that was just folded into the hash h.
 func (l *knownLine) text(h uint64, b []byte, from, to int) {
 	if l == nil {
 		return
@@ -149,7 +150,7 @@ func (l *knownLine) text(h uint64, b []byte, from, to int) {
 	l.add(textPiece, from, to)
 }
 
-// mask notes that the hash h takes a mask in last.
+// mask records that a mask was just folded into the hash h.
 func (l *knownLine) mask(h uint64) {
 	switch {
 	case l == nil:
@@ -160,7 +161,7 @@ func (l *knownLine) mask(h uint64) {
 	}
 }
 
-// number notes a number.
+// number records a number.
 func (l *knownLine) number(from, to int) {
 	if l != nil {
 		l.add(numberPiece, from, to)
@@ -176,9 +177,8 @@ func (l *knownLine) add(kind pieceKind, from, to int) {
 	l.n++
 }
 
-// dir notes where the checkout's path stands, when it has digits, since the outline
-// does not tell those from others. It returns false for a line that may have other
-// digits in their place.
+// dir records the position of the checkout's path if it has digits, since the outline does not
+// distinguish digits. It returns false for a line that may have other digits in their place.
 func (l *knownLine) dir(sc *scanner, b []byte) bool {
 	if sc.dirStem == "" {
 		return true
@@ -195,7 +195,7 @@ func (l *knownLine) dir(sc *scanner, b []byte) bool {
 	}
 }
 
-// maxOutline is the length of the longest line that has an outline, in bytes.
+// maxOutline is the maximum length of a line that has an outline, in bytes.
 const maxOutline = 1024
 
 const (
@@ -203,13 +203,14 @@ const (
 	markUUID = 0xa24baed4963ee407
 )
 
-// An outline is a hash of a line in which each digit counts as 0, and of hexadecimal
-// ids only place and length count. In two lines of the same outline the scanner finds
-// the same things at the same places: it tells digits from other bytes and never one
-// from another (but for 0x and the digits in scanner.dir), and of an id nothing is left
-// out that it looks at.
+// An outline is a hash of a line in which each digit counts as 0, and hexadecimal ids count
+// only by position and length. In two lines with the same outline the scanner finds the same
+// things at the same positions: it distinguishes digits from other bytes but never one digit
+// from another (except for 0x and the digits in scanner.dir), and the outline includes
+// everything that it examines in an id.
 //
-// outlineOf returns the outline, and where the ids are; 0 for a line that has none.
+// outlineOf returns the outline, and the positions of the ids; it returns 0 for a line without
+// an outline.
 func outlineOf(b []byte, ids *idPlaces) uint64 {
 	h := uint64(len(b)) * markLength
 	ids.n = 0
@@ -229,8 +230,8 @@ func outlineOf(b []byte, ids *idPlaces) uint64 {
 	}
 }
 
-// outlineWith is outlineOf where ids are at the places given, which it is faster to
-// know beforehand; 0 where they are not.
+// outlineWith is outlineOf for ids at the given positions, which is faster; it returns 0 if
+// they are not there.
 func outlineWith(b []byte, ids *idPlaces) uint64 {
 	h, from := uint64(len(b))*markLength, 0
 	for _, at := range ids.at[:ids.n] {
@@ -247,7 +248,7 @@ func outlineWith(b []byte, ids *idPlaces) uint64 {
 	return max(mixZeroed(h, b[from:]), 1)
 }
 
-// idPlaces says where the ids of a line are.
+// idPlaces holds the positions of a line's ids.
 type idPlaces struct {
 	at [4]idPlace
 	n  int
@@ -280,7 +281,7 @@ func mixZeroed(h uint64, b []byte) uint64 {
 	return mix(h, ascii.Zeroed(upToEight(b)))
 }
 
-// aToF marks a to f in x, which has no high bits and its letters small.
+// aToF marks a to f in x, which has no high bits and only lower-case letters.
 func aToF(x uint64) uint64 {
 	return (x + (0x80-'a')*ones) &^ (x + (0x80-'f'-1)*ones)
 }
@@ -297,14 +298,14 @@ func hexDigits(w uint64) uint64 {
 	return (ascii.Marked(w) | aToF(x)&^w) & highs
 }
 
-// lineID is an id in a line, or a word that is none.
+// lineID is an id in a line, or a word that is not one.
 type lineID struct {
 	start, end int    // the end is below 0 where the line can have no outline
 	mark       uint64 // 0 for no id
 }
 
-// nextID finds the next id at or after from. Where there is none it starts at the end
-// of the line.
+// nextID finds the next id at or after from. If there is none, the result starts at the end of
+// the line.
 func nextID(b []byte, from int) lineID {
 	lastD := uint64(0)
 	for i := from; i < len(b); {
@@ -335,7 +336,7 @@ func nextID(b []byte, from int) lineID {
 	return lineID{start: len(b), end: len(b)}
 }
 
-// hexID looks at the word around b[p], which has both a digit and one of a to f or x.
+// hexID examines the word around b[p], which has both a digit and one of a to f or x.
 func hexID(b []byte, from, p int) lineID {
 	for p > from && word(b[p-1]) {
 		p--
@@ -343,8 +344,8 @@ func hexID(b []byte, from, p int) lineID {
 	return idAt(b, p)
 }
 
-// idAt looks at the word that starts at s. It is an id where the scanner masks it as a
-// whole whatever else it consists of.
+// idAt examines the word that starts at s. It is an id if the scanner masks it as a whole,
+// whatever else it contains.
 func idAt(b []byte, s int) lineID {
 	if s+36 <= len(b) && b[s+8] == '-' && uuidAt(b, s) > 0 {
 		d := ascii.Marked(binary.LittleEndian.Uint64(b[s:]))
@@ -375,8 +376,8 @@ func idAt(b []byte, s int) lineID {
 	return lineID{s, e, markHex ^ endOf(b, e)}
 }
 
-// daysIn says whether what follows the first digits of a word, at i, may be the unit of
-// days, with more of the time behind it: 1234567d 5s, 12d345.5s.
+// daysIn reports whether the text after the first digits of a word, at i, may be the unit of
+// days, with more of the duration after it: 1234567d 5s, 12d345.5s.
 func daysIn(b []byte, i, e int) bool { return b[i] == 'd' && ascii.Digits(b, i+1) == e }
 
 func digitCount(b []byte) int {
@@ -389,8 +390,9 @@ func digitCount(b []byte) int {
 	return n
 }
 
-// startsAlone says whether nothing that the scanner finds before a word at s with so
-// many digits in front can end within the word, or depends on how the word begins.
+// startsAlone reports whether a word at s, with lead leading digits, is independent of the
+// text before it: nothing that the scanner finds before the word can end within it or depend
+// on how it begins.
 func startsAlone(b []byte, s, lead int) bool {
 	if s == 0 {
 		return true
@@ -406,9 +408,9 @@ func startsAlone(b []byte, s, lead int) bool {
 	return false
 }
 
-// endOf is what the scanner may look at of an id that ends at e, when it decides about
-// what follows: the letters fd name a number behind them, and before a line number or
-// in a fraction stands a digit.
+// endOf encodes what the scanner may examine of an id that ends at e when it classifies the
+// text after it: the letters fd make a following number a descriptor, and a digit precedes a
+// line number or a fraction.
 func endOf(b []byte, e int) uint64 {
 	end := uint64(0)
 	if lower(b[e-1]) == 'd' && lower(b[e-2]) == 'f' && !letter(b[e-3]) {

@@ -7,7 +7,7 @@ import (
 	"github.com/looprun/looprun/internal/ascii"
 )
 
-// capture is what a {…} of a pattern matches; the field is kept under it.
+// capture is what a {…} of a pattern matches; the matched text is stored under it.
 type capture byte
 
 const (
@@ -40,7 +40,7 @@ var captureNames = [capEnd]string{
 	capInfo: "info", capCode: "code", capRule: "rule", capKind: "kind", capWord: "word", capTool: "tool", capKey: "key", capBad: "bad", capStatus: "status", capGood: "good", capCount: "count",
 }
 
-// fields are what the captures of one match found, slices of the line.
+// fields holds the texts captured by one match, as slices of the line.
 type fields [capEnd][]byte
 
 // node is a literal or a capture.
@@ -49,8 +49,8 @@ type node struct {
 	cap capture
 }
 
-// matcher is a compiled pattern: literals and captures that take a whole line. A
-// space in it matches any run of spaces and tabs.
+// matcher is a compiled pattern: literals and captures that match a whole line. A space in it
+// matches any run of spaces and tabs.
 type matcher struct {
 	nodes []node
 	need  []uint16 // pairs of bytes that a line must have
@@ -59,7 +59,7 @@ type matcher struct {
 	rule  *builtRule
 }
 
-// compile reads a pattern. fold ignores the case of ASCII letters in literals.
+// compile parses a pattern.
 func compile(src string) (matcher, error) {
 	var m matcher
 	for rest := src; rest != ""; {
@@ -113,7 +113,7 @@ func captureNamed(name string) capture {
 	return capNone
 }
 
-// prefilter works out which byte pairs every matching line has.
+// prefilter computes which byte pairs every matching line contains.
 func (m *matcher) prefilter() {
 	if lit := m.nodes[0].lit; lit != "" {
 		m.first = fold(lit[0])
@@ -158,11 +158,11 @@ func (m *matcher) needs(k uint16) {
 	}
 }
 
-// single is the place of a byte in pairs.
+// single returns the index of a byte in pairs.
 func single(c byte) uint16 { return pairKinds + uint16(fold(c)) }
 
-// pairs is the set of byte pairs of a line, letters folded and digits alike, and
-// behind them the set of its bytes.
+// pairs is the set of byte pairs of a line, with letters folded and digits treated alike,
+// followed by the set of its bytes.
 type pairs [pairKinds/64 + 4]uint64
 
 const pairKinds = 2048
@@ -217,7 +217,7 @@ func (p *pairs) has(need []uint16) bool {
 	return true
 }
 
-// match says whether the pattern takes the whole of b, and fills f.
+// match reports whether the pattern matches the whole of b, and fills f.
 func (m *matcher) match(b []byte, f *fields) bool {
 	return matchNodes(m.nodes, b, 0, f)
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/looprun/looprun/internal/ascii"
 )
 
-// path handles a '/' at k. Absolute paths lose their directories: below the
-// checkout the rest stays, below a temporary directory nothing but a plain file
-// name does, elsewhere the last element stays.
+// path handles a '/' at k. Absolute paths lose their directories: below the checkout the rest
+// stays, below a temporary directory only a plain file name stays, elsewhere the last element
+// stays.
 func (sc *scanner) path(b []byte, from, k int) (s, e int, kd kind) {
 	url := k > 2 && b[k-1] == '/' && b[k-2] == '/' && b[k-3] == ':'             // file:///srv/x
 	behind := k > 0 && b[k-1] == ':' && (k == from+1 || k > 1 && b[k-2] == '>') // /tmp/x.o:/srv/main.c
@@ -47,7 +47,7 @@ func (sc *scanner) path(b []byte, from, k int) (s, e int, kd kind) {
 	return k, last + 1, rootDir
 }
 
-// tempRoot returns the length of the temporary directory that starts a path, or 0.
+// tempRoot returns the length of the temporary directory at the start of a path, or 0.
 func tempRoot(p []byte) int {
 	for _, root := range [...]string{"/tmp/", "/var/tmp/", "/var/folders/", "/private/tmp/", "/private/var/folders/", "/dev/shm/", "/run/user/", "/proc/"} {
 		if len(p) >= len(root) && string(p[:len(root)]) == root {
@@ -57,8 +57,8 @@ func tempRoot(p []byte) int {
 	return 0
 }
 
-// tempName returns where the masked part of a temporary path ends: a last element
-// in a directory of its own that has an extension and no digit stays.
+// tempName returns where the masked part of a temporary path ends: the last element stays if
+// it is in a directory of its own, has an extension and no digit.
 func tempName(b []byte, below, last, e int) int {
 	if last < below {
 		return e

@@ -10,13 +10,13 @@ import (
 // maxMeasures bounds how many different measures of one output are kept.
 const maxMeasures = 32
 
-// measures say how far the work got: "migrated 12000 of 40000 rows". Of those that
-// differ in their numbers only, the one that got farthest is kept.
+// measures holds how far the work got: "migrated 12000 of 40000 rows". Of measures that differ
+// only in their numbers, it keeps the one that got farthest.
 type measures map[string]measure
 
 type measure struct{ done, text string }
 
-// take reads a line that no rule takes; false for one that measures nothing.
+// take reads a line that no rule matches; it returns false if the line measures nothing.
 func (ms *measures) take(x *extractor, b []byte) bool {
 	i := bytes.Index(b, []byte(" of "))
 	if i < 1 || !ascii.Digit(b[i-1]) || !ascii.Digit(ascii.At(b, i+4)) {
@@ -45,8 +45,8 @@ func (ms *measures) take(x *extractor, b []byte) bool {
 	return true
 }
 
-// ofWork says whether the sizes of a line measure what was made, "bundle is 412 kB,
-// limit 300 kB", not what a machine has left.
+// ofWork reports whether the sizes in a line measure a product, "bundle is 412 kB, limit 300
+// kB", rather than a machine's resources.
 func ofWork(b []byte) bool {
 	made := false
 	for _, w := range [...]string{"imit", "xceed", "udget", "arger than", "aximum"} {
@@ -63,10 +63,10 @@ func ofWork(b []byte) bool {
 	return true
 }
 
-// less compares numbers that have no zeros in front.
+// less compares numbers without leading zeros.
 func less(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
 
-// lines are the measures as facts.
+// lines returns the measures as facts.
 func (ms measures) lines() (strict, loose []string) {
 	for key, m := range ms {
 		strict, loose = append(strict, "progress "+key+" "+m.text), append(loose, "progress "+key)

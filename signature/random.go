@@ -6,8 +6,8 @@ import (
 	"github.com/looprun/looprun/internal/ascii"
 )
 
-// letterPairs says, for each pair of letters, how much more likely it is in a text
-// drawn at random than in names that people give: from 0 to 8 for -2 to 6 bits.
+// letterPairs holds, for each pair of letters, how much more likely it is in a random text
+// than in names that people choose: from 0 to 8 for -2 to 6 bits.
 const letterPairs = "" +
 	"42114327274021828010345437" +
 	"02220257136045147224166626" +
@@ -36,8 +36,8 @@ const letterPairs = "" +
 	"34352546278310308401563854" +
 	"17550575187446258536585443"
 
-// What a change between the kinds of characters tells, in bits: letter to digit and so
-// on, in words of small and capital letters and in words of one case.
+// The weight, in bits, of a change between kinds of characters: letter to digit and so on, in
+// words of mixed case and in words of one case.
 var (
 	mixedChanges  = [3][3]int8{{-1, 3, 4}, {-1, 0, 3}, {3, 3, -2}}
 	singleChanges = [3][3]int8{{0, 3, 4}, {-1, 0, 4}, {3, 3, -1}}
@@ -49,7 +49,7 @@ const (
 	figure
 )
 
-// oddity is how unlikely a word is as a name that somebody gave.
+// oddity is how unlikely a word is as a name that a person chose.
 type oddity struct {
 	bits    int  // log2 of how much more likely it is drawn at random
 	length  int  // letters and digits
@@ -58,8 +58,7 @@ type oddity struct {
 	name    bool // letters of one case, and no digits but at the end
 }
 
-// oddityOf looks at a word of letters, digits and underscores. One digit counts as
-// any other.
+// oddityOf examines a word of letters, digits and underscores. All digits count the same.
 func oddityOf(w []byte) (o oddity) {
 	caps, smalls, digits, changes := 0, 0, 0, 0
 	for i, c := range w {
@@ -110,8 +109,8 @@ func oddityOf(w []byte) (o oddity) {
 	return o
 }
 
-// random says whether a word reads as drawn at random; where an id stands, less will
-// do for it.
+// random reports whether a word looks random; where an id is expected, less evidence is
+// enough.
 func (o oddity) random(place bool) bool {
 	switch {
 	case place && o.length >= 6 && o.name:
@@ -130,9 +129,9 @@ func (o oddity) random(place bool) bool {
 	return o.bits >= 4
 }
 
-// randomSpan finds what reads as drawn at random in the word b[s:e], without the name
-// in front of it (toolu_01zE9V…), and with the pieces beside it that a dash sets off.
-// Nothing before from is part of it.
+// randomSpan finds the part of the word b[s:e] that looks random, without the name in front of
+// it (toolu_01zE9V…), and with adjacent pieces set off by a dash. It excludes everything
+// before from.
 func randomSpan(b []byte, from, s, e int) (int, int, bool) {
 	if e-s < 5 {
 		return s, e, false
@@ -176,13 +175,13 @@ func randomSpan(b []byte, from, s, e int) (int, int, bool) {
 	return s, e, true
 }
 
-// named says whether a piece of a word reads as a name: letters that a name has.
+// named reports whether a piece of a word looks like a name, judging by its letters.
 func named(w []byte) bool {
 	o := oddityOf(w)
 	return o.letters && o.single && o.bits <= 4 || o.letters && o.bits <= -4
 }
 
-// partOfID says whether what a dash sets off from an id is part of it.
+// partOfID reports whether a piece set off from an id by a dash is part of it.
 func partOfID(w []byte) bool {
 	if n := digitCount(w); n == len(w) || n > 0 && len(w) >= 6 && hexFrom(w, 0) == len(w) {
 		return n < len(w)
@@ -191,8 +190,8 @@ func partOfID(w []byte) bool {
 	return o.length >= 2 && !o.name && (!o.letters || o.bits > 2)
 }
 
-// afterKey says whether a key in front says that an id is at s: "RequestID: ", "ref=",
-// `"token": "`.
+// afterKey reports whether the key in front of s means that an id is at s: "RequestID: ",
+// "ref=", `"token": "`.
 func afterKey(b []byte, s int) bool {
 	i := s
 	for i > 0 && (b[i-1] == '"' || b[i-1] == '\'' || b[i-1] == '`' || b[i-1] == ' ' || b[i-1] == '<') && s-i < 3 {
@@ -214,7 +213,7 @@ func afterKey(b []byte, s int) bool {
 	return idWord(b[i:e], false)
 }
 
-// idWord says whether a key names an id: request_id, TraceId, ref. In front of an
+// idWord reports whether a key names an id: request_id, TraceId, ref. In front of an
 // underscore it is a prefix: call_9Xb2aQ7.
 func idWord(key []byte, prefix bool) bool {
 	if i := bytes.LastIndexAny(key, "_-"); i >= 0 {
@@ -240,8 +239,8 @@ func idWord(key []byte, prefix bool) bool {
 	return false
 }
 
-// podSpan finds the random end of a Kubernetes pod's name around the word b[s:e], which
-// a dash sets off: 7d9f8b6c5-x2x4z, or x2x4z behind "pod/".
+// podSpan finds the random end of a Kubernetes pod's name around the word b[s:e], set off by a
+// dash: 7d9f8b6c5-x2x4z, or x2x4z after "pod/".
 func podSpan(b []byte, from, s, e int) (int, int, bool) {
 	if s == 0 || b[s-1] != '-' {
 		return s, e, false
@@ -269,8 +268,8 @@ func podSpan(b []byte, from, s, e int) (int, int, bool) {
 	return s, e, false
 }
 
-// podPiece says whether a piece is of the letters that Kubernetes draws from, which
-// make no words, or a hexadecimal id.
+// podPiece reports whether a piece consists of the letters that Kubernetes draws from, which
+// form no words, or is a hexadecimal id.
 func podPiece(w []byte) bool {
 	safe, digits := true, 0
 	for _, c := range w {
@@ -287,8 +286,8 @@ func podPiece(w []byte) bool {
 	return safe && digits < len(w) || len(w) >= 6 && digits > 0 && digits < len(w) && hexFrom(w, 0) == len(w)
 }
 
-// contentHash says whether the word at s is the hash of a content that a line finds to
-// be wrong: "sha256:… does not match". Such a hash is no noise.
+// contentHash reports whether the word at s is the hash of content that the line reports as
+// wrong: "sha256:… does not match". Such a hash is not noise.
 func contentHash(b []byte, s, e int) bool {
 	if e-s < 32 || s < 4 {
 		return false
@@ -317,8 +316,8 @@ func contentHash(b []byte, s, e int) bool {
 	return false
 }
 
-// words masks, in dst from a place on, the words without digits that read as drawn at
-// random. The scanner, which stops at digits, leaves them to it.
+// words masks, in dst from an index on, the words without digits that look random. The scanner
+// stops only at digits, so it leaves these words to this function.
 func words(dst []byte, from int) []byte {
 	b := dst[from:]
 	for i := 0; i < len(b); {

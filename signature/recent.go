@@ -6,18 +6,18 @@ const (
 	longRecent  = 1024 // bytes; what is longer is not remembered
 )
 
-// recent remembers what was found in lines and texts, since they come again: a linter
-// says the same of many places, a service the same of many requests. A place is found
-// by a hash, and given up to the next that needs it.
+// recent caches what was found in lines and texts, since they repeat: a linter gives the same
+// message for many places, a service for many requests. A slot is found by a hash, and taken
+// over by the next line that needs it.
 //
-// The zero value is ready. Memory is bounded.
+// The zero value is ready to use. Memory use is bounded.
 type recent struct {
 	readings []reading
 	texts    []recentText
 	count    int
 }
 
-// reading is what a line says by itself, whatever stands before and after it.
+// reading is what a line means by itself, whatever surrounds it.
 type reading struct {
 	key      uint64
 	source   bool  // it quotes source text; nothing else is known of it
@@ -26,15 +26,15 @@ type reading struct {
 	taken    *matcher // by which pattern; nil: none
 }
 
-// recentText is the masked form of a text, and the loose one.
+// recentText is the masked form of a text, and its loose form.
 type recentText struct {
 	key           uint64
 	strict, loose string
 }
 
-// read reads the line that x has come to, from memory where it can be: whether it quotes
-// source text, what stands around its message, and what pattern takes that. It fills the
-// fields of x.
+// read reads the line that x has reached, from the cache if possible. It returns whether the
+// line quotes source text, what surrounds its message, and which pattern matches that. It
+// fills the fields of x.
 func (r *recent) read(x *extractor, full []byte) (source bool, f front, taken *matcher) {
 	if !r.ready(full) {
 		return x.read(full)
@@ -66,14 +66,14 @@ func (r *recent) read(x *extractor, full []byte) (source bool, f front, taken *m
 	return e.source, f, e.taken
 }
 
-// What a text is remembered as.
+// The forms under which a text is cached.
 const (
 	asMessage uint64 = iota + 1
 	asName
 	asPlace
 )
 
-// text returns the masked form of b and the loose one, as masked makes them.
+// text returns the masked form of b and the loose one, as computed by masked.
 func (r *recent) text(as uint64, b []byte, masked func(b []byte, loose bool) string) (strict, loose string) {
 	if !r.ready(b) {
 		return masked(b, false), masked(b, true)

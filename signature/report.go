@@ -5,10 +5,10 @@ import (
 	"io"
 )
 
-// Report reads a report file that the command wrote (JUnit XML, SARIF, TAP, the
-// JSON of a test runner or linter) and adds its facts to the iteration. name is
-// used for messages only. The error is that of r; what was read before it counts.
-// The reader is streamed; a report may be of any size.
+// Report reads a report file that the command wrote (JUnit XML, SARIF, TAP, the JSON of a test
+// runner or linter) and adds its facts to the iteration. name is used only in messages. The
+// error is that of r; what was read before it counts. The reader is streamed, so a report may
+// be of any size.
 func (s *Signer) Report(name string, r io.Reader) error {
 	c := &channel{}
 	c.init(s, 0)
@@ -27,8 +27,8 @@ func (s *Signer) Report(name string, r io.Reader) error {
 	}
 }
 
-// structured offers a line to the readers of JSON and XML. It returns whether they
-// took it.
+// structured offers a line to the readers of JSON and XML. It reports whether one of them
+// accepted it.
 func (x *extractor) structured(b []byte) bool {
 	switch {
 	case x.xml.active(), x.json.active():
@@ -46,8 +46,8 @@ func (x *extractor) structured(b []byte) bool {
 	return x.goOn(b)
 }
 
-// goOn gives a document that has begun its next piece; false where there is none, or it
-// is no document after all.
+// goOn passes the next piece to an open document; it returns false if there is none, or if it
+// turns out not to be a document.
 func (x *extractor) goOn(p []byte) bool {
 	if x.xml.active() {
 		x.xml.feed(p)
@@ -56,8 +56,8 @@ func (x *extractor) goOn(p []byte) bool {
 	return x.json.active() && x.json.feed(p)
 }
 
-// longLine takes the pieces of a line that is too long to be kept, when it reads as
-// JSON or XML. It returns whether it did.
+// longLine reads the pieces of a line that is too long to keep, if it looks like JSON or XML.
+// It reports whether it did.
 func (x *extractor) longLine(p []byte, first bool) bool {
 	if first {
 		p = trim(p)

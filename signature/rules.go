@@ -11,11 +11,11 @@ import (
 //go:embed rules.yaml
 var rulesYAML string
 
-// RulesYAML is the documented text of the built-in rules, for people and for the
-// format of their own.
+// RulesYAML returns the documented text of the built-in rules, for people, and as a model for
+// their own rules.
 func RulesYAML() string { return rulesYAML }
 
-// factKind says what a fact is; the order is that of the canonical form.
+// factKind is the kind of a fact; the order is that of the canonical form.
 type factKind byte
 
 const (
@@ -52,8 +52,8 @@ type builtRule struct {
 	patterns []string
 }
 
-// readRules reads a text that is written as rules.yaml is, which a reader of any YAML
-// would take much longer for: the keys in their order, texts in quotes, without escapes.
+// readRules parses a text in the restricted form of rules.yaml, since a full YAML parser would
+// take much longer: keys in a fixed order, texts in quotes, without escapes.
 func readRules(text string) (rules []builtRule) {
 	for i, block := range strings.Split(text, "\n  - id: ") {
 		head, list, ok := strings.Cut(block, "\n    patterns: [")
@@ -77,7 +77,7 @@ func readRules(text string) (rules []builtRule) {
 	return rules
 }
 
-// ruleBook is the compiled rules, indexed by something rare that a line must have.
+// ruleBook holds the compiled rules, indexed by something rare that a line must have.
 type ruleBook struct {
 	all    []*matcher                // in the order of rules.yaml
 	first  [256][]uint16             // indices of the patterns that start with the byte
@@ -87,7 +87,7 @@ type ruleBook struct {
 	words  [capEnd][]wordNeed
 }
 
-// wordNeed is what a line must have for a word of a closed class.
+// wordNeed is what a line must contain if it has a word of a closed class.
 type wordNeed struct {
 	pairs []uint16
 	fore  [4]uint16 // for short words: one of these too, what may stand in front
@@ -105,7 +105,7 @@ func needOf(w string) (n wordNeed) {
 	return n
 }
 
-// hasClass says whether a line may have a word of the class.
+// hasClass reports whether a line may contain a word of the class.
 func (bk *ruleBook) hasClass(c int, p *pairs, first byte) bool {
 	for i := range bk.words[c] {
 		n := &bk.words[c][i]
@@ -116,15 +116,15 @@ func (bk *ruleBook) hasClass(c int, p *pairs, first byte) bool {
 	return false
 }
 
-// maxPatterns bounds the rules of the book.
+// maxPatterns is the maximum number of rules in the book.
 const maxPatterns = 1024
 
-// commonText is text as tools print it: pairs of bytes that it has are no good to
-// find a rule by.
+// commonText is typical tool output: byte pairs that it contains are useless for finding a
+// rule.
 const commonText = "the request was accepted from upstream while session store being flushed to disk by worker after retry of connection pool: checkout with cached token for user, " +
 	"building object src/main.c.o and test/session test.js at internal/module_name.go:120 in 12.5 ms - running (id 7f) [1/9] name=value compiling linking \"data\" done. passed ok 3 4: starting 5, error: failed "
 
-// book compiles the built-in rules when they are first needed.
+// book compiles the built-in rules on first use.
 var book = sync.OnceValue(func() *ruleBook {
 	bk := &ruleBook{}
 	for _, r := range readRules(rulesYAML) {
@@ -165,8 +165,7 @@ var book = sync.OnceValue(func() *ruleBook {
 	return bk
 })
 
-// find returns the first pattern that takes the line. bar says that the line had a
-// margin.
+// find returns the first pattern that matches the line. bar means that the line had a margin.
 func (bk *ruleBook) find(b []byte, bar bool, p *pairs, f *fields) *matcher {
 	if len(b) == 0 {
 		return nil

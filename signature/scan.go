@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// scanner finds the noise in a line. It walks the bytes once, eight at a time,
-// stops only at bytes that can start noise, and builds the hashes of the line with
-// the noise left out as it goes.
+// scanner finds the noise in a line. It walks the bytes once, eight at a time, stops only at
+// bytes that can start noise, and meanwhile builds the line's hashes without the noise.
 type scanner struct {
 	dir string // absolute path of the checkout, without a trailing slash; "" none
-	// dirStem is dir up to the first word with a digit; "" where there is none.
+	// dirStem is dir up to the first word with a digit; "" if there is none.
 	dirStem string
 }
 
@@ -78,7 +77,7 @@ func trigger(b []byte, i int) int {
 	return len(b)
 }
 
-// mixText folds b into h: equal texts give equal results wherever they stand.
+// mixText folds b into h: equal texts give equal results at any alignment.
 func mixText(h uint64, b []byte) uint64 {
 	h += uint64(len(b)) * markLength
 	for len(b) > 8 {
@@ -88,7 +87,7 @@ func mixText(h uint64, b []byte) uint64 {
 	return mix(h, upToEight(b))
 }
 
-// upToEight loads the up to eight bytes of b.
+// upToEight loads the bytes of b, at most eight.
 func upToEight(b []byte) uint64 {
 	switch n := len(b); {
 	case n == 8:
@@ -101,13 +100,12 @@ func upToEight(b []byte) uint64 {
 	return 0
 }
 
-// lineHash is what the scanner makes of a line: loose leaves every number out,
-// strict keeps those that mean something. Lines that differ in noise only have
-// equal hashes.
+// lineHash is the scanner's result for a line: loose omits every number, strict keeps those
+// that mean something. Lines that differ only in noise have equal hashes.
 type lineHash struct{ loose, strict uint64 }
 
-// hash scans one line, without its line end. It tells found, which may be nil, what
-// it found.
+// hash scans one line, without its line end. It records what it found in found, which may be
+// nil.
 func (sc *scanner) hash(b []byte, found *knownLine) lineHash {
 	h, nums := uint64(0), uint64(0)
 	pos, i := 0, 0
@@ -150,12 +148,12 @@ func (sc *scanner) hash(b []byte, found *knownLine) lineHash {
 	return lineHash{loose: h, strict: mix(h, nums)}
 }
 
-// names of the masks in the text form.
+// maskText holds the names of the masks in the text form.
 var maskText = [...]string{number: "<n>", masked: "<n>", moment: "<time>", span: "<dur>", amount: "<size>", ident: "<n>", tempDir: "<tmp>", rootDir: ""}
 
-// text appends the masked form of a line to dst: the spans of hash, with a named
-// mask for each. With loose, numbers are masked too. A number that stood glued to noise
-// is looked at again without it, so that masking twice gives what masking once does.
+// text appends the masked form of a line to dst: the spans of hash, with a named mask for
+// each. With loose, numbers are masked too. A number directly next to noise is examined again
+// without the noise, so that masking twice gives the same result as masking once.
 func (sc *scanner) text(dst, b []byte, loose bool) []byte {
 	from := len(dst)
 	for {
@@ -171,7 +169,7 @@ func (sc *scanner) textOnce(dst, b []byte, loose bool) []byte {
 	return sc.mask(dst, b, func(_, _ int, kd kind) bool { return kd == number && !loose })
 }
 
-// mask appends a line to dst, with a mask for each span but for those that stay.
+// mask appends a line to dst, with a mask for each span except those that stay.
 func (sc *scanner) mask(dst, b []byte, stays func(s, e int, kd kind) bool) []byte {
 	pos, i := 0, 0
 	for {

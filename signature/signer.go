@@ -10,26 +10,25 @@ import (
 
 // Options configure a Signer. The zero value means the built-in rules alone.
 type Options struct {
-	// Dir is the absolute path of the checkout; paths below it become relative.
-	// Empty: absolute paths keep their last element only.
+	// Dir is the absolute path of the checkout; paths below it become relative. If it is
+	// empty, absolute paths keep only their last element.
 	Dir string
-	// Mask replaces what matches by a mask before anything else looks at the line.
+	// Mask replaces every match with a mask before anything else examines the line.
 	Mask []Pattern
 	// Ignore drops whole lines.
 	Ignore []Pattern
-	// Extract finds further facts; it is asked before the built-in rules.
+	// Extract finds further facts; it runs before the built-in rules.
 	Extract []Rule
-	// Carriers are what streams of output may carry, such as transcripts of coding agents;
-	// nil: what is known.
+	// Carriers describes the formats that output may be wrapped in, such as transcripts of
+	// coding agents; nil means the known ones.
 	Carriers *carrier.Table
-	// Explain keeps what Explanation returns.
+	// Explain collects the data that Explain returns.
 	Explain bool
 }
 
-// Signer reads the output of one iteration as it streams past and makes its
-// signature. Its writers may be used from different goroutines at the same time; the
-// other methods must not be called while somebody writes. Memory is bounded,
-// whatever is written.
+// Signer reads the output of one iteration as it streams past and computes its signature. Its
+// writers may be used concurrently; the other methods must not be called while somebody
+// writes. Memory use is bounded, whatever is written.
 type Signer struct {
 	mu       sync.Mutex
 	opt      Options
@@ -49,8 +48,8 @@ type Signer struct {
 	why      *explainer
 }
 
-// channel is one stream. What it carries are two texts: what was printed, and what an
-// agent's tools printed. What agents say is read where no tool of theirs printed any.
+// channel is one stream. It carries two texts: the command's own output, and the output of an
+// agent's tools. An agent's own messages are read only if none of its tools printed anything.
 type channel struct {
 	stream
 	s     *Signer
@@ -62,7 +61,7 @@ type channel struct {
 	agents bool // an agent's objects were opened
 }
 
-// New makes a Signer. It compiles nothing: Pattern and Rule come compiled.
+// New returns a Signer. It compiles nothing: patterns and rules are already compiled.
 func New(o Options) *Signer {
 	s := &Signer{opt: o, sc: newScanner(o.Dir)}
 	s.user = userPatterns{mask: o.Mask, ignore: o.Ignore, extract: o.Extract}
@@ -83,7 +82,7 @@ func (c *channel) init(s *Signer, id int) {
 	c.said.Limit = carrier.SaidBytes
 }
 
-// part takes a piece of what the stream carries.
+// part handles a piece of the stream's content.
 func (c *channel) part(p carrier.Part) {
 	at := 0
 	switch p.Role {
@@ -128,14 +127,14 @@ func (c *channel) end() {
 	}
 }
 
-// Stdout takes the command's standard output, or the merged output of a terminal.
-// Writing never fails.
+// Stdout returns the writer for the command's standard output, or for the merged output of a
+// terminal. Writing never fails.
 func (s *Signer) Stdout() io.Writer { return &s.out.stream }
 
-// Stderr takes the command's standard error.
+// Stderr returns the writer for the command's standard error.
 func (s *Signer) Stderr() io.Writer { return &s.err.stream }
 
-// Reset makes the Signer ready for the next iteration; it keeps its buffers.
+// Reset prepares the Signer for the next iteration; it keeps its buffers.
 func (s *Signer) Reset() {
 	s.facts.init()
 	s.reported, s.checks, s.done, s.lines, s.left, s.warned = counts{}, tally{}, nil, fallback{}, nil, false
@@ -154,9 +153,9 @@ func (s *Signer) Reset() {
 	}
 }
 
-// Sum ends the streams and returns the signature of the iteration. Exit code 0 of
-// a judge is a pass: its signature is the constant Pass, with the counts that the
-// output gave. Write nothing more before Reset.
+// Sum ends the streams and returns the signature of the iteration. Exit code 0 of a judge is a
+// pass: its signature is the constant Pass, with the counts from the output. Write nothing
+// more before Reset.
 func (s *Signer) Sum(exitCode int) Signature {
 	if exitCode == 0 {
 		s.end()
@@ -168,8 +167,8 @@ func (s *Signer) Sum(exitCode int) Signature {
 	return s.SumContent(exitCode)
 }
 
-// SumContent is Sum for a command that is no judge: exit code 0 is signed by the
-// content too.
+// SumContent is Sum for a command that is not a judge: the signature covers the content even
+// with exit code 0.
 func (s *Signer) SumContent(exitCode int) Signature {
 	s.end()
 	return s.conclude(exitCode)

@@ -6,9 +6,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// sources are those whose lines come mixed in one stream, as their margins name
-// them. Each has an extractor of its own, so that what takes several lines is read
-// within one of them.
+// sources are the sources whose lines are mixed in one stream, as named by their margins. Each
+// has an extractor of its own, so that messages of several lines are read within one source.
 type sources struct {
 	main   extractor             // of lines that name no source
 	byName map[string]*extractor // by the name as it stands there
@@ -57,8 +56,8 @@ func (r *sources) of(name []byte) *extractor {
 	return x
 }
 
-// source is the name of a source with the parts masked that change from run to run; empty
-// where that is all of it.
+// source returns the name of a source with its varying parts masked; empty if nothing else
+// remains.
 func (sc *scanner) source(b []byte) string {
 	name := string(squeeze(sc.named(b, true)))
 	if name == maskText[ident] {
@@ -67,8 +66,7 @@ func (sc *scanner) source(b []byte) string {
 	return name
 }
 
-// named is a text in which machines are named, with the parts of their names masked
-// that were drawn.
+// named returns a text that names machines, with the random parts of their names masked.
 func (sc *scanner) named(b []byte, loose bool) (out []byte) {
 	for i := 0; i < len(b); {
 		e := i + uuidAt(b, i)
@@ -91,8 +89,8 @@ func (sc *scanner) named(b []byte, loose bool) (out []byte) {
 	return out
 }
 
-// machineMade says whether a part of a name was drawn at random: pods have such parts,
-// without vowels.
+// machineMade reports whether a part of a name is random: pods have such parts, without
+// vowels.
 func machineMade(w []byte) bool {
 	if len(w) < 5 {
 		return false

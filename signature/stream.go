@@ -13,8 +13,8 @@ import (
 // tailSize is how much of the end of each stream is kept as text, in bytes.
 const tailSize = 8 << 10
 
-// stream decodes one output stream, however it is cut into writes, and opens what
-// carries text. It is an io.Writer that never fails and keeps nothing of the slice passed in.
+// stream decodes one output stream, however it is split into writes, and opens formats that
+// carry text. It is an io.Writer that never fails and does not retain the slice passed in.
 type stream struct {
 	mu   *sync.Mutex // held while bytes are taken
 	enc  encoding
@@ -35,7 +35,7 @@ const (
 	utf16BE
 )
 
-// Write takes the next bytes of the stream.
+// Write decodes the next bytes of the stream.
 func (s *stream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,8 +47,8 @@ func (s *stream) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// decide looks at the first four bytes for a byte order mark or the zero bytes of
-// UTF-16 text. It returns what can be passed on: nothing while more is needed.
+// decide examines the first four bytes for a byte order mark or the zero bytes of UTF-16 text.
+// It returns the bytes to pass on: none while it needs more.
 func (s *stream) decide(p []byte, end bool) []byte {
 	s.head = append(s.head, p...)
 	h := s.head
@@ -83,7 +83,7 @@ func (s *stream) decoded(p []byte) {
 	}
 }
 
-// wide converts UTF-16, keeping what is incomplete for the next call.
+// wide converts UTF-16, keeping an incomplete character for the next call.
 func (s *stream) wide(p []byte) {
 	s.half = append(s.half, p...)
 	var units []uint16
@@ -102,19 +102,19 @@ func (s *stream) wide(p []byte) {
 	s.feed([]byte(string(utf16.Decode(units[:n]))))
 }
 
-// feed takes decoded bytes.
+// feed handles decoded bytes.
 func (s *stream) feed(p []byte) {
 	s.took += len(p)
 	_, _ = s.open.Write(p)
 }
 
-// keep keeps the end of what the stream carries.
+// keep keeps the end of the stream's content.
 func (s *stream) keep(p []byte) {
 	s.tail.Limit = tailSize
 	s.tail.Take(p)
 }
 
-// end passes on what is left at the end of the stream.
+// end passes on the remaining bytes at the end of the stream.
 func (s *stream) end() {
 	if s.enc == undecided {
 		s.decoded(s.decide(nil, true))

@@ -9,7 +9,7 @@ import (
 	"github.com/looprun/looprun/internal/ascii"
 )
 
-// apply makes the facts of a line that a rule took.
+// apply adds the facts of a line that a rule matched.
 func (x *extractor) apply(r *builtRule, f front, b []byte) bool {
 	fd := &x.fields
 	announced := x.message > 0 && !x.naming && !f.log
@@ -61,8 +61,8 @@ func (x *extractor) apply(r *builtRule, f front, b []byte) bool {
 	return true
 }
 
-// errorText is what an error says: of a row of a table, whose numbers run, less than
-// the whole.
+// errorText returns the text of an error; for a row of a table, whose numbers keep changing,
+// only part of it.
 func (x *extractor) errorText(r *builtRule, body []byte) []byte {
 	fd := &x.fields
 	switch r.id {
@@ -74,7 +74,7 @@ func (x *extractor) errorText(r *builtRule, body []byte) []byte {
 	return body
 }
 
-// error takes an error message.
+// error adds an error message.
 func (x *extractor) error(rule, kind string, msg []byte, f front) {
 	k := factError
 	if f.log && rule != "status-failed" { // a step's own end, whose time a builder puts first
@@ -98,10 +98,10 @@ func (x *extractor) error(rule, kind string, msg []byte, f front) {
 	x.message = 0
 }
 
-// add makes a fact of the masked text of b.
+// add adds a fact with the masked text of b.
 func (x *extractor) add(f fact, b []byte) *fact { return x.addAt(f, b, "") }
 
-// addAt is add with the file that the fact is about.
+// addAt is add for a fact about a file.
 func (x *extractor) addAt(f fact, b []byte, file string) *fact {
 	f.text, f.loose = x.texts(b)
 	f.said = b
@@ -128,7 +128,7 @@ func (x *extractor) keep(f fact, place uint64) *fact {
 	return x.s.facts.add(f, place)
 }
 
-// check takes a failing check.
+// check adds a failing check.
 func (x *extractor) check(r *builtRule, f front) {
 	fd := &x.fields
 	name := checkName(fd[capName])
@@ -185,14 +185,14 @@ func (x *extractor) check(r *builtRule, f front) {
 	x.ending(r, text)
 }
 
-// names are the canonical form of a check's name and its loose one.
+// names returns the canonical form of a check's name and its loose form.
 func (x *extractor) names(b []byte) (strict, loose string) {
 	return x.s.recent.text(asName, b, func(b []byte, loose bool) string {
 		return canonical(squeeze(x.s.sc.name(nil, b, loose)))
 	})
 }
 
-// ending notes how a failing check ended, where its line says so.
+// ending records how a failing check ended, if its line says so.
 func (x *extractor) ending(r *builtRule, name string) {
 	fd := &x.fields
 	msg, how := fd[capMsg], fd[capStatus]
@@ -208,7 +208,7 @@ func (x *extractor) ending(r *builtRule, name string) {
 	}
 }
 
-// unmarked is a text without the marks of a reporter's progress in front: "• • ✘ ".
+// unmarked returns a text without a reporter's leading progress marks: "• • ✘ ".
 func unmarked(b []byte) []byte {
 	for {
 		r, n := utf8.DecodeRune(b)
@@ -219,27 +219,28 @@ func unmarked(b []byte) []byte {
 	}
 }
 
-// value says whether a word is written as a value is, not as a verdict: failed, Down.
+// value reports whether a word is written as a value is, not as a verdict: failed, Down.
 func value(w []byte) bool { return len(w) > 1 && w[1]-'a' < 26 }
 
-// call says whether a text is a name with something in brackets: Bash(make test).
+// call reports whether a text is a name with something in brackets: Bash(make test).
 func call(b []byte) bool {
 	n := runOf(b, 0, wordMask)
 	return n > 0 && ascii.At(b, n) == '(' && b[len(b)-1] == ')'
 }
 
-// prose says whether a line explains an error: it is no source and no row of a table.
+// prose reports whether a line explains an error, that is, it is neither source text nor a row
+// of a table.
 func prose(b []byte) bool {
 	return sentence(b) || letter(b[0]) && bytes.Count(b, []byte(" ")) > 1 && !bytes.ContainsAny(b, "{}[]=;\"") && !bytes.Contains(b, []byte("  "))
 }
 
-// sentence says whether what stands behind a symbol is prose, no name.
+// sentence reports whether the text after a symbol is prose rather than a name.
 func sentence(b []byte) bool {
 	b = trim(b)
 	return len(b) > 0 && (b[len(b)-1] == '.' || b[len(b)-1] == ':' || b[len(b)-1] == '?') && bytes.IndexByte(b, ' ') > 0
 }
 
-// takeFinding takes what a compiler or linter found.
+// takeFinding adds a finding of a compiler or linter.
 func (x *extractor) takeFinding(r *builtRule, f front) {
 	fd := &x.fields
 	file := x.file
@@ -280,13 +281,13 @@ func (x *extractor) takeFinding(r *builtRule, f front) {
 	*fd = fields{}
 }
 
-// texts are a message's canonical form and its loose one.
+// texts returns a message's canonical form and its loose form.
 func (x *extractor) texts(b []byte) (strict, loose string) {
 	return x.s.recent.text(asMessage, b, x.masked)
 }
 
-// masked is the canonical form of a message: without noise, and without the order of
-// what has none.
+// masked returns the canonical form of a message: without noise, and with unordered parts
+// sorted.
 func (x *extractor) masked(b []byte, loose bool) string {
 	braces := bytes.IndexByte(b, '{') >= 0
 	if braces {
@@ -299,8 +300,8 @@ func (x *extractor) masked(b []byte, loose bool) string {
 	return canonical(text)
 }
 
-// lintCode says whether a warning is one by which a linter fails: it has a rule's
-// code as linters write it, not a compiler's flag.
+// lintCode reports whether a linter fails because of a warning: it has a rule's code as
+// linters write it, not a compiler's flag.
 func lintCode(r *builtRule, fd *fields) bool {
 	if r.id == "diag-table-warning" {
 		return true
@@ -321,7 +322,7 @@ func lintCode(r *builtRule, fd *fields) bool {
 	return len(code) >= 4 && letter(code[0]) && ascii.Digit(code[len(code)-1]) && codeEnd(code, 0) == len(code)
 }
 
-// table takes a row of a table of findings below a file name: "12  message".
+// table handles a row of a table of findings below a file name: "12  message".
 func (x *extractor) table(f front) bool {
 	n := ascii.Digits(f.body, 0)
 	if n == 0 || n > 6 || f.indent == 0 || !bytes.HasPrefix(f.body[n:], []byte("  ")) || len(trim(f.body[n:])) < 4 {
@@ -333,7 +334,7 @@ func (x *extractor) table(f front) bool {
 	return true
 }
 
-// heading takes a line that announces a message.
+// heading handles a line that announces a message.
 func (x *extractor) heading(r *builtRule, f front) {
 	fd := &x.fields
 	file := ""
@@ -352,7 +353,7 @@ func (x *extractor) heading(r *builtRule, f front) {
 	*fd = fields{}
 }
 
-// where gives the error or finding before it its place.
+// where sets the place of the preceding error or finding.
 func (x *extractor) where(file []byte) {
 	if x.open == nil {
 		return
@@ -369,8 +370,8 @@ func (x *extractor) where(file []byte) {
 	x.s.facts.rename(f, joined(p, f.text), joined(p, f.loose))
 }
 
-// stackFrame notes a frame; the first of the user's own code after an error, or
-// the last before it, says where the error is.
+// stackFrame records a frame. The first frame of the user's own code after an error, or the
+// last before it, is where the error is.
 func (x *extractor) stackFrame(b []byte) {
 	x.traced = bytes.HasPrefix(b, []byte("File ")) && !bytes.Contains(b, []byte(", characters "))
 	x.source = x.traced || bytes.Contains(b, []byte(": in "))

@@ -9,28 +9,30 @@ import (
 	"github.com/looprun/looprun/internal/ascii"
 )
 
-// Tally is how many checks ran, as the tool that ran them states it. A count that the
-// output does not state is -1.
+// Tally is how many checks ran, as stated by the tool that ran them. A count that the output
+// does not state is -1.
 type Tally struct {
 	Ran     int `json:"ran"`     // without those that were skipped
 	Skipped int `json:"skipped"` // or expected to fail
-	// Names are the checks that ran or were skipped; nil where the output does not name each.
+	// Names lists the checks that ran or were skipped; nil if the output does not name each
+	// one.
 	Names []string `json:"names,omitempty"`
-	// Parts are the packages whose tests ran, Empty those that the tool says have none.
+	// Parts lists the packages whose tests ran, Empty those that have none according to the
+	// tool.
 	Parts []string `json:"parts,omitempty"`
 	Empty []string `json:"empty,omitempty"`
 }
 
-// MaxNames is how many names a Tally lists; of a longer list it has none.
+// MaxNames is the maximum number of names in a Tally; if there are more, it lists none.
 const MaxNames = 200
 
-// Stated reports whether the output says anything of how many checks ran.
+// Stated reports whether the output states anything about how many checks ran.
 func (t *Tally) Stated() bool {
 	return t != nil && (t.Ran >= 0 || t.Skipped >= 0 || len(t.Parts)+len(t.Empty) > 0)
 }
 
-// tally collects what lines and objects state. A tool that lists its checks and also sums
-// them up is counted by one of the two.
+// tally collects the counts that lines and objects state. If a tool both lists its checks and
+// sums them up, only one of the two counts.
 type tally struct {
 	summaries, gotests, listed, summed group // summed is gotestsum's and the plan of TAP
 	reported                           group // in JSON, beside which the tool may print a summary too
@@ -39,7 +41,7 @@ type tally struct {
 	none, cut                          bool // “no tests to run”; it stopped after a failure
 }
 
-// group is the counts of one way of stating them.
+// group holds the counts of one way of stating them.
 type group struct {
 	stated, skips bool // ran, and skipped, are stated
 	ran, skipped  int
@@ -52,7 +54,8 @@ func (g *group) add(ran, skipped int) {
 	}
 }
 
-// Tally is what the output states; call it after Sum. Nil: nothing, or an agent speaks.
+// Tally returns the counts that the output states; call it after Sum. It returns nil if there
+// are none, or if the output is an agent's.
 func (s *Signer) Tally() *Tally {
 	if s.out.agents || s.err.agents {
 		return nil
@@ -114,7 +117,7 @@ func put(set map[string]bool, key string) map[string]bool {
 	return set
 }
 
-// event takes a line of go test -json.
+// event handles a line of go test -json.
 func (c *tally) event(action, pkg, test string) {
 	switch {
 	case test == "":
@@ -127,7 +130,7 @@ func (c *tally) event(action, pkg, test string) {
 	}
 }
 
-// line takes a line without the white space around it.
+// line handles a line without its surrounding white space.
 func (c *tally) line(b []byte) {
 	if len(b) < 4 || len(b) > 400 {
 		return
@@ -147,7 +150,7 @@ func (c *tally) line(b []byte) {
 
 var goParts = []string{"ok", "FAIL", "?"}
 
-// goLine takes a line of go test.
+// goLine parses a line of go test.
 func (c *tally) goLine(b []byte) bool {
 	if name, ok := bytes.CutPrefix(b, []byte("=== RUN ")); ok {
 		c.gotests.add(1, 0)
@@ -162,7 +165,7 @@ func (c *tally) goLine(b []byte) bool {
 	return c.goPart(b)
 }
 
-// goPart takes the line that go test prints for a package.
+// goPart parses the line that go test prints for a package.
 func (c *tally) goPart(b []byte) bool {
 	word, rest, ok := bytes.Cut(b, []byte("\t"))
 	if !ok || !slices.Contains(goParts, string(trim(word))) {
@@ -181,7 +184,7 @@ func (c *tally) goPart(b []byte) bool {
 	return true
 }
 
-// tapLine takes a line of the Test Anything Protocol.
+// tapLine parses a line of the Test Anything Protocol.
 func (c *tally) tapLine(b []byte) bool {
 	rest, ok := bytes.CutPrefix(b, []byte("not ok "))
 	if !ok {
@@ -202,7 +205,8 @@ func (c *tally) tapLine(b []byte) bool {
 	return true
 }
 
-// nothing takes the words by which tools say that they ran no test, or stopped early.
+// nothing recognises the messages with which tools report that they ran no test, or stopped
+// early.
 func (c *tally) nothing(b []byte) bool {
 	text := string(bytes.Trim(b, "= !"))
 	switch {
@@ -217,8 +221,8 @@ func (c *tally) nothing(b []byte) bool {
 	return true
 }
 
-// headed are the words that a line of counts begins with; skips says whether a tool of that
-// form also states how many it skipped, where it skipped some.
+// headed lists the words that begin a line of counts; skips reports whether tools with that
+// form also state how many tests they skipped, if any.
 var headed = []struct {
 	head  string
 	skips bool
@@ -244,8 +248,8 @@ var headed = []struct {
 	{"FAILED (", true},
 }
 
-// summary takes a line of counts: it begins as known tools begin it, or with a number and
-// a word that counts checks.
+// summary parses a line of counts: one that begins as known tools begin it, or with a number
+// and a word that counts checks.
 func (c *tally) summary(b []byte) {
 	b = bytes.Trim(b, "= ")
 	skips, head := true, ""
@@ -295,7 +299,7 @@ func (c *tally) summary(b []byte) {
 	}
 }
 
-// tallied are the numbers of a line by what they count, each plus one.
+// tallied holds the numbers of a line, indexed by what they count, each plus one.
 type tallied [5]int
 
 const (
@@ -306,7 +310,7 @@ const (
 	tallyOut // left out of the total: filtered, deselected
 )
 
-// ran is how many a line states; -1: none.
+// ran returns how many tests a line states as run, or -1 for none.
 func (n *tallied) ran() int {
 	if n[tallyTotal] > 0 {
 		return n[tallyTotal] - 1
@@ -314,7 +318,7 @@ func (n *tallied) ran() int {
 	return n[tallyRan] - 1
 }
 
-// opens reports whether a line without a known head is one of counts: pytest's ends in a
+// opens reports whether a line without a known head is a line of counts: pytest's ends in a
 // time, mocha's has one count, others separate theirs by commas.
 func (n *tallied) opens(b []byte) bool {
 	e := ascii.Digits(b, 0)
@@ -342,7 +346,8 @@ func tallyWord(w []byte) int {
 	return tallyOther
 }
 
-// readTally reads "1 failed, 5 passed", "Tests: 7, Skipped: 1", "Files=4, Tests=107" and the like.
+// readTally parses "1 failed, 5 passed", "Tests: 7, Skipped: 1", "Files=4, Tests=107" and the
+// like.
 func readTally(b []byte) (n tallied) {
 	for i := 0; i < len(b); {
 		if !ascii.Digit(b[i]) || i > 0 && (word(b[i-1]) || b[i-1] == '.') {
@@ -366,8 +371,8 @@ func readTally(b []byte) (n tallied) {
 	return n
 }
 
-// tallyNear is what the number b[i:e] counts: by the word after it, or by the one before it
-// that a colon or an equals sign ends.
+// tallyNear returns what the number b[i:e] counts, according to the word after it, or the word
+// before it if a colon or an equals sign follows that word.
 func tallyNear(b []byte, i, e int) int {
 	w := runOf(b, e, isSpace)
 	end := runOf(b, w, isAlpha)
@@ -404,7 +409,7 @@ func tallyNear(b []byte, i, e int) int {
 	return tallyOther
 }
 
-// object takes the counts of a report in JSON: jest's and vitest's, and mocha's.
+// object reads the counts of a report in JSON: jest's and vitest's, and mocha's.
 func (c *tally) object(o *object) {
 	num := func(key string) int {
 		v := []byte(o.get(key))

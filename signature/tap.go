@@ -6,8 +6,8 @@ import (
 	"github.com/looprun/looprun/internal/ascii"
 )
 
-// tap follows the names of tests in the Test Anything Protocol. An assertion that fails
-// has words of its own, "should be equal"; the test is named in a comment above it.
+// tap tracks the names of tests in the Test Anything Protocol. A failing assertion has a text
+// of its own, "should be equal"; the test is named in a comment above it.
 type tap struct {
 	version bool // the line before was TAP version 13
 	flat    bool // "# name" alone stands above a test's assertions
@@ -21,11 +21,11 @@ type tapHead struct {
 	failed bool // a test within it failed
 }
 
-// maxHeads is how deep tests are followed.
+// maxHeads is how deeply nested tests are tracked.
 const maxHeads = 16
 
-// line takes a line of text; full has its white space in front. It returns how many tests a
-// plan says that there are, 0 for another line and where tests have parts.
+// line parses a line of text; full includes its leading white space. It returns the number of
+// tests that a plan announces, or 0 for any other line and if tests have parts.
 func (t *tap) line(full, b []byte) (plan int) {
 	if n, ok := bytes.CutPrefix(b, []byte("1..")); ok && len(n) > 0 && len(n) < 8 && ascii.Digits(n, 0) == len(n) && len(full) == len(b) && !t.nested {
 		return number7(n)
@@ -57,8 +57,9 @@ func (t *tap) line(full, b []byte) (plan int) {
 	return 0
 }
 
-// failing returns the name of the test that a failing line is of, and whether the line is
-// that of a group, a test of which failed. It is an assertion's where the name is another.
+// failing returns the test that a failing line belongs to, and whether the line is that of a
+// group with a failed test. If the returned name differs from name, the line is an
+// assertion's.
 func (t *tap) failing(indent int, name string) (test string, group bool) {
 	for n := len(t.heads); n > 0; n-- {
 		h := &t.heads[n-1]

@@ -12,7 +12,7 @@ import (
 	"github.com/looprun/looprun/internal/margin"
 )
 
-// text is one of the texts that a stream carries: its lines, and what they mean.
+// text is one of the texts in a stream: its lines, and what they mean.
 type text struct {
 	s     *Signer
 	id    int  // of the stream
@@ -29,7 +29,7 @@ type text struct {
 	seen  []uint64 // hashes of lines that no rule wants
 }
 
-// seenSize is the number of places for lines that are known to be without facts.
+// seenSize is the number of slots for lines known to contain no facts.
 const seenSize = 2048
 
 func newText(s *Signer, id int) *text {
@@ -40,8 +40,8 @@ func newText(s *Signer, id int) *text {
 	return t
 }
 
-// write takes a piece. The source that a log names stands in front of its lines as it
-// would in a margin.
+// write adds a piece. It puts the source that a log names in front of its lines, as a margin
+// would.
 func (t *text) write(p carrier.Part) {
 	if p.Source == "" {
 		t.lines.Write(p.Text, t)
@@ -105,7 +105,7 @@ func (t *text) LongEnd(head []byte) {
 	}
 }
 
-// rawLine takes one line as it came; a plain one is known not to be dirty.
+// rawLine handles one unprocessed line; a plain one is known not to be dirty.
 func (t *text) rawLine(b []byte, plain bool) {
 	passing := t.s.user.active() // it stands where the next will
 	if !plain {
@@ -126,7 +126,7 @@ func (t *text) rawLine(b []byte, plain bool) {
 	}
 }
 
-// message takes one line with its margin.
+// message handles one line with its margin.
 func (t *text) message(full []byte, cut *margin.Cut) {
 	x := t.src.of(cut.Name)
 	t.s.why.margin(x.suite, full[:cut.Len])
@@ -148,7 +148,7 @@ func (t *text) message(full []byte, cut *margin.Cut) {
 	t.said(x, full)
 }
 
-// opened takes a piece of what a line behind a margin carries.
+// opened handles a piece of the content of a line after its margin.
 func (t *text) opened(p carrier.Part) {
 	c := &t.s.out
 	if t.id != 0 {
@@ -171,7 +171,7 @@ func (t *text) opened(p carrier.Part) {
 	}
 }
 
-// said takes what a source says, a line of it.
+// said handles a line from a source.
 func (t *text) said(x *extractor, full []byte) {
 	s, b := t.s, trim(full)
 	if e := listedText(b); e != nil {
@@ -203,9 +203,9 @@ func (t *text) said(x *extractor, full []byte) {
 	}
 }
 
-// carried are the lines of the texts of several lines in an object that nobody knows,
-// and that says nothing by itself: what a tool printed, in an agent's transcript. Those
-// in lists are parts of a report.
+// carried returns the lines of multi-line texts in an object of unknown form that has no
+// meaning by itself: a tool's output in an agent's transcript. Texts in lists are parts of a
+// report and are skipped.
 func carried(b []byte) (lines [][]byte) {
 	if b[0] != '{' || b[len(b)-1] != '}' || bytes.Count(b, []byte(`\n`)) < 2 {
 		return nil
@@ -229,8 +229,8 @@ func carried(b []byte) (lines [][]byte) {
 	return lines
 }
 
-// listedText is what a line says that is a text in a list: "--- FAIL: TestLogin (0.00s)",
-// nil where it is none, or a word.
+// listedText returns the text of a line that is a string in a list: "--- FAIL: TestLogin
+// (0.00s)". It returns nil if the line is not one, or is a single word.
 func listedText(b []byte) []byte {
 	e := bytes.TrimSuffix(b, []byte(","))
 	if len(e) < 8 || e[0] != '"' || e[len(e)-1] != '"' || bytes.IndexByte(e, ' ') < 0 {
@@ -247,9 +247,9 @@ func listedText(b []byte) []byte {
 	return []byte(text)
 }
 
-// masked is a line, and its trimmed form b, with the user's masks; false for one
-// that counts for nothing: looprun's own and those that the user ignores. The result
-// holds until the next call.
+// masked returns a line, and its trimmed form b, with the user's masks applied. It returns
+// false for a line to ignore: looprun's own and those that the user ignores. The result is
+// valid until the next call.
 func (t *text) masked(full, b []byte) ([]byte, []byte, bool) {
 	if bytes.HasPrefix(b, []byte("looprun: ")) {
 		return nil, nil, false

@@ -7,7 +7,7 @@ import (
 	"github.com/looprun/looprun/internal/datetime"
 )
 
-// kind of a span that the scanner found in a line.
+// kind is the kind of a span that the scanner found in a line.
 type kind byte
 
 const (
@@ -22,9 +22,9 @@ const (
 	rootDir             // the directories of an absolute path
 )
 
-// token looks at the trigger byte b[k] (a digit, '/' or '\\') and says what the
-// span around it is: b[s:e] of kind kd. The span starts at or after from. For plain
-// text, e is where to go on looking. What numbers stay: numberKind.
+// token examines the trigger byte b[k] (a digit, '/' or '\\') and returns the span around it:
+// b[s:e] of kind kd. The span starts at or after from. For plain text, e is where to continue.
+// A number that stays as it is has numberKind.
 func (sc *scanner) token(b []byte, from, k int) (s, e int, kd kind) {
 	switch b[k] {
 	case '/':
@@ -42,7 +42,7 @@ func (sc *scanner) token(b []byte, from, k int) (s, e int, kd kind) {
 	return identifier(b, from, s, k)
 }
 
-// wordShape counts what a word is made of.
+// wordShape counts the kinds of characters in a word.
 type wordShape struct {
 	digits, hex, other, upper, changes int
 	run                                int // longest run of digits
@@ -108,8 +108,8 @@ func identifier(b []byte, from, s, k int) (int, int, kind) {
 	return s, e, plain
 }
 
-// id says whether an id is in the word b[s:e], and where: a UUID, a hash, what reads as
-// drawn at random.
+// id reports whether and where the word b[s:e] contains an id: a UUID, a hash, or a string
+// that looks random.
 func id(b []byte, from, s, e int, sh wordShape) (int, int, bool) {
 	if n := uuidAt(b, s); n > 0 {
 		return s, s + n, true
@@ -227,8 +227,8 @@ func mixedWord(b []byte, from, k, n int) (s, e int, kd kind, ok bool) {
 	return k, e, plain, true
 }
 
-// wholeNumber extends the digits b[k:n] over thousands separators and dotted parts:
-// it returns the end, how many digits there are and how many dotted parts.
+// wholeNumber extends the digits b[k:n] over thousands separators and dotted parts. It returns
+// the end, the number of digits and the number of dotted parts.
 func wholeNumber(b []byte, k, n int) (e, digits, parts int) {
 	e, digits, parts = n, n-k, 1
 	for n-k <= 3 && ascii.At(b, e) == ',' && ascii.Digits(b, e+1) == e+4 {

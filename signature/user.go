@@ -7,13 +7,13 @@ import (
 	"regexp/syntax"
 )
 
-// Source says where a user's pattern was written, for error messages.
+// Source is where a user's pattern was written, for error messages.
 type Source struct {
 	File string // "" for a flag
 	Line int    // from 1; 0 unknown
 }
 
-// String is "file:line", "file", or "" when nothing is known.
+// String returns "file:line", "file", or "" if nothing is known.
 func (s Source) String() string {
 	switch {
 	case s.File != "" && s.Line > 0:
@@ -32,23 +32,23 @@ func (s Source) errorf(format string, args ...any) error {
 	return err
 }
 
-// Pattern is a user's own regular expression (RE2), for Options.Mask and
-// Options.Ignore. It only runs on lines that have the text which every match has.
-// The zero value matches nothing.
+// Pattern is a user's own regular expression (RE2), for Options.Mask and Options.Ignore. It
+// runs only on lines that contain the literal text required by every match. The zero value
+// matches nothing.
 type Pattern struct {
 	re      *regexp.Regexp
 	literal []byte // every match contains it; empty: not known
 	with    string // what a mask puts in the place of a match
 }
 
-// NewPattern compiles a pattern. The error names the place of src and what is wrong.
+// NewPattern compiles a pattern. The error includes src and what is wrong.
 func NewPattern(expr string, src Source) (Pattern, error) {
 	re, lit, err := compileRegexp(expr, src)
 	return Pattern{re: re, literal: lit, with: "<mask>"}, err
 }
 
-// NewMask is NewPattern with a name of its own for what is masked: a match becomes
-// <name>. The name must be of letters, dashes and underscores.
+// NewMask is NewPattern with a name for the masked text: a match becomes <name>. The name may
+// contain only letters, dashes and underscores.
 func NewMask(expr, name string, src Source) (Pattern, error) {
 	for _, c := range []byte(name) {
 		if !letter(c) && c != '-' && c != '_' {
@@ -76,7 +76,7 @@ func compileRegexp(expr string, src Source) (*regexp.Regexp, []byte, error) {
 	return re, requiredLiteral(expr), nil
 }
 
-// requiredLiteral finds the longest text that every match of expr contains.
+// requiredLiteral returns the longest text that every match of expr contains.
 func requiredLiteral(expr string) []byte {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -114,8 +114,7 @@ func (p *Pattern) could(b []byte) bool {
 	return p.re != nil && (len(p.literal) == 0 || bytes.Contains(b, p.literal))
 }
 
-// Rule is a user's own extraction rule, for Options.Extract. The zero value finds
-// nothing.
+// Rule is a user's own extraction rule, for Options.Extract. The zero value finds nothing.
 type Rule struct {
 	id   string
 	fact factKind
@@ -124,9 +123,9 @@ type Rule struct {
 	name int // group of the regular expression that is the fact's text; 0 the match
 }
 
-// RuleText is a Rule as it is written in a configuration file.
+// RuleText is a Rule as written in a configuration file.
 type RuleText struct {
-	// ID names the rule in explanations; empty is "user".
+	// ID names the rule in explanations; empty means "user".
 	ID string
 	// Fact is what a match means: check, suite, diag, error, step, weak, pass or
 	// noise, as in rules.yaml.
@@ -138,10 +137,10 @@ type RuleText struct {
 	Source          Source
 }
 
-// userFacts are the facts that a rule of the user's can find.
+// userFacts lists the facts that a user's rule can find.
 var userFacts = [...]factKind{factCheck, factSuite, factDiag, factError, factStep, factWeak, factPass, factNoise}
 
-// FactNames are what [RuleText.Fact] can be.
+// FactNames returns the valid values of [RuleText.Fact].
 func FactNames() []string {
 	names := make([]string, len(userFacts))
 	for i, k := range userFacts {
@@ -150,7 +149,7 @@ func FactNames() []string {
 	return names
 }
 
-// NewRule compiles a rule. The error names the place of t.Source and what is wrong.
+// NewRule compiles a rule. The error includes t.Source and what is wrong.
 func NewRule(t RuleText) (Rule, error) {
 	r := Rule{id: t.ID}
 	if r.id == "" {
@@ -183,7 +182,7 @@ func NewRule(t RuleText) (Rule, error) {
 	return r, err
 }
 
-// userPatterns applies what the user brought.
+// userPatterns applies the user's patterns.
 type userPatterns struct {
 	mask, ignore []Pattern
 	extract      []Rule
@@ -200,8 +199,8 @@ func (u *userPatterns) ignored(b []byte) bool {
 	return false
 }
 
-// masked returns the line with every match replaced, if there is one. The result
-// may use dst.
+// masked returns the line with every match replaced, and whether there was one. The result may
+// use dst.
 func (u *userPatterns) masked(dst, b []byte) ([]byte, bool) {
 	changed := false
 	for i := range u.mask {
@@ -220,7 +219,7 @@ func (u *userPatterns) masked(dst, b []byte) ([]byte, bool) {
 	return append(dst, b...), true
 }
 
-// extracts asks the user's rules about a line. It returns whether one took it.
+// extracts applies the user's rules to a line. It reports whether one of them matched.
 func (u *userPatterns) extracts(x *extractor, f front) bool {
 	for i := range u.extract {
 		r := &u.extract[i]

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// xmlReader reads test and lint reports in XML in pieces of any size: elements with
-// a name and a verdict, or a name and a failure inside, are failing checks; elements
-// with a message and a line are findings.
+// xmlReader reads test and lint reports in XML, in pieces of any size. Elements with a name
+// and a verdict, or a name and a failure inside, are failing checks; elements with a message
+// and a line are findings.
 type xmlReader struct {
 	fi    *findings
 	tag   []byte // the tag being read, without < and >
@@ -30,7 +30,7 @@ type element struct {
 // maxTrace is how much text of one element is read, in bytes.
 const maxTrace = 8 << 10
 
-// xmlStart says whether a line begins a report in XML.
+// xmlStart reports whether a line begins a report in XML.
 func xmlStart(b []byte) bool {
 	if len(b) < 5 || b[0] != '<' {
 		return false
@@ -49,7 +49,7 @@ func (r *xmlReader) reset() {
 	*r = xmlReader{fi: r.fi, tag: r.tag[:0], open: r.open[:0], text: r.text[:0]}
 }
 
-// feed takes the next piece of the document.
+// feed reads the next piece of the document.
 func (r *xmlReader) feed(p []byte) {
 	r.began = true
 	for _, c := range p {
@@ -141,7 +141,7 @@ func (r *xmlReader) tagEnd(tag string) {
 	}
 }
 
-// attributes reads name="value" pairs.
+// attributes parses name="value" pairs.
 func attributes(s string, o *object) {
 	for {
 		key, rest, ok := strings.Cut(s, "=")
@@ -203,7 +203,7 @@ func (r *xmlReader) close() {
 	}
 }
 
-// failure is inside a failing check, or is a finding of its own.
+// failure handles an element that is inside a failing check or is a finding of its own.
 func (r *xmlReader) failure(e *element, text string) {
 	if e.attrs.get("line") != "" && (e.attrs.get("message", "msg") != "" || e.attrs.get("id") != "") {
 		r.found(e)
@@ -245,7 +245,7 @@ func (r *xmlReader) check(e *element) {
 	r.fi.lines(e.attrs.get("trace"))
 }
 
-// found takes a finding of a linter's report.
+// found records a finding of a linter's report.
 func (r *xmlReader) found(e *element) {
 	file := e.attrs.get(fileKeys...)
 	for i := len(r.open) - 1; i >= 0 && file == ""; i-- {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"text/template/parse"
 	"unicode/utf8"
 
@@ -16,7 +17,7 @@ import (
 	"github.com/looprun/looprun/protocol/rejection"
 )
 
-// What a template may hold.
+// Limits of a template.
 const (
 	minOptions     = 2
 	maxOptions     = 9
@@ -27,7 +28,7 @@ const (
 	maxDescription = 500
 )
 
-// optionID is the pattern of an id, for the schema; isID is the same as code.
+// optionID is the pattern of an id, for the schema; isID is the same in code.
 const optionID = `^[a-z][a-z0-9_-]*$`
 
 func isID(s string) bool {
@@ -36,7 +37,7 @@ func isID(s string) bool {
 	return s != "" && letter(rune(s[0])) && !strings.ContainsFunc(s, other)
 }
 
-// plain is text that is shown as it stands in the file.
+// plain returns a text that is shown as written in the file.
 func plain(s string) string { return termsafe.Line(s) }
 
 func shown(s string) string { return termsafe.Quoted(s, 40) }
@@ -52,10 +53,10 @@ func guardIDs() []string {
 	return append(ids, string(AnyGuard))
 }
 
-// optionsRemedy says what to do about too many options, and about too few.
+// optionsRemedy is how to fix too many options (false) and too few (true).
 var optionsRemedy = map[bool]string{false: "leave some out", true: "add one, such as {id: cancel, label: Cancel, action: cancel}"}
 
-// check reports what is wrong with the template beyond its form.
+// check reports problems of the template that are not problems of its form.
 func (t *Template) check(r *report) {
 	t.checkWording(r)
 	if r.doc.Has("guard") && !slices.Contains(guardIDs(), string(t.Guard)) {
@@ -81,7 +82,7 @@ func (t *Template) check(r *report) {
 func (t *Template) checkWording(r *report) {
 	variables := Variables()
 	for i := range variables {
-		if v := &variables[i]; of[v.Name] != nil && t.Guard != AnyGuard && slices.Contains(guardIDs(), string(t.Guard)) && !slices.Contains(of[v.Name], t.Guard) {
+		if v := &variables[i]; of()[v.Name] != nil && t.Guard != AnyGuard && slices.Contains(guardIDs(), string(t.Guard)) && !slices.Contains(of()[v.Name], t.Guard) {
 			v.Type = typeEmpty
 		}
 	}
@@ -92,7 +93,7 @@ func (t *Template) checkWording(r *report) {
 	}
 }
 
-// rehearse reports a question that says nothing in a made-up run.
+// rehearse reports a question that is empty in a sample run.
 func (t *Template) rehearse(r *report) {
 	state, trip := Sample(t.Guard)
 	text, err := fill(t.Question, newSource(state, trip, nil).facts(), textLimit)
@@ -115,8 +116,8 @@ func (t *Template) beyond() (problems problem.List) {
 	return problems
 }
 
-// of are the questions that have the variables of what the command says.
-var of = func() map[string][]core.GuardID {
+// of maps each variable for what the command reported to the questions that have it.
+var of = sync.OnceValue(func() map[string][]core.GuardID {
 	of := map[string][]core.GuardID{"Agent": {core.Rejection, core.Blocked, core.Clarification, core.LadderExhausted}}
 	for _, name := range []string{"ReasonType", "ReasonSummary", "ReasonDetail", "BlockingFactor", "Attempted", "Evidence", "Suggested", "SuggestedWhy", "Alternative", "Subtasks"} {
 		of[name] = []core.GuardID{core.Rejection}
@@ -125,7 +126,7 @@ var of = func() map[string][]core.GuardID {
 		of[name] = []core.GuardID{core.Blocked, core.Clarification, core.LadderExhausted}
 	}
 	return of
-}()
+})
 
 func (t *Template) checkTitles(r *report) {
 	literal(r, t.Header, maxHeader, "header")
@@ -140,8 +141,8 @@ func (t *Template) checkTitles(r *report) {
 	}
 }
 
-// literal checks a text that is shown as it stands: it is there, it is not too
-// long, and it mentions no variables.
+// literal checks a text that is shown as written: it must be present, must not be too long,
+// and must mention no variables.
 func literal(r *report, text string, most int, path ...any) {
 	name := path[len(path)-1]
 	n := utf8.RuneCountInString(text)
@@ -221,8 +222,8 @@ func (t *Template) checkID(r *report, i int) {
 	}
 }
 
-// meant is the action of an option that is called like one, or like a decision
-// about a rejection: to accept that is to reject the task.
+// meant returns the action of an option that is named like an action, or like a decision about
+// a rejection: accepting a rejection means rejecting the task.
 func (t *Template) meant(id string) core.Action {
 	if t.Guard == core.Rejection {
 		switch rejection.Decision(id) {
@@ -265,8 +266,8 @@ func (t *Template) checkAction(r *report, i int) {
 	}
 }
 
-// checkExtend: an option that goes on has to lift the limit that tripped, and
-// an option that lifts nothing must not look as if it did.
+// checkExtend checks that an option that continues extends the limit that tripped, and that an
+// option that extends nothing does not appear to.
 func (t *Template) checkExtend(r *report, i int) {
 	o := t.Options[i]
 	path := []any{"options", i, "extend"}
@@ -348,14 +349,14 @@ const maxRangeDepth = 2
 
 var functions = []string{"and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "len", "join"}
 
-// checker goes through a parsed text and gives every expression a type.
+// checker walks a parsed text and determines the type of every expression.
 type checker struct {
 	names  []string
 	types  map[string]VariableType
 	faults []fault
 }
 
-// scope is what a part of the text can refer to.
+// scope is the set of names that a part of the text can refer to.
 type scope struct {
 	dot    VariableType
 	own    map[string]VariableType // variables that a range declares
@@ -411,7 +412,7 @@ func (c *checker) noDeclarations(p *parse.PipeNode) {
 	}
 }
 
-// loop checks a range. It goes over a list only: a number would say how long it runs.
+// loop checks a range, which must be over a list: a number would determine how long it runs.
 func (c *checker) loop(n *parse.RangeNode, s scope) {
 	if t := c.pipe(n.Pipe, s); t != TypeList && t != typeUnknown {
 		c.fault(n.Pipe, "range wants a list", "lists are "+strings.Join(c.lists(), ", "))
@@ -445,7 +446,7 @@ func (c *checker) lists() []string {
 	return names
 }
 
-// pipe is the type of a | b | c.
+// pipe returns the type of a | b | c.
 func (c *checker) pipe(p *parse.PipeNode, s scope) VariableType {
 	var t VariableType
 	for i, cmd := range p.Cmds {
@@ -482,7 +483,7 @@ func (c *checker) command(cmd *parse.CommandNode, piped []VariableType, s scope)
 	return c.call(name, append(args, piped...))
 }
 
-// operand is the type of one value.
+// operand returns the type of one value.
 func (c *checker) operand(n parse.Node, s scope) VariableType {
 	switch n := n.(type) {
 	case *parse.DotNode:
@@ -527,7 +528,7 @@ func (c *checker) variable(n parse.Node, path []string) VariableType {
 	case !ok:
 		return c.fault(n, fmt.Sprintf("unknown variable {{.%s}}", termsafe.Cut(path[0], 40)), c.remedy(path[0]))
 	case t == typeEmpty:
-		return c.fault(n, fmt.Sprintf("{{.%s}} is always empty in this question", path[0]), fmt.Sprintf("remove it; the questions that have it are %v", of[path[0]]))
+		return c.fault(n, fmt.Sprintf("{{.%s}} is always empty in this question", path[0]), fmt.Sprintf("remove it; the questions that have it are %v", of()[path[0]]))
 	case len(path) > 1:
 		return c.fault(n, fmt.Sprintf("{{.%s}} is a %s and has no parts", path[0], t), "")
 	}

@@ -1,16 +1,15 @@
 // Package templates makes the question that is asked when a guard trips.
 //
-// A template is a YAML file for one guard: the wording of the question and the
-// options it offers. The built-in ones are in builtin/; a folder given to [Load]
-// replaces those it has files for, and a messages.yaml in it replaces single
-// texts. Wording can mention documented variables, such as {{.Summary}}, in the
-// syntax of text/template.
+// A template is a YAML file for one guard: the wording of the question and the options it
+// offers. The built-in ones are in builtin/. The files in a folder given to [Load] replace the
+// built-in ones for the same guards, and a messages.yaml in it replaces single texts. Wording
+// can mention documented variables, such as {{.Summary}}, in the syntax of text/template.
 //
-// What a command printed is data here: it fills in variables, cleaned of
-// everything that is no text, and is never read as template text. Templates have
-// no functions that could run for long or fail, and their output is bounded:
-// what [Check] and [Load] let through always gives a question.
+// A command's output is treated as data: it fills in variables, cleaned of everything that is
+// not text, and is never parsed as a template. Templates have no functions that could run for
+// long or fail, and their output is bounded: files that pass [Check] and [Load] always produce
+// a question.
 //
 // [Check], [Init], [WriteSchema] and [WriteVariables], and the methods List, Show and Render
-// of a [Set], are the authors' side: what the template commands print.
+// of a [Set], are for authors: they produce the output of the template commands.
 package templates

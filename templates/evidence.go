@@ -20,7 +20,8 @@ const (
 	shownWords   = 240
 )
 
-// details are the evidence in words below the sentence: an empty line is between its parts.
+// details returns the evidence in words below the sentence, with an empty line between its
+// parts.
 func (s *source) details(values facts, sentence string) []string {
 	var lines []string
 	part := func(more ...string) {
@@ -76,7 +77,7 @@ func full(lines []string) []string {
 	return out
 }
 
-// checks are the failing checks, each on a line with why it fails.
+// checks returns the failing checks, one per line, each with the reason why it fails.
 func (s *source) checks() []string {
 	width := 0
 	for _, f := range s.has.Failing {
@@ -109,7 +110,7 @@ func (s *source) checksOrNone() []string {
 	return s.checks()
 }
 
-// before are the answers that were given before, newest first.
+// before returns the earlier answers, newest first.
 func (s *source) before() []string {
 	var lines []string
 	for _, a := range s.has.Before {
@@ -121,7 +122,8 @@ func (s *source) before() []string {
 	return lines
 }
 
-// askedBefore is what the command asked; a guard's question is told by its answer.
+// askedBefore returns the text of the command's question. It is empty for a guard's question,
+// which the answer makes clear.
 func askedBefore(a core.PastAnswer) string {
 	if a.Guard != "" {
 		return ""
@@ -129,7 +131,7 @@ func askedBefore(a core.PastAnswer) string {
 	return line(a.Question, lineLength)
 }
 
-// place is where the question comes from, with the task as the command names it.
+// place returns where the question comes from, with the task as the command names it.
 func (s *source) place() any {
 	e := s.has
 	e.Task, _ = s.task().(string)
@@ -141,7 +143,7 @@ func (s *source) place() any {
 	return e.Place()
 }
 
-// program is the command by the name that a person calls it.
+// program returns the command's name as a person would say it.
 func (s *source) program() any {
 	argv := s.state.Command
 	if len(argv) == 0 || core.CommandLine(argv) != strings.Join(argv, " ") {
@@ -150,7 +152,7 @@ func (s *source) program() any {
 	return line(filepath.Base(argv[0]), shownCommand)
 }
 
-// who is what failed, as the beginning of a sentence.
+// who returns the name of whatever failed, to begin a sentence with.
 func (s *source) who() any {
 	if s.has.Checked && s.has.Who != s.has.Command {
 		return s.texts.say("who_check", facts{"Label": cells.Cut(s.has.Who, shownCommand)})
@@ -158,7 +160,7 @@ func (s *source) who() any {
 	return s.named(s.has.Who)
 }
 
-// named is a command within a sentence: of several words it has marks around it.
+// named returns a command for use within a sentence; if it has several words, it is quoted.
 func (s *source) named(command string) string {
 	label := cells.Cut(command, shownCommand)
 	if !strings.Contains(label, " ") {
@@ -174,13 +176,13 @@ func (s *source) how() any {
 	return s.texts.say("how_"+string(s.has.How), facts{"Signal": core.SignalName(s.has.Code)})
 }
 
-// ofLast reports whether the question is about the last iteration, and its sentence does
-// not say how that ended.
+// ofLast reports whether the question is about the last iteration and its sentence does not
+// already describe how that ended.
 func (s *source) ofLast() bool {
 	return !s.trip.During && s.trip.Guard != core.ConsecutiveErrors && !isProtocol(s.trip.Guard)
 }
 
-// endCode is the exit code where it is all that is known of the end.
+// endCode returns the exit code if nothing else is known about the end.
 func (s *source) endCode() any {
 	if s.has.How != core.HowExited {
 		return 0
@@ -188,7 +190,7 @@ func (s *source) endCode() any {
 	return s.has.Code
 }
 
-// alike reports whether the errors in a row all ended in the same way.
+// alike reports whether the consecutive errors all ended in the same way.
 func (s *source) alike() any {
 	errs := s.state.Errors
 	errs = errs[max(0, len(errs)-max(1, s.state.ErrorRun)):]
@@ -218,7 +220,7 @@ func (s *source) failingOf() any {
 	return ""
 }
 
-// trend is how many checks failed in each iteration; empty where there was but one.
+// trend returns how many checks failed in each iteration; empty if there was only one.
 func (s *source) trend() any {
 	var parts []string
 	for i, n := range s.has.Trend {
@@ -233,7 +235,7 @@ func (s *source) trend() any {
 	return strings.Join(parts, " → ")
 }
 
-// output are the lines to show; none where the checks that fail say more.
+// output returns the lines of output to show; none if the failing checks are more informative.
 func (s *source) output() any {
 	if s.has.Progress != nil && s.has.Progress.Failing > 0 {
 		return []string{}
@@ -248,7 +250,7 @@ func (s *source) quiet() any {
 	return ""
 }
 
-// progressing reports whether fewer checks fail than two iterations before.
+// progressing reports whether fewer checks fail than two iterations earlier.
 func (s *source) progressing() any {
 	n := len(s.has.Trend)
 	return n > 1 && s.has.Trend[n-1] < s.has.Trend[max(0, n-3)]

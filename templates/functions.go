@@ -6,8 +6,8 @@ import (
 	"text/template/parse"
 )
 
-// call is the type of what a function gives for arguments of those types. What
-// it lets through cannot fail when the text is filled in.
+// call returns the type of a function's result for arguments of those types. A call that it
+// accepts cannot fail when the text is filled in.
 func (c *checker) call(name *parse.IdentifierNode, args []VariableType) VariableType {
 	if slices.Contains(args, typeUnknown) {
 		return typeUnknown
@@ -44,7 +44,7 @@ func (c *checker) call(name *parse.IdentifierNode, args []VariableType) Variable
 	return c.fault(name, "join wants a text and a list", `write {{join ", " .Errors}}`)
 }
 
-// alike reports whether all have one type, and that one of these.
+// alike reports whether all arguments have the same type, and that type is in of.
 func alike(args []VariableType, of ...VariableType) bool {
 	for _, t := range args {
 		if t != args[0] || !slices.Contains(of, t) {
@@ -65,8 +65,8 @@ func (c *checker) fixed(name *parse.IdentifierNode, args []VariableType, n int, 
 	return result
 }
 
-// choice is the type of and, or: one of the values, so they have one type, or
-// they are only asked about and the result is a bool in all but name.
+// choice returns the type of and, or. The result is one of the values, so it has their common
+// type; if they differ, it can only be tested, like a bool.
 func (c *checker) choice(name *parse.IdentifierNode, args []VariableType) VariableType {
 	if len(args) == 0 {
 		return c.fault(name, name.Ident+" wants values", "")
@@ -79,5 +79,5 @@ func (c *checker) choice(name *parse.IdentifierNode, args []VariableType) Variab
 	return args[0]
 }
 
-// typeMixed is a value of one of several types: good for asking about only.
+// typeMixed is the type of a value that has one of several types and can only be tested.
 const typeMixed VariableType = "mixed"

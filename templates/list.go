@@ -13,8 +13,8 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// List prints one line a template: guard, options, default and file. Where one
-// is exclusive it says so.
+// List prints one line per template: guard, options, default and file. Exclusive templates are
+// marked.
 func (s *Set) List(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "GUARD\tOPTIONS\tDEFAULT\tFILE")
@@ -32,8 +32,8 @@ func (s *Set) List(w io.Writer) error {
 	return t.Flush()
 }
 
-// Show prints the file of the template that asks for the guard, after a comment
-// that says where it is. An unknown guard is an error that names the nearest.
+// Show prints the file of the template that asks for the guard, after a comment with its
+// location. For an unknown guard it returns an error that names the nearest one.
 func (s *Set) Show(w io.Writer, guard core.GuardID) error {
 	if err := KnownGuard(guard); err != nil {
 		return err
@@ -42,8 +42,8 @@ func (s *Set) Show(w io.Writer, guard core.GuardID) error {
 	return write(w, []byte("# "+termsafe.Line(t.File)+"\n"+termsafe.Text(string(t.source))))
 }
 
-// KnownGuard is an error for an id that is no guard's, with the nearest one, or
-// with all of them when none is near.
+// KnownGuard returns an error for an id that is not a guard's. The error names the nearest
+// one, or all of them if none is near.
 func KnownGuard(guard core.GuardID) error {
 	if slices.Contains(guardIDs(), string(guard)) {
 		return nil

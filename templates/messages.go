@@ -15,17 +15,17 @@ import (
 	"github.com/looprun/looprun/protocol/signal"
 )
 
-// messagesFile is the file of a pack that holds the other texts.
+// messagesFile is the file in a pack that contains the other texts.
 const messagesFile = "messages.yaml"
 
 // Message is a text of messages.yaml.
 type Message struct {
 	Key string `json:"key"`
-	// Variables are what it can mention.
+	// Variables are the variables that it can mention.
 	Variables []Variable `json:"variables,omitempty"`
 }
 
-// own lists variables that only some messages have, as "Name:type".
+// own returns variables that only some messages have, given as "Name:type".
 func own(names ...string) []Variable {
 	var list []Variable
 	for _, n := range names {
@@ -69,8 +69,8 @@ var messageVariables = map[string]string{
 	"Estimate": "how long it takes; may be empty",
 }
 
-// Messages lists the texts of messages.yaml in alphabetical order of their
-// keys, with what each can mention.
+// Messages returns the texts of messages.yaml, sorted by key, with the variables that each can
+// mention.
 func Messages() []Message {
 	all := messageKinds()
 	list := make([]Message, 0, len(all))
@@ -80,7 +80,7 @@ func Messages() []Message {
 	return list
 }
 
-// messageKinds says what every text can mention.
+// messageKinds returns the variables that each text can mention, by key.
 func messageKinds() map[string][]Variable {
 	kinds := map[string][]Variable{
 		"detail_not_offered": own("Label:text", "Why:text"),
@@ -131,14 +131,14 @@ func messageKinds() map[string][]Variable {
 	return kinds
 }
 
-// messages are texts by their keys; what is not in texts is in below, and below the last
-// are those of the built-in pack.
+// messages holds texts by key. Keys that are not in texts are looked up in below, and finally
+// in the built-in pack.
 type messages struct {
 	texts map[string]string
 	below *messages
 }
 
-// say fills the text in. It is empty for a key that nobody wrote.
+// say returns the text with its values filled in; empty for a key without a text.
 func (m *messages) say(key string, values facts) string {
 	for ; m != nil; m = m.below {
 		if src, ok := m.texts[key]; ok {
@@ -150,7 +150,7 @@ func (m *messages) say(key string, values facts) string {
 	return text
 }
 
-// parseMessages reads a messages.yaml, which need not have all keys.
+// parseMessages parses a messages.yaml, which need not have all keys.
 func parseMessages(name string, data []byte) (*messages, problem.List) {
 	var texts map[string]string
 	doc, err := strictyaml.Decode(name, data, &texts)

@@ -21,14 +21,14 @@ import (
 //go:embed builtin/*.yaml
 var builtinFiles embed.FS
 
-// pack is what one folder holds.
+// pack is the contents of one folder.
 type pack struct {
 	templates []*Template
 	messages  *messages
 }
 
-// builtinTemplates reads the templates of the built-in pack once, when they are first
-// needed. That all in the pack is as a pack has to be is for the tests to see.
+// builtinTemplates reads the templates of the built-in pack once, when they are first needed.
+// Tests check that the pack is valid.
 var builtinTemplates = sync.OnceValues(func() ([]*Template, error) {
 	entries, err := builtinFiles.ReadDir("builtin")
 	if err != nil {
@@ -46,7 +46,7 @@ var builtinTemplates = sync.OnceValues(func() ([]*Template, error) {
 	return list, slices.Concat(found...).Err()
 })
 
-// builtinTexts are the other texts of the built-in pack, read once as well.
+// builtinTexts returns the other texts of the built-in pack, also read only once.
 var builtinTexts = sync.OnceValue(func() (texts map[string]string) {
 	name := path.Join("builtin", messagesFile)
 	if data, err := builtinFiles.ReadFile(name); err == nil {
@@ -55,7 +55,7 @@ var builtinTexts = sync.OnceValue(func() (texts map[string]string) {
 	return texts
 })
 
-// readPack reads a folder. It is an error if there are no templates in it.
+// readPack reads a folder. A folder without YAML files is an error.
 func readPack(dir string) (*pack, problem.List) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -78,7 +78,7 @@ func isYAML(name string) bool {
 	return ext == ".yaml" || ext == ".yml"
 }
 
-// loadPack reads the files, of which none may be for the guard of another.
+// loadPack reads the files. Two files for the same guard are an error.
 func loadPack(names []string, read func(string) ([]byte, error)) (*pack, problem.List) {
 	p := &pack{}
 	var problems problem.List
@@ -110,7 +110,7 @@ func loadPack(names []string, read func(string) ([]byte, error)) (*pack, problem
 	return p, problems
 }
 
-// readFile reads a regular file, and no more of it than is ever parsed.
+// readFile reads a regular file, up to the maximum size that is parsed.
 func readFile(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -127,7 +127,7 @@ func readFile(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, strictyaml.MaxSize+1))
 }
 
-// reason is the error without the path, which the problem names already.
+// reason returns the error without the path, which the problem already names.
 func reason(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -136,9 +136,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Check reports everything that is wrong with the files, and with the files of
-// the folders, at those paths. The error is a list of problems, each with file,
-// line and column.
+// Check reports everything that is wrong with the files and folders at those paths. The error
+// is a list of problems, each with file, line and column.
 func Check(paths ...string) error {
 	var problems problem.List
 	for _, p := range paths {

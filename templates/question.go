@@ -7,10 +7,10 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Question makes the question for a trip. It always carries the evidence, as data and
-// in words: where it comes from, what fails and why, the last words of the work, what
-// was answered before, and how far the run is. The id is left to the caller. An error means that a template could not be filled in; files that
-// [Load] has taken do not give one.
+// Question returns the question for a trip. It always includes the evidence, as data and in
+// words: where it comes from, what fails and why, the work's last lines, earlier answers, and
+// the progress of the run. The caller sets the id. An error means that a template could not be
+// filled in, which cannot happen with files that [Load] accepted.
 func (s *Set) Question(state *core.State, trip core.Trip) (core.Question, error) {
 	t := s.Template(trip.Guard)
 	src := newSource(state, trip, s.texts)
@@ -53,7 +53,7 @@ func (o Option) fill(values facts) (core.Option, error) {
 	return filled, err
 }
 
-// missing says what the option requires and is not there; "" for nothing.
+// missing returns why a requirement of the option is not met; "" if all are.
 func (s *Set) missing(o Option, src *source) string {
 	state := src.state
 	for _, need := range o.Requires {
@@ -87,6 +87,6 @@ func indented(lines []string) []string {
 	return out
 }
 
-// Text words what the loop itself adds to a question; it makes the set
-// [core.Texts]. An unknown key gives nothing.
+// Text returns the wording of the loop's own additions to a question; with it the set
+// implements [core.Texts]. An unknown key gives an empty text.
 func (s *Set) Text(key string, values map[string]any) string { return s.texts.say(key, facts(values)) }

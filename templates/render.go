@@ -13,19 +13,19 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Format is how a question is shown.
+// Format is an output format for questions.
 type Format string
 
 // The formats.
 const (
-	// FormatText is plain lines of any length, with the ids of the options.
+	// FormatText is plain lines of any length, including the ids of the options.
 	FormatText Format = "text"
-	// FormatJSON is the question as it is in the journal.
+	// FormatJSON is the question as written in the journal.
 	FormatJSON Format = "json"
 )
 
-// Render prints the question. How the prompt shows it is the affair of the
-// prompt: package user has a preview of its own.
+// Render prints the question. It does not show how the prompt looks; package user has its own
+// preview.
 func (s *Set) Render(w io.Writer, q core.Question, f Format) error {
 	var b bytes.Buffer
 	switch f {
@@ -65,7 +65,7 @@ func (s *Set) renderText(b *bytes.Buffer, q core.Question) {
 	}
 }
 
-// detailLines are the details, of which one can have several lines.
+// detailLines returns the lines of the details, each of which can have several.
 func detailLines(q core.Question) []string {
 	var lines []string
 	for _, d := range q.Details {
@@ -76,7 +76,7 @@ func detailLines(q core.Question) []string {
 	return lines
 }
 
-// notes say who may answer, and what happens when nobody does.
+// notes returns notes on who may answer, and on what happens if nobody does.
 func (s *Set) notes(q core.Question) []string {
 	var notes []string
 	if q.Exclusive || q.Mandatory {

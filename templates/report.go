@@ -10,8 +10,8 @@ import (
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
-// report collects the problems of one file. A second problem at one place is
-// left out: it comes from the first.
+// report collects the problems of one file. A second problem at the same place is left out,
+// because it results from the first.
 type report struct {
 	doc      *strictyaml.Document
 	problems problem.List
@@ -24,19 +24,19 @@ func (r *report) add(p problem.Problem) {
 	}
 }
 
-// value reports a problem at the value that the path leads to.
+// value reports a problem with the value at the path.
 func (r *report) value(text, remedy string, path ...any) {
 	r.add(r.doc.Problem(text, remedy, path...))
 }
 
-// key reports a problem at the key that the path ends with.
+// key reports a problem with the last key of the path.
 func (r *report) key(text, remedy string, path ...any) {
 	p := r.doc.Problem(text, remedy, path...)
 	p.Line, p.Column = r.doc.KeyPos(path...)
 	r.add(p)
 }
 
-// visible reports characters that are not seen, or change how others are.
+// visible reports characters that are invisible, or that change how others look.
 func (r *report) visible(text string, path ...any) {
 	hidden := func(c rune) bool { return !unicode.IsGraphic(c) && !strings.ContainsRune("\n\t\u200d", c) }
 	if i := strings.IndexFunc(text, hidden); i >= 0 {
@@ -44,7 +44,7 @@ func (r *report) visible(text string, path ...any) {
 	}
 }
 
-// faults reports what is wrong with the wording at the path.
+// faults reports problems with the wording at the path.
 func (r *report) faults(faults []fault, path ...any) {
 	for _, f := range faults {
 		p := r.doc.ProblemIn(f.offset, f.text, f.remedy, path...)

@@ -10,8 +10,8 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// Sample is a made-up run in which that guard has just tripped, for previews
-// where there is no real one.
+// Sample returns a made-up run in which that guard has just tripped, for previews without a
+// real run.
 func Sample(guard core.GuardID) (*core.State, core.Trip) {
 	if guard == AnyGuard {
 		guard = "some_guard"
@@ -104,7 +104,7 @@ func sampleSignal(guard core.GuardID) signal.Signal {
 	}
 }
 
-// sampleLadder fails three approaches of the work itself, and two experts.
+// sampleLadder records three failed approaches of the work itself and two failed experts.
 func sampleLadder(s *core.State) {
 	s.Task = s.Name
 	s.Rungs = ladder.Config{
@@ -123,7 +123,8 @@ func sampleLadder(s *core.State) {
 	}
 }
 
-// sampleIteration fails three checks, from the fourth on two, or as an error.
+// sampleIteration returns an iteration with three failing checks, two from the fourth
+// iteration on, or one that ended as an error.
 func sampleIteration(i int, isError bool) core.IterationFinished {
 	d := core.IterationFinished{
 		Iteration: i, Outcome: core.OutcomeNotDone, ExitCode: 1, DurationMS: 25_000,

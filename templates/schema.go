@@ -10,17 +10,17 @@ import (
 	"github.com/looprun/looprun/internal/strictjson"
 )
 
-// object is one JSON Schema.
+// object is a JSON Schema.
 type object = strictjson.Schema
 
-// WriteSchema prints the JSON Schema (2020-12) of a template file. Its
-// x-variables lists what wording can mention.
+// WriteSchema prints the JSON Schema (2020-12) of a template file. Its x-variables lists the
+// variables that wording can mention.
 func WriteSchema(w io.Writer) error { return write(w, templateSchema()) }
 
 // WriteMessagesSchema prints the JSON Schema (2020-12) of messages.yaml.
 func WriteMessagesSchema(w io.Writer) error { return write(w, messagesSchema()) }
 
-// WriteVariables prints a table of what wording can mention.
+// WriteVariables prints a table of the variables that wording can mention.
 func WriteVariables(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, v := range questionVariables {
@@ -34,25 +34,26 @@ func write(w io.Writer, data []byte) error {
 	return err
 }
 
-// scalar are the types of a text: YAML takes a bare 300 for a number, and looprun
-// for the text that it is written as.
+// scalar are the types of a text: YAML takes a bare 300 for a number, and looprun for the text
+// as written.
 var scalar = []string{"string", "number", "boolean"}
 
-// text is a text that may not be empty.
+// text returns the schema of a text that must not be empty.
 func text(description string, most int) object {
 	o := anyText(description, most)
 	o["minLength"], o["pattern"] = 1, `\S` // white space alone is empty
 	return o
 }
 
-// fixed is a text that mentions no variables.
+// fixed returns the schema of a text that mentions no variables.
 func fixed(description string, most int) object {
 	o := text(description, most)
 	o["not"] = object{"type": "string", "pattern": `\{\{`}
 	return o
 }
 
-// anyText is a text, also an empty one; most is how many characters it may have, zero any number.
+// anyText returns the schema of a text that may be empty; most is its maximum length in
+// characters, or zero for no limit.
 func anyText(description string, most int) object {
 	o := object{"type": scalar, "description": description}
 	if most > 0 {
@@ -84,12 +85,12 @@ func templateSchema() []byte {
 	})
 }
 
-// actions is a schema of the options that have one of these actions.
+// actions returns a schema that matches options with one of these actions.
 func actions(of ...core.Action) object {
 	return object{"properties": object{"action": object{"enum": of}}, "required": []string{"action"}}
 }
 
-// continuing are the actions that go on, others those that do not.
+// continuing returns the actions that continue the run, and the others.
 func continuing() (continuing, others []core.Action) {
 	for _, a := range core.Actions() {
 		if a.Continues() {
@@ -101,8 +102,8 @@ func continuing() (continuing, others []core.Action) {
 	return continuing, others
 }
 
-// extending says which questions have options that extend a limit: those of
-// limits, and there each option that goes on.
+// extending returns rules for which options extend a limit: in questions about limits, every
+// option that continues, and no option elsewhere.
 func extending() []object {
 	goOn, _ := continuing()
 	options := func(schema object) object { return object{"properties": object{"options": object{"items": schema}}} }
@@ -157,7 +158,8 @@ func optionSchema() object {
 		"if":   actions(core.ActionRun),
 		"then": object{"required": []string{"command"}},
 		"else": object{"properties": object{"command": false}},
-		// What does not go on has no next iteration to guide, and extends nothing.
+		// An action that does not continue has no next iteration to guide, and extends
+		// nothing.
 		"allOf": []object{{
 			"if": actions(others...), "then": object{"properties": object{"extend": false, "guidance": false}},
 		}},

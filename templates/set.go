@@ -9,9 +9,9 @@ import (
 	"github.com/looprun/looprun/internal/problem"
 )
 
-// Set is the templates of a run: one for each guard, and one for all others. It
-// makes the questions, as [core.Questions]. Make one with [Load]; it does not
-// change afterwards and can be used by several goroutines.
+// Set holds the templates of a run: one for each guard, and one for all others. It makes the
+// questions, as [core.Questions]. Create one with [Load]; it is immutable and safe for
+// concurrent use.
 type Set struct {
 	templates map[core.GuardID]*Template
 	texts     *messages
@@ -20,12 +20,12 @@ type Set struct {
 
 var _ core.Questions = (*Set)(nil)
 
-// Load reads the folders over the built-in templates. For each guard the first
-// folder that has a template for it is taken, whole; for each other text the
-// first messages.yaml that has it. Without folders it gives the built-in ones.
+// Load reads the folders, which take precedence over the built-in templates. For each guard,
+// the template comes whole from the first folder that has one; for each other text, from the
+// first messages.yaml that has it. Without folders, Load returns the built-in templates.
 //
-// The error holds everything that is wrong with any file in any folder, each
-// with file, line and column.
+// The error contains everything that is wrong with any file in any folder, each with file,
+// line and column.
 func Load(dirs ...string) (*Set, error) {
 	builtin, err := builtinTemplates()
 	if err != nil {
@@ -58,16 +58,15 @@ func (s *Set) add(list []*Template) {
 	}
 }
 
-// WithDebug returns a set that knows whether there is a debug command, for
-// options that require one. A set is made without.
+// WithDebug returns a copy of the set that knows whether there is a debug command, for options
+// that require one. A new set assumes there is none.
 func (s *Set) WithDebug(configured bool) *Set {
 	with := *s
 	with.debug = configured
 	return &with
 }
 
-// Template is the template that asks for the guard: its own, or that of
-// [AnyGuard].
+// Template returns the template for the guard: its own, or that of [AnyGuard].
 func (s *Set) Template(guard core.GuardID) *Template {
 	if t, ok := s.templates[guard]; ok {
 		return t
@@ -75,8 +74,8 @@ func (s *Set) Template(guard core.GuardID) *Template {
 	return s.templates[AnyGuard]
 }
 
-// Templates lists all: those of guards in the order in which they ask, those
-// about what the command said, and that of [AnyGuard].
+// Templates returns all templates: those of guards in the order in which they ask, those about
+// the command's messages, and that of [AnyGuard].
 func (s *Set) Templates() []*Template {
 	list := make([]*Template, 0, len(s.templates))
 	for _, t := range s.templates {
@@ -88,9 +87,9 @@ func (s *Set) Templates() []*Template {
 	return list
 }
 
-// Known are the questions with all options that rules of policies can name: of looprun's
-// own guards, and of others, whose questions are that of [AnyGuard] where no template is for
-// them.
+// Known returns the questions with all the options that policy rules can name: those of
+// looprun's own guards, and of others. Another guard has the question of [AnyGuard] if it has
+// no template.
 func (s *Set) Known(others ...core.GuardID) map[core.GuardID]core.Question {
 	known := map[core.GuardID]core.Question{}
 	for _, t := range s.Templates() {
@@ -108,7 +107,7 @@ func (s *Set) Known(others ...core.GuardID) map[core.GuardID]core.Question {
 	return known
 }
 
-// Review is the option that a person is offered on every question.
+// Review returns the option that a person is offered in every question.
 func (s *Set) Review() core.Option {
 	return core.Option{
 		ID: string(core.ActionReview), Action: core.ActionReview,
@@ -116,12 +115,12 @@ func (s *Set) Review() core.Option {
 	}
 }
 
-// AcceptedWarning is what is printed when a partial result was accepted.
+// AcceptedWarning returns the warning to print when a partial result was accepted.
 func (s *Set) AcceptedWarning(guard core.GuardID) string {
 	return s.texts.say("accepted_warning", facts{"Guard": string(guard)})
 }
 
-// Summary says how far the work is, in the words of the set.
+// Summary returns the progress of the work, in the words of the set.
 func (s *Set) Summary(state *core.State) string {
 	text, _ := (&source{state: state, texts: s.texts}).summary().(string)
 	return text

@@ -14,16 +14,16 @@ import (
 //go:embed starter/*.yaml
 var starterFiles embed.FS
 
-// The names of the schemas that Init writes beside the files they describe.
+// The names of the schemas that Init writes next to the files they describe.
 const (
 	templateSchemaFile = "template.schema.json"
 	messagesSchemaFile = "messages.schema.json"
 )
 
-// Init writes a pack to start from into the folder, which is made if needed: a
-// template with comments, the other texts as comments, and the schemas for
-// editors. It returns the paths written. No file is overwritten: if one of them
-// is there already, nothing is written and the error wraps [fs.ErrExist].
+// Init writes a starter pack into the folder, which is created if needed: a template with
+// comments, the other texts as comments, and the schemas for editors. It returns the paths
+// written. No file is overwritten: if one of them already exists, nothing is written and the
+// error wraps [fs.ErrExist].
 func Init(dir string) ([]string, error) {
 	template, err := starterFiles.ReadFile("starter/max_iterations.yaml")
 	if err != nil {
@@ -70,7 +70,7 @@ func writeNew(name string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// starterMessages is the built-in messages.yaml with all but one text as comments.
+// starterMessages returns the built-in messages.yaml with all but one text commented out.
 func starterMessages() ([]byte, error) {
 	data, err := builtinFiles.ReadFile("builtin/" + messagesFile)
 	if err != nil {

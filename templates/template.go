@@ -14,25 +14,25 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// AnyGuard is the guard of the template for guards that have none of their own.
+// AnyGuard is the guard of the template for guards without a template of their own.
 const AnyGuard core.GuardID = "*"
 
-// Template is the question for one guard, as its file has it.
+// Template is the question for one guard, as written in its file.
 type Template struct {
 	Guard  core.GuardID
 	Header string
-	// Short is at most 12 characters; it is never empty.
+	// Short has at most 12 characters; it is never empty.
 	Short string
-	// Question is the wording, with its variables not filled in.
+	// Question is the wording, with its variables not yet filled in.
 	Question string
-	// Default is the option for detached mode defaults; empty: none.
+	// Default is the option for detached mode defaults; empty if there is none.
 	Default string
-	// Exclusive says that only a person may answer, and Never which actions only a
+	// Exclusive means that only a person may answer. Never lists the actions that only a
 	// person may take.
 	Exclusive bool
 	Never     []core.Action
 	Options   []Option
-	// File is where it was read from; built-in files begin with "builtin/".
+	// File is the path it was read from; built-in files begin with "builtin/".
 	File string
 
 	source       []byte
@@ -40,14 +40,14 @@ type Template struct {
 	line, column int // of the guard
 }
 
-// Option is an option as the file has it: wording is not filled in.
+// Option is an option as written in the file, with its wording not yet filled in.
 type Option struct {
 	core.Option
-	// Requires are what has to be there for the option to be offered.
+	// Requires lists the conditions for offering the option.
 	Requires []string
 }
 
-// OptionIDs lists the ids of the options in their order.
+// OptionIDs returns the ids of the options in order.
 func (t *Template) OptionIDs() []string {
 	ids := make([]string, len(t.Options))
 	for i, o := range t.Options {
@@ -95,12 +95,12 @@ func (e extendFile) extend() core.Extend {
 	}
 }
 
-// amount is a number, or a percentage of the limit the run began with.
+// amount is a number, or a percentage of the run's original limit.
 type amount struct{ value, percent float64 }
 
 const maxAmount = 1e12
 
-// UnmarshalText reads 2.5 or 50%.
+// UnmarshalText parses 2.5 or 50%.
 func (a *amount) UnmarshalText(b []byte) error {
 	text, isPercent := strings.CutSuffix(string(b), "%")
 	v, err := strconv.ParseFloat(text, 64)
@@ -118,7 +118,7 @@ func (a *amount) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// needs are what an option can require.
+// needs are the possible requirements of an option.
 var needs = []string{"check", "promise", "debug", "signature", "subtasks", "alternative"}
 
 // needList is one need or a list of them.
@@ -140,7 +140,7 @@ func (l *needList) FromYAML(value any) error {
 	return nil
 }
 
-// parseTemplate reads a template file and reports all that is wrong with it.
+// parseTemplate parses a template file and returns everything that is wrong with it.
 func parseTemplate(name string, data []byte) (*Template, problem.List) {
 	t, r := readTemplate(name, data)
 	if r.doc.Has() {
@@ -152,7 +152,7 @@ func parseTemplate(name string, data []byte) (*Template, problem.List) {
 	return t, r.problems
 }
 
-// readTemplate reads a template file, and reports what is wrong with its form.
+// readTemplate parses a template file and reports problems of its form.
 func readTemplate(name string, data []byte) (*Template, *report) {
 	var f templateFile
 	doc, err := strictyaml.Decode(name, data, &f)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"text/template"
 	"text/template/parse"
 	"unicode/utf8"
@@ -13,19 +14,19 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Bounds of what wording becomes, in bytes. What is longer is cut.
+// Limits of the filled-in wording, in bytes. Longer texts are cut.
 const (
 	textLimit     = 4 << 10
 	guidanceLimit = 16 << 10
 )
 
-// fault is what is wrong with wording, at a byte offset in it.
+// fault is a problem with wording, at a byte offset in it.
 type fault struct {
 	offset       int
 	text, remedy string
 }
 
-// read parses the wording, and says what else it defines.
+// read parses the wording and returns everything that it defines.
 func read(src string) (tree *parse.Tree, all map[string]*parse.Tree, err error) {
 	tree, all = parse.New("text"), map[string]*parse.Tree{}
 	tree.Mode = parse.SkipFuncCheck
@@ -33,8 +34,8 @@ func read(src string) (tree *parse.Tree, all map[string]*parse.Tree, err error) 
 	return tree, all, err
 }
 
-// faultsIn checks that nothing in the wording can fail, run for long or mention what is
-// not there when it is filled in.
+// faultsIn checks that filling in the wording cannot fail, run for long or mention unknown
+// variables.
 func faultsIn(src string, known []Variable) []fault {
 	if src == "" {
 		return nil
@@ -53,7 +54,7 @@ func faultsIn(src string, known []Variable) []fault {
 			c.fault(tree.Root, "define and block are not supported", "write the text where it is needed")
 		}
 	}
-	for _, at := range almost.FindAllStringSubmatchIndex(src, -1) {
+	for _, at := range almost().FindAllStringSubmatchIndex(src, -1) {
 		name := src[at[2]:at[3]]
 		if i := slices.IndexFunc(c.names, func(of string) bool { return strings.EqualFold(of, name) }); i >= 0 {
 			c.faults = append(c.faults, fault{at[0], termsafe.Line(src[at[0]:at[1]]) + " is shown as it is", "write {{." + c.names[i] + "}}"})
@@ -65,13 +66,15 @@ func faultsIn(src string, known []Variable) []fault {
 	return c.faults
 }
 
-// almost is what looks like a variable and is none.
-var almost = regexp.MustCompile(`(?:\$\{|\B\{\.)(\w+)\}(?:\b|[^}]|$)`)
+// almost matches text that looks like a variable but is not one.
+var almost = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\$\{|\B\{\.)(\w+)\}(?:\b|[^}]|$)`)
+})
 
-// joinList is the function join of templates.
+// joinList is the template function join.
 func joinList(separator string, list []string) string { return strings.Join(list, separator) }
 
-// syntaxFault names the line of the text, which is all the parser tells.
+// syntaxFault locates the fault by its line, which is all that the parser reports.
 func syntaxFault(src string, err error) fault {
 	message := strings.TrimPrefix(err.Error(), "template: text:")
 	if number, rest, ok := strings.Cut(message, ": "); ok {
@@ -89,7 +92,7 @@ func syntaxFault(src string, err error) fault {
 	return fault{0, "bad template syntax: " + termsafe.Line(message), ""}
 }
 
-// lineStart is the offset of line n, from 1.
+// lineStart returns the offset of line n, from 1.
 func lineStart(src string, n int) int {
 	offset := 0
 	for ; n > 1; n-- {
@@ -98,8 +101,8 @@ func lineStart(src string, n int) int {
 	return offset
 }
 
-// fill writes the wording with the values in it. The error is of a kind that [faultsIn]
-// rules out.
+// fill returns the wording with the values filled in. Wording that passes [faultsIn] gives no
+// error.
 func fill(src string, values facts, limit int) (string, error) {
 	if src == "" {
 		return "", nil
@@ -120,7 +123,7 @@ func fill(src string, values facts, limit int) (string, error) {
 	return strings.TrimSpace(termsafe.Text(out.String())), nil
 }
 
-// fillLine is fill on one line.
+// fillLine is like fill but returns one line.
 func fillLine(src string, values facts) (string, error) {
 	s, err := fill(src, values, textLimit)
 	return termsafe.Line(s), err
@@ -128,7 +131,7 @@ func fillLine(src string, values facts) (string, error) {
 
 var errFull = errors.New("the text is too long")
 
-// bounded takes so many bytes and then stops whoever writes.
+// bounded accepts a limited number of bytes and then stops the writer.
 type bounded struct {
 	strings.Builder
 	limit int

@@ -11,12 +11,12 @@ import (
 	"github.com/looprun/looprun/protocol/signal"
 )
 
-// shownItems is how many entries of a list that the command told are shown: all
-// attempts that can be made for one question are.
+// shownItems is how many entries of a list from the command are shown. It is enough for all
+// attempts that can be made for one question.
 const shownItems = ladder.MaxAttempts
 
-// tell sets what the command said that the question is about. All of it is the command's:
-// data, however it reads.
+// tell sets the command's message that the question is about. All of it comes from the command
+// and is data, whatever it says.
 func (s *source) tell() {
 	switch {
 	case s.trip.Guard == core.Rejection && s.state.Rejected != nil:
@@ -26,27 +26,27 @@ func (s *source) tell() {
 	}
 }
 
-// task is the one that the question is about, as the command names it.
+// task returns the task that the question is about, as the command names it.
 func (s *source) task() any {
 	return cmp.Or(phrase(s.rejection.Task), phrase(s.signal.Task), phrase(s.state.Task))
 }
 
-// rejected is a text of the rejection, on one line and without a full stop.
+// rejected returns a getter for a text of the rejection, on one line and without a full stop.
 func rejected(of func(rejection.Rejection) string) func(*source) any {
 	return func(s *source) any { return phrase(of(s.rejection)) }
 }
 
-// signalled is a text of the signal, on one line and without a full stop.
+// signalled returns a getter for a text of the signal, on one line and without a full stop.
 func signalled(of func(signal.Signal) string) func(*source) any {
 	return func(s *source) any { return phrase(of(s.signal)) }
 }
 
-// phrase is text on one line that can stand within a sentence.
+// phrase returns the text on one line, in a form that fits into a sentence.
 func phrase(text string) string { return strings.TrimRight(line(text, valueLength), ".") }
 
 func asked(s signal.Signal) string { return cmp.Or(strings.TrimSpace(s.Question), s.Text) }
 
-// cause is the cause that the command named in the words of the messages.
+// cause returns the cause that the command named, in the words of the messages.
 func (s *source) cause() any {
 	id, _ := signalled(func(s signal.Signal) string { return s.Cause })(s).(string)
 	if id == "" {
@@ -61,8 +61,8 @@ func (s *source) considered() any {
 	})
 }
 
-// attempts are the records of the ladder for this question, then what the command
-// itself says it attempted.
+// attempts returns the records of the ladder for this question, followed by the attempts that
+// the command itself lists.
 func (s *source) attempts() any {
 	var all []string
 	for _, a := range s.state.Ladder.Made(s.state.LadderTask()) {
@@ -81,7 +81,7 @@ func (s *source) evidence() any {
 	})
 }
 
-// subtasks are the tasks proposed instead, each after those that it depends on.
+// subtasks returns the tasks proposed instead, each after those that it depends on.
 func (s *source) subtasks() any {
 	tasks, _ := s.rejection.Subtasks() // what is wrong with them is a warning, given before
 	return lines(s, tasks, "subtask_line", func(t rejection.Task) facts {
@@ -92,7 +92,7 @@ func (s *source) subtasks() any {
 	})
 }
 
-// suggested is the id of the option that fits the reason; it decides nothing.
+// suggested returns the id of the option that fits the reason; it decides nothing.
 func (s *source) suggested() any {
 	if s.trip.Guard != core.Rejection || s.state.Rejected == nil {
 		return ""
@@ -109,9 +109,9 @@ func (s *source) suggestedWhy() any {
 	return ""
 }
 
-// lines makes one line of each entry, in the words of the message with that key;
-// without a key the entries are the lines. Of many the last says how many more
-// there are.
+// lines turns each entry into one line, in the words of the message with that key; without a
+// key the entries are the lines. If there are too many, the last line gives the number of the
+// rest.
 func lines[T any](s *source, list []T, key string, values func(T) facts) []string {
 	var out []string
 	for i, entry := range list {
@@ -129,8 +129,7 @@ func lines[T any](s *source, list []T, key string, values func(T) facts) []strin
 	return out
 }
 
-// toldParts are the details of what the command said, each shown where its variable
-// says something.
+// toldParts are the details of the command's message, each shown if its variable is not empty.
 var toldParts = []struct{ key, variable string }{
 	{"detail_agent", "Agent"},
 	{"detail_cause", "Cause"},
@@ -147,8 +146,8 @@ var toldParts = []struct{ key, variable string }{
 	{"detail_would_help", "WouldHelp"},
 }
 
-// toldDetails are the evidence of what the command said: each part that there is, but for
-// a cause that the sentence names.
+// toldDetails returns the evidence from the command's message: each part that is present,
+// except a cause that the sentence already names.
 func (s *source) toldDetails(values facts, sentence string) []string {
 	var out []string
 	for _, d := range toldParts {
@@ -166,7 +165,7 @@ func (s *source) toldDetails(values facts, sentence string) []string {
 	return out
 }
 
-// isProtocol reports whether the question is about what the command said.
+// isProtocol reports whether the question is about a message of the command.
 func isProtocol(id core.GuardID) bool {
 	return slices.Contains(core.ProtocolIDs(), id)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// How much of what a command printed a question shows.
+// How much of a command's output a question shows.
 const (
 	shownErrors = 3
 	shownLines  = 3
@@ -21,8 +21,8 @@ const (
 	readBytes   = 16 << 10 // bytes of a value that are looked at
 )
 
-// clean makes a value safe to show: text without control and escape
-// characters, of a bounded length, and never a list that is nil.
+// clean makes a value safe to show: text without control and escape characters and of limited
+// length, and no nil lists.
 func clean(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -37,10 +37,10 @@ func clean(v any) any {
 	return v
 }
 
-// line is one line of at most n characters of what a command printed.
+// line returns one line of at most n characters of a command's output.
 func line(s string, n int) string { return termsafe.Short(head(s), n) }
 
-// head and tail bound what is looked at of a text of any length.
+// head and tail limit how much of a text of any length is examined.
 func head(s string) string { return s[:min(len(s), readBytes)] }
 func tail(s string) string { return s[max(0, len(s)-readBytes):] }
 
@@ -126,7 +126,7 @@ func (s *source) lastError() any {
 	return all[len(all)-1]
 }
 
-// attempt is a failed iteration, or several in a row that failed alike.
+// attempt is a failed iteration, or several consecutive ones that failed alike.
 type attempt struct {
 	first, number      int
 	label, why, output string
@@ -136,7 +136,7 @@ func (a attempt) like(b attempt) bool {
 	return a.label == b.label && a.why == b.why && a.output == b.output
 }
 
-// errors are the last failed attempts, each on one line.
+// errors returns the last failed attempts, one per line.
 func (s *source) errors() []string {
 	var attempts []attempt
 	for _, d := range s.state.History {
@@ -170,7 +170,7 @@ func (s *source) errors() []string {
 	return lines
 }
 
-// summary says how far the work is, in the words of the messages.
+// summary returns the progress of the work, in the words of the messages.
 func (s *source) summary() any {
 	last := s.state.Last
 	p := last.Progress()
@@ -201,7 +201,7 @@ func (s *source) currentState() any {
 	return s.texts.say("state_passing", facts{"Tests": p.Tests, "Tasks": p.Tasks, "Passed": p.Passed, "Total": max(0, p.Total)})
 }
 
-// formatCount is empty for a limit that is off.
+// formatCount returns the limit as text; empty if it is off.
 func formatCount[T int | int64](n T) string {
 	if n <= 0 {
 		return ""
@@ -209,7 +209,7 @@ func formatCount[T int | int64](n T) string {
 	return strconv.FormatInt(int64(n), 10)
 }
 
-// formatLimit is empty for a limit that is off.
+// formatLimit returns the limit as text; empty if it is off.
 func formatLimit(d time.Duration) string {
 	if d <= 0 {
 		return ""
@@ -217,7 +217,7 @@ func formatLimit(d time.Duration) string {
 	return formatDuration(d)
 }
 
-// formatDuration is a duration in words, to the second.
+// formatDuration returns a duration in words, rounded to the second.
 func formatDuration(d time.Duration) string {
 	if d < time.Second {
 		return d.Round(time.Millisecond).String()

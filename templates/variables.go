@@ -8,7 +8,7 @@ import (
 	"github.com/looprun/looprun/protocol/signal"
 )
 
-// VariableType is the kind of value a variable has.
+// VariableType is the type of a variable's value.
 type VariableType string
 
 // The types of variables.
@@ -26,18 +26,18 @@ type Variable struct {
 	Description string       `json:"description"`
 }
 
-// variable is a Variable with the way to its value.
+// variable is a Variable with a function that returns its value.
 type variable struct {
 	Variable
 	value func(*source) any
 }
 
-// source is what the values are taken from.
+// source is the data from which the values are computed.
 type source struct {
 	state *core.State
 	trip  core.Trip
 	texts *messages
-	// What the command said that the question is about; the zero value: nothing.
+	// The command's message that the question is about; zero if there is none.
 	rejection rejection.Rejection
 	signal    signal.Signal
 
@@ -50,7 +50,7 @@ func newSource(state *core.State, trip core.Trip, texts *messages) *source {
 	return s
 }
 
-// questionVariables are all that a template can mention.
+// questionVariables are all variables that a template can mention.
 var questionVariables = []variable{
 	{
 		Variable{"Guard", TypeText, "id of the guard that asks, such as max_iterations"},
@@ -327,7 +327,7 @@ var questionVariables = []variable{
 	},
 }
 
-// Variables lists what the wording of a template can mention.
+// Variables returns the variables that the wording of a template can mention.
 func Variables() []Variable {
 	list := make([]Variable, len(questionVariables))
 	for i, v := range questionVariables {
@@ -336,7 +336,7 @@ func Variables() []Variable {
 	return list
 }
 
-// facts are the values of variables, by name.
+// facts maps the names of variables to their values.
 type facts map[string]any
 
 // facts computes all variables of the question.

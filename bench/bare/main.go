@@ -1,4 +1,4 @@
-// Command bare does nothing: it is what any Go program takes to start and end.
+// Command bare does nothing: it measures what any Go program takes to start and end.
 package main
 
 func main() {}

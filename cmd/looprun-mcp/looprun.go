@@ -17,20 +17,19 @@ import (
 	"unicode"
 )
 
-// looprun is the program that is run for everything.
+// looprun is the path of the looprun program that does all the work.
 type looprun string
 
-// Bounds of one call of looprun: how long it may take, and how much it may print, in
-// bytes.
+// The limits of one call of looprun: its time, and its output in bytes.
 const (
 	callTimeout = 30 * time.Second
 	maxPrinted  = 8 << 20
 )
 
-// runID is how looprun names a run. Nothing else becomes a word of a command line.
+// runID matches the id of a run. Nothing else is put on a command line.
 var runID = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}$`)
 
-// about are the words that name a run: none for the latest.
+// about returns the arguments that name a run; none for the latest.
 func about(run string) ([]string, error) {
 	switch {
 	case run == "" || run == "latest":
@@ -41,7 +40,7 @@ func about(run string) ([]string, error) {
 	return []string{run}, nil
 }
 
-// call runs looprun and is what it printed; where it failed, the error is what it said.
+// call runs looprun and returns its output; if it failed, the error is looprun's message.
 func (l looprun) call(ctx context.Context, stdin string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -65,18 +64,18 @@ func (l looprun) call(ctx context.Context, stdin string, args ...string) ([]byte
 	return out.Bytes(), nil
 }
 
-// errMissing says what to do where there is no looprun.
+// errMissing explains what to do if there is no looprun.
 var errMissing = errors.New("looprun is neither beside looprun-mcp nor on the PATH; see https://github.com/looprun/looprun")
 
 func missing(err error) bool {
 	return errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist)
 }
 
-// startsWithin is how long a run may take to begin.
+// startsWithin is how long a run may take to start.
 const startsWithin = 20 * time.Second
 
-// start starts a run, or goes on with one, apart from this process, and is its id. The
-// run outlives this process; what it prints is in its directory.
+// start starts or resumes a run, detached from this process, and returns its id. The run
+// outlives this process; its output is in its directory.
 func (l looprun) start(ctx context.Context, args ...string) (id string, over <-chan struct{}, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -116,8 +115,8 @@ func (l looprun) start(ctx context.Context, args ...string) (id string, over <-c
 	}
 }
 
-// began reads what a looprun says until it names its run, which is before the command has
-// said anything; else why there is none.
+// began reads looprun's messages until one names its run, which comes before any output of the
+// command; otherwise it returns why there is no run.
 func began(r io.Reader) (id string, err error) {
 	var wrong []string
 	lines := bufio.NewScanner(io.LimitReader(r, 64<<10))
@@ -139,7 +138,7 @@ func began(r io.Reader) (id string, err error) {
 	return "", errors.New(clean(cmp.Or(strings.Join(wrong, "\n"), "looprun ended and named no run")))
 }
 
-// bounded keeps the beginning of what is written.
+// bounded keeps the beginning of what is written to it.
 type bounded struct {
 	bytes.Buffer
 	left int
@@ -152,7 +151,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// clean is a text without what would act on a screen: it may have come from a command.
+// clean removes everything that would act on a screen from a text, which may come from a
+// command.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
@@ -165,7 +165,7 @@ func clean(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// cut is the text, at most so many bytes of it.
+// cut returns the text, cut to the given number of bytes.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -1,9 +1,9 @@
 // Command looprun-mcp offers looprun to agents that speak the Model Context Protocol, over
-// standard input and output: loops that are started apart from it, what became of them,
-// and the person, who is asked in the agent's own window.
+// standard input and output: it starts loops as separate processes, reports what became of
+// them, and asks the person in the agent's own window.
 //
-// All it does to a run it does with looprun, by the same door as everybody else. There is
-// no tool by which an agent answers a guard's question: that is for a policy or a person.
+// It uses only looprun's command line to act on a run, as everybody else does. No tool lets an
+// agent answer a guard's question: that is up to a policy or a person.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxMessage is how long a message of the client may be, in bytes.
+// maxMessage is the maximum size of a client's message, in bytes.
 const maxMessage = 4 << 20
 
 func main() {
@@ -69,7 +69,7 @@ func run(args []string) error {
 	return err
 }
 
-// own is the version of this program.
+// own returns the version of this program.
 func own() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		return cmp.Or(info.Main.Version, "dev")
@@ -77,8 +77,8 @@ func own() string {
 	return "dev"
 }
 
-// find is the looprun to run: the one that was named, else the one beside this program,
-// else the one on the PATH.
+// find returns the looprun to run: the named one, else the one next to this program, else the
+// one on the PATH.
 func find(named string) looprun {
 	if named != "" {
 		return looprun(named)

@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// question is one that a run waits with, as looprun show prints it.
+// question is a waiting question of a run, as printed by looprun show.
 type question struct {
 	ID      string   `json:"id"`
 	Text    string   `json:"question"`
@@ -30,7 +30,7 @@ type askArgs struct {
 	Options  []string `json:"options"`
 }
 
-// ask asks the person what the agent wants to know.
+// ask asks the person the agent's question.
 func (t *toolbox) ask(_ context.Context, r *mcp.CallToolRequest, in askArgs) (*mcp.CallToolResult, error) {
 	const id = "ask"
 	answer, request := answered(r, id)
@@ -55,9 +55,9 @@ func (t *toolbox) ask(_ context.Context, r *mcp.CallToolRequest, in askArgs) (*m
 	return says(string(document)), err
 }
 
-// pass shows the person the question of a run, in looprun's words, and gives their answer
-// to the run. The key of the request is the question's id, so that an answer never goes
-// to another question than the one that was shown.
+// pass shows the person the question of a run, in looprun's words, and passes their answer to
+// the run. The key of the request is the question's id, so that an answer never goes to a
+// different question than the one shown.
 func (t *toolbox) pass(ctx context.Context, r *mcp.CallToolRequest, in runArgs) (*mcp.CallToolResult, error) {
 	s, err := t.show(ctx, in.Run)
 	if err != nil {
@@ -90,7 +90,7 @@ func (t *toolbox) pass(ctx context.Context, r *mcp.CallToolRequest, in runArgs) 
 	return t.goOn(ctx, s.RunID)
 }
 
-// goOn takes up a run whose question was answered, where it does not go on by itself.
+// goOn resumes a run whose question was answered, unless it continues by itself.
 func (t *toolbox) goOn(ctx context.Context, id string) (*mcp.CallToolResult, error) {
 	s, err := t.show(ctx, id)
 	if err == nil && s.Answered != "" {
@@ -102,7 +102,7 @@ func (t *toolbox) goOn(ctx context.Context, id string) (*mcp.CallToolResult, err
 	return says("The person answered, and run " + id + " goes on or ends by that. loop_status says which."), nil
 }
 
-// form is the question for the person.
+// form returns the form that shows the question to the person.
 func (q question) form(id string) *mcp.CallToolResult {
 	message := clean(q.Text + "\n\n" + strings.Join(q.Details, "\n"))
 	properties := fields{}
@@ -125,8 +125,8 @@ func (q question) form(id string) *mcp.CallToolResult {
 	return form(id, cut(message, 8<<10), properties, "Why, and what should be done differently.")
 }
 
-// answer is the person's answer as looprun answer reads it, which judges whether the
-// question takes it.
+// answer returns the person's answer in the format of looprun answer, which decides whether it
+// is valid for the question.
 func (q question) answer(given *mcp.ElicitResult) (string, error) {
 	out := map[string]any{"question": q.ID}
 	if option := word(given, "option"); option != "" {
@@ -154,7 +154,7 @@ func (q question) answer(given *mcp.ElicitResult) (string, error) {
 
 type choice struct{ id, label string }
 
-// choose is a field that takes one of them.
+// choose returns a field for choosing one of them.
 func choose(choices []choice) fields {
 	s := &jsonschema.Schema{Type: "string", Title: "Answer"}
 	var names []any
@@ -175,7 +175,8 @@ func form(id, message string, f fields, reason string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{id: &mcp.ElicitParams{Mode: "form", Message: clean(message), RequestedSchema: schema}}}
 }
 
-// answered is what the client answered to that request; request: it has to be made.
+// answered returns the client's answer to that request; request means that the request must
+// still be made.
 func answered(r *mcp.CallToolRequest, id string) (answer *mcp.ElicitResult, request bool) {
 	answer, ok := r.Params.InputResponses[id].(*mcp.ElicitResult)
 	return answer, !ok || answer == nil
@@ -186,7 +187,7 @@ func word(answer *mcp.ElicitResult, key string) string {
 	return strings.TrimSpace(text)
 }
 
-// asksForms reports whether the client says that it shows forms to the person.
+// asksForms reports whether the client can show forms to the person.
 func asksForms(s *mcp.ServerSession) bool {
 	p := s.InitializeParams()
 	if p == nil || p.Capabilities == nil || p.Capabilities.Elicitation == nil {

@@ -15,10 +15,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxResource is how much of a file is read: its end, in bytes.
+// maxResource is how much of a file is read, from its end, in bytes.
 const maxResource = 256 << 10
 
-// addResources adds what can be read of a run: of each, and of the latest.
+// addResources adds the readable files of each run, and of the latest.
 func (t *toolbox) addResources(s *mcp.Server) {
 	for _, r := range []struct{ name, mime, what string }{
 		{"scratchpad.md", "text/markdown", "What a run did, decided and knows."},
@@ -30,11 +30,11 @@ func (t *toolbox) addResources(s *mcp.Server) {
 	}
 }
 
-// resource is the form of what can be read.
+// resource matches the address of a readable file.
 var resource = regexp.MustCompile(`^looprun://(latest|[0-9a-f-]{20})/(scratchpad\.md|result\.json|last-output)$`)
 
-// readable lets only requests through that are for something of that form: the library
-// writes any other into its error as it came, and fails over it.
+// readable rejects requests for addresses of any other form: the library copies them unescaped
+// into its error, and then fails.
 func readable(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		if p, ok := r.GetParams().(*mcp.ReadResourceParams); ok && (p == nil || !resource.MatchString(p.URI)) {
@@ -44,8 +44,8 @@ func readable(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// read reads a resource. The run's directory is what looprun says it is, and the file
-// stays within it.
+// read reads a resource. looprun determines the run's directory, and the file must be within
+// it.
 func (t *toolbox) read(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	uri := r.Params.URI
 	of := resource.FindStringSubmatch(uri)
@@ -72,8 +72,8 @@ func (t *toolbox) read(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.Re
 
 func outputOf(iteration int) string { return fmt.Sprintf("output/%04d.log", iteration) }
 
-// readEnd reads the end of a file in a directory. What leads out of the directory is
-// refused, and so is a pipe, which cannot be read at a place.
+// readEnd reads the end of a file in a directory. It rejects a path that leads out of the
+// directory, and a pipe, which has no positions.
 func readEnd(dir, name string) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

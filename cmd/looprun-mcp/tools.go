@@ -15,13 +15,13 @@ import (
 
 const instructions = `looprun runs a command in a loop until it is done, and stops it when it is stuck. loop_start starts a loop in the background; loop_status says where it stands. When a guard stops a loop it asks a question, which is for the person: question_to_person shows it to them. Do not start the same loop again; change what you do first, and read loop_explain.`
 
-// toolbox is what the tools share.
+// toolbox holds the state that the tools share.
 type toolbox struct {
 	looprun looprun
 	loops   chan struct{} // has as many as were started here and go on
 }
 
-// maxLoops is how many loops that were started here may go on at once.
+// maxLoops is how many loops started here may run at once.
 const maxLoops = 8
 
 func newServer(l looprun) *mcp.Server {
@@ -75,8 +75,8 @@ func whichRun() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Description: "The run's id, as loop_start returned it (the latest).", MaxLength: new(40)}
 }
 
-// add adds a tool. Its schema is strict: no other argument is taken, so that no flag of
-// looprun's gets in that is not written here.
+// add adds a tool. Its schema is strict: it accepts no other arguments, so that only the flags
+// of looprun listed here can be used.
 func add[In any](s *mcp.Server, name string, hints *mcp.ToolAnnotations, do func(context.Context, *mcp.CallToolRequest, In) (*mcp.CallToolResult, error), description string, f fields, required ...string) {
 	schema := &jsonschema.Schema{Type: "object", Properties: f, Required: required, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
 	mcp.AddTool(s, &mcp.Tool{Name: name, Description: description, Annotations: hints, InputSchema: schema},
@@ -86,7 +86,7 @@ func add[In any](s *mcp.Server, name string, hints *mcp.ToolAnnotations, do func
 		})
 }
 
-// says is a tool's result in words.
+// says returns a tool's result as text.
 func says(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
@@ -135,7 +135,7 @@ type statusArgs struct {
 	Wait int    `json:"wait_seconds"`
 }
 
-// shown is what looprun show prints, as far as it is of use here.
+// shown is the relevant part of the output of looprun show.
 type shown struct {
 	RunID      string     `json:"run_id"`
 	Dir        string     `json:"dir"`
@@ -171,7 +171,7 @@ func (t *toolbox) show(ctx context.Context, run string) (s shown, err error) {
 	return s, err
 }
 
-// going reports whether the loop goes on by itself.
+// going reports whether the loop continues by itself.
 func (s shown) going() bool { return s.Status == "running" && len(s.Pending) == 0 }
 
 func (t *toolbox) status(ctx context.Context, _ *mcp.CallToolRequest, in statusArgs) (*mcp.CallToolResult, error) {
@@ -203,7 +203,7 @@ func (t *toolbox) status(ctx context.Context, _ *mcp.CallToolRequest, in statusA
 	return says(string(document)), err
 }
 
-// next is what the agent should do.
+// next returns what the agent should do next.
 func (s shown) next() string {
 	switch {
 	case len(s.Pending) > 0:
@@ -242,7 +242,7 @@ func (t *toolbox) stop(ctx context.Context, _ *mcp.CallToolRequest, in runArgs) 
 	return t.order(ctx, in.Run, "", "stop")
 }
 
-// order tells a run something, through the door of the command line.
+// order sends an order to a run by running the looprun command.
 func (t *toolbox) order(ctx context.Context, run, stdin, order string, words ...string) (*mcp.CallToolResult, error) {
 	s, err := t.show(ctx, run)
 	if err != nil {
@@ -252,7 +252,7 @@ func (t *toolbox) order(ctx context.Context, run, stdin, order string, words ...
 	return says("Run " + s.RunID + " was told. loop_status says where it stands."), err
 }
 
-// maxOutput is how long an output is that same_failure compares, in characters.
+// maxOutput is the maximum length of an output that same_failure compares, in characters.
 const maxOutput = 1 << 20
 
 type sameArgs struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 )
 
-// open finds the service of a URL. The library's errors are not passed on: they
-// quote the URL.
+// open returns the sender for a URL's service. It does not pass on the library's errors, since
+// they quote the URL.
 func open(raw string) (send func(ctx context.Context, title, body string) error, err error) {
 	defer func() {
 		if recover() != nil { // a library's mistake is no end of a run
@@ -36,13 +36,13 @@ func open(raw string) (send func(ctx context.Context, title, body string) error,
 	}, nil
 }
 
-// errURL is returned for a URL that no service takes.
+// errURL means that no service accepts the URL.
 var errURL = errors.New("the URL is not one that this service takes; https://shoutrrr.nickfedor.com describes the form")
 
-// errLate is returned when the context has ended first.
+// errLate means that the context ended first.
 var errLate = errors.New("the service did not answer in time; try again when it can be reached")
 
-// deliver sends the message and says in looprun's own words what went wrong.
+// deliver sends the message and describes errors in looprun's own words.
 func deliver(ctx context.Context, to types.Service, title, body string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -1,14 +1,14 @@
-// Command looprun-notify sends messages to the services that URLs name: chats, phones,
-// mail, web hooks. looprun runs it for --notify. It is a program and a module of its own
-// because the library behind it weighs more than half of looprun, and needs more modules
-// than all of that.
+// Command looprun-notify sends messages to the services that URLs name: chats, phones, mail,
+// web hooks. looprun runs it for --notify. It is a separate program and module because the
+// library it uses is more than half the size of looprun, and needs more modules than all of
+// looprun.
 //
 // It reads one JSON object from standard input: urls, title and body, and timeout_ms, after
-// which it gives up. Without a title nothing is sent: the URLs are checked. Exit code 0 says
-// that all services took the message. What went wrong is on standard error, a line for each
-// service. The URLs hold passwords and tokens: nothing that is printed has anything of
-// them but the name of the service, nor anything that the library or the service has said,
-// as that may quote them.
+// which it gives up. Without a title it sends nothing and only checks the URLs. Exit code 0
+// means that all services accepted the message. Errors go to standard error, a line for each
+// service. The URLs contain passwords and tokens: the output contains nothing of them but the
+// name of the service, and none of the library's or the service's messages, which may quote
+// them.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// message is what is to be sent, and where.
+// message is the message to send, and where to send it.
 type message struct {
 	URLs      []string `json:"urls"`
 	Title     string   `json:"title"`

@@ -10,14 +10,14 @@ import (
 // sender sends messages to services. Its zero value has none.
 type sender struct{ services []service }
 
-// service is one place that messages go to.
+// service is one destination of messages.
 type service struct {
 	name string // what may be shown of its URL
 	send func(ctx context.Context, title, body string) error
 }
 
-// newSender makes the sender for these URLs; nothing is sent. An error names the service,
-// or the place of the URL in the list, and no more of the URL.
+// newSender returns the sender for these URLs; it sends nothing. An error names the service,
+// or the URL's position in the list, and nothing else of the URL.
 func newSender(urls ...string) (*sender, error) {
 	s := new(sender)
 	for i, raw := range urls {
@@ -31,8 +31,8 @@ func newSender(urls ...string) (*sender, error) {
 	return s, nil
 }
 
-// notify sends the message to all services at the same time and returns when all
-// have answered or ctx has ended. The error names those that did not take it.
+// notify sends the message to all services concurrently and returns when all have replied or
+// ctx has ended. The error names those that did not accept it.
 func (s *sender) notify(ctx context.Context, title, body string) error {
 	errs := make([]error, len(s.services))
 	done := make(chan struct{})
@@ -50,8 +50,8 @@ func (s *sender) notify(ctx context.Context, title, body string) error {
 	return errors.Join(errs...)
 }
 
-// label is what may be shown of a URL: its scheme, if it is formed like one, and
-// its place in the list.
+// label returns what may be shown of a URL: its scheme, if it looks like one, and its position
+// in the list.
 func label(raw string, i int) string {
 	place := fmt.Sprintf("URL %d", i+1)
 	scheme, _, found := strings.Cut(raw, "://")

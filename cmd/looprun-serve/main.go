@@ -1,6 +1,6 @@
-// Command looprun-serve is the page of looprun serve, which starts it: a program of its
-// own, so that looprun does not carry a web server around. What the page does to a run it
-// does with looprun, by the same door as everybody else.
+// Command looprun-serve is the page of looprun serve, which starts it: a separate program, so
+// that looprun does not include a web server. It uses only looprun's command line to act on a
+// run, as everybody else does.
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-// program is the looprun that started this one.
+// program is the path of the looprun that started this program.
 type program string
 
 func run(args []string) error {
@@ -93,7 +93,7 @@ func run(args []string) error {
 	return server.Serve(ctx)
 }
 
-// command is a looprun about one run.
+// command returns a looprun command about one run.
 func (l program) command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, string(l), append([]string{name, filepath.Base(dir)}, append(args, "--state-dir", filepath.Dir(dir))...)...)
 }
@@ -109,8 +109,8 @@ func (l program) explain(dir string) (string, error) {
 	return termsafe.Text(string(out)), nil
 }
 
-// answer gives an answer as looprun answer does, and goes on with the run. It comes by standard input: a command
-// line can be read by everybody on this machine.
+// answer gives an answer as looprun answer does, and resumes the run. It passes the answer on
+// standard input, since everybody on this machine can read command lines.
 func (l program) answer(ctx context.Context, dir string, a ask.ShortAnswer) (string, error) {
 	a.Reason = cmp.Or(a.Reason, "answered in the browser")
 	document, err := json.Marshal(a)
@@ -137,7 +137,7 @@ func (l program) answer(ctx context.Context, dir string, a ask.ShortAnswer) (str
 	return said, nil
 }
 
-// order tells a run something, as looprun say, pause and stop do.
+// order sends an order to a run, as looprun say, pause and stop do.
 func (l program) order(ctx context.Context, dir string, order core.Order, words string) (string, error) {
 	args := []string{"--via", core.ViaWeb}
 	if order == core.OrderSay {
@@ -154,17 +154,17 @@ func (l program) order(ctx context.Context, dir string, order core.Order, words 
 	return message(stderr.Bytes()), nil
 }
 
-// message is what looprun said on standard error, as the page shows it.
+// message returns looprun's message on standard error, in the form that the page shows.
 func message(stderr []byte) string {
 	text := termsafe.Text(string(bytes.TrimSpace(stderr)))
 	return strings.ReplaceAll(strings.TrimPrefix(text, "looprun: "), "\nlooprun: ", "\n")
 }
 
-// startsWithin is how long a run that is resumed may take to begin.
+// startsWithin is how long a resumed run may take to start.
 const startsWithin = 10 * time.Second
 
-// resume goes on with a run as looprun resume does, apart from this process: it outlives
-// the page. Nobody is asked at a terminal: what it asks next waits on the page.
+// resume resumes a run as looprun resume does, detached from this process so that it outlives
+// the page. Nobody is asked at a terminal: its next question waits on the page.
 func (l program) resume(ctx context.Context, dir string) (string, error) {
 	if scratchpad.Locked(dir) {
 		return "", errors.New("the run goes on already")
@@ -200,7 +200,7 @@ func (l program) resume(ctx context.Context, dir string) (string, error) {
 	}
 }
 
-// ended says how a run went that was over at once, or why it did not go on.
+// ended describes how a run went that ended at once, or why it was not resumed.
 func ended(stderr *os.File, err error) (string, error) {
 	const most = 4 << 10
 	text, readErr := io.ReadAll(io.NewSectionReader(stderr, 0, most))
@@ -210,9 +210,10 @@ func ended(stderr *os.File, err error) (string, error) {
 	return cmp.Or(message(text), "The run went on, and has ended."), nil
 }
 
-// openInBrowser hands the browser a file that leads to the address, and not the address
-// itself: other users can read command lines. The file holds a ticket and no token, since the
-// commands of runs can read it. remove removes it, as does the ticket's end.
+// openInBrowser passes the browser a file that leads to the address instead of the address
+// itself, since other users can read command lines. The file contains a ticket and no token,
+// since the commands of runs can read it. Calling remove deletes it, and so does the ticket's
+// end.
 func openInBrowser(ticket func(done func()) (url string)) (remove func(), err error) {
 	f, err := os.CreateTemp(os.Getenv("XDG_RUNTIME_DIR"), "looprun-*.html") // of mode 0600
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/looprun/looprun/internal/tty"
 )
 
-// cli is the command line. The tag in says where a command stands in the help; one
-// without stands under More.
+// cli is the command line. The tag in is the section of the help that lists a command; without
+// it, the section is More.
 type cli struct {
 	Run       runCmd       `cmd:"" default:"withargs" in:"run" help:"Run a command in a loop until it is done (the default command)."`
 	Many      manyCmd      `cmd:"" in:"run" help:"Run many loops, each in a git work tree of its own."`
@@ -68,7 +68,7 @@ type commonFlags struct {
 	config.FileFlags
 }
 
-// app is what every command gets.
+// app is passed to every command.
 type app struct {
 	stdin          *os.File
 	stdout, stderr io.Writer
@@ -84,24 +84,24 @@ type app struct {
 	raise          session.Raise // signal to end by
 }
 
-// program is the process, for a run.
+// program returns the process, for a run.
 func (a *app) program() *session.Program {
 	return &session.Program{Stdin: a.stdin, Stdout: a.files.stdout, Stderr: a.files.stderr, Say: a.say, Command: a.command, Config: a.config, Version: version()}
 }
 
-// end takes how a run has ended.
+// end records how a run has ended.
 func (a *app) end(e session.Ended, err error) error {
 	a.code, a.raise = e.Code, e.Raise
 	return err
 }
 
-// printer prints on standard output. Its page or flush comes last.
+// printer returns a printer for standard output. Call its Page or Flush at the end.
 func (a *app) printer() *console.Printer {
 	return console.NewPrinter(a.stdout, a.files.stdout, a.say.Flags.Color)
 }
 
-// printJSON prints a value, or a list of them, on standard output, as JSON documents that
-// the schema of this name describes.
+// printJSON prints a value, or a list of values, on standard output, as JSON documents in the
+// form of the schema with this name.
 func (a *app) printJSON(name string, v any) error { return console.PrintJSON(a.stdout, form(name), v) }
 
 // execute runs looprun and returns its exit code.
@@ -131,7 +131,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, sessi
 	a.say.Configure(a.flags, console.IsTerminal(stderr), os.Getenv)
 	a.config.SayFiles()
 	if node := ctx.Selected(); !loops(node) && !takesCommand(node) {
-		// What looks back reads much, keeps little and is soon over.
+		// Commands that look back read much, keep little and end soon.
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	if err := ctx.Run(a); err != nil {
@@ -140,8 +140,7 @@ func execute(args []string, stdin *os.File, stdout, stderr *os.File) (int, sessi
 	return a.code, a.raise
 }
 
-// problem says what is wrong, to the CI system too. Its exit code is that of all that
-// did not work.
+// problem reports an error, to the CI system too. It returns the exit code for it.
 func (a *app) problem(err error) (int, session.Raise) {
 	var given config.Given
 	command := "run"

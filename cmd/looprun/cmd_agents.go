@@ -30,7 +30,7 @@ Example:
     -- --permission-mode acceptEdits --allowedTools Bash`
 }
 
-// shownAgent is an agent as it is printed.
+// shownAgent is an agent in the form that is printed.
 type shownAgent struct {
 	agent.Agent
 	Found string `json:"found,omitempty"` // where its program is
@@ -68,5 +68,5 @@ func (c *agentsCmd) Run(a *app) error {
 	return errors.Join(w.Flush(), p.Flush())
 }
 
-// shortOr is a cell of the table: a regular expression can be long.
+// shortOr shortens a table cell, since a regular expression can be long.
 func shortOr(text string) string { return cmp.Or(termsafe.Short(text, 60), "-") }

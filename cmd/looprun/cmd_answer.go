@@ -21,8 +21,8 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// answerCmd answers a pending question, from any terminal, while the run waits
-// for it or after it has exited.
+// answerCmd answers a pending question, from any terminal, while the run waits for it or after
+// it has exited.
 type answerCmd struct {
 	Words    []string `arg:"" optional:"" name:"run option" help:"The run, which may be left out where only one has a question, and the id of the option; - reads answers as JSON from standard input."`
 	Option   []string `placeholder:"ID" help:"The id of the option; repeatable where several can be chosen." sep:"none" xor:"answer"`
@@ -113,8 +113,8 @@ func (c *answerCmd) Run(a *app) error {
 	return nil
 }
 
-// after is what becomes of a run at rest that has its answer now: what is said of it, and
-// what is done.
+// after determines what happens next to a run at rest that now has its answer: what is
+// printed, and what is done.
 func (c *answerCmd) after(a *app, dir string) (said string, do func() error, err error) {
 	state, _, err := scratchpad.Load(dir)
 	if err != nil {
@@ -152,7 +152,8 @@ func (c *answerCmd) after(a *app, dir string) (said string, do func() error, err
 	}, nil
 }
 
-// goOn lets a run go on that waits for somebody else's limit: that is all it can be told.
+// goOn lets a run continue that waits for someone else's limit; no other answer is possible
+// then.
 func (c *answerCmd) goOn(a *app, w *session.Waiting, words []string) error {
 	options := append(c.Option, words...)
 	if len(options) > 1 || len(options) == 1 && options[0] != string(core.ActionContinue) || c.Text != nil || c.Cancel || c.Question != "" {
@@ -165,7 +166,7 @@ func (c *answerCmd) goOn(a *app, w *session.Waiting, words []string) error {
 	return err
 }
 
-// answerWords is an answer as a person reads it.
+// answerWords formats an answer for a person.
 func answerWords(answer core.Answer) string {
 	if answer.Cancelled {
 		return "cancelled"
@@ -173,7 +174,7 @@ func answerWords(answer core.Answer) string {
 	return console.Short(answer.String(), 60)
 }
 
-// target is the run that the words name, and the words that are left.
+// target returns the run that the words name, and the remaining words.
 func (c *answerCmd) target(a *app) (dir string, words []string, err error) {
 	words = c.Words
 	option := len(c.Option) > 0 || c.Text != nil || c.Cancel
@@ -209,7 +210,7 @@ func (c *answerCmd) target(a *app) (dir string, words []string, err error) {
 	return dir, words, err
 }
 
-// latestPending is the latest run that waits, with a question or for a limit.
+// latestPending returns the latest run that waits, for an answer or for a limit.
 func (c *answerCmd) latestPending() (string, error) {
 	state, err := config.StateDir(c.StateDir)
 	if err != nil {
@@ -241,7 +242,7 @@ func (c *answerCmd) latestPending() (string, error) {
 	return "", fmt.Errorf("there are no runs in %s", state)
 }
 
-// answers are those that were given, each with its question.
+// answers returns the given answers, each with its question.
 func (c *answerCmd) answers(a *app, w *session.Waiting, words []string) ([]session.Answered, error) {
 	if c.Question != "" {
 		q, err := w.Question(c.Question)
@@ -289,7 +290,7 @@ func (c *answerCmd) answers(a *app, w *session.Waiting, words []string) ([]sessi
 	return []session.Answered{session.AnswerTo(q, answer)}, nil
 }
 
-// withoutReason stands for the reason where none was given.
+// withoutReason is the default reason.
 const withoutReason = "answered with looprun answer"
 
 // fromDocument reads answers from standard input.
@@ -307,10 +308,10 @@ func (c *answerCmd) fromDocument(a *app, w *session.Waiting) ([]session.Answered
 	return given, err
 }
 
-// only is the question that a bare answer is for: the only one of a run at rest,
-// or the one that --question names. While a run goes on its questions come and
-// go, and an answer must not land on one that nobody has seen: at a terminal the
-// question is shown first.
+// only returns the question that a bare answer is for: the only one of a run at rest, or the
+// one that --question names. While a run is in progress its questions come and go, and an
+// answer must not go to one that nobody has seen, so at a terminal the question is shown
+// first.
 func (c *answerCmd) only(a *app, w *session.Waiting, options []string) (core.Question, error) {
 	q := w.Questions[0]
 	if c.Question != "" || len(w.Questions) == 1 && !w.Live {
@@ -326,7 +327,7 @@ func (c *answerCmd) only(a *app, w *session.Waiting, options []string) (core.Que
 	return q, config.Usage(text, "add --question ID: "+w.List())
 }
 
-// ask asks the person at this terminal the first question that waits.
+// ask asks the person at this terminal the first waiting question.
 func (c *answerCmd) ask(a *app, w *session.Waiting) ([]session.Answered, error) {
 	o := user.Options{NoColor: !a.say.PromptColours(), Plain: a.say.Flags.Prompt == "plain"}
 	if err := user.Available(o); err != nil {
@@ -348,7 +349,7 @@ func (c *answerCmd) ask(a *app, w *session.Waiting) ([]session.Answered, error) 
 	return []session.Answered{session.AnswerTo(w.Questions[0], answer)}, nil
 }
 
-// whyNobody says why no person can be asked.
+// whyNobody returns why no person can be asked.
 func whyNobody(err error) string {
 	if of, ok := errors.AsType[*user.Unavailable](err); ok {
 		return "nobody can be asked: " + of.Why
@@ -356,7 +357,7 @@ func whyNobody(err error) string {
 	return err.Error()
 }
 
-// confirm shows the question that waits, and asks whether the answer is for it.
+// confirm shows the waiting question, and asks whether the answer is for it.
 func (c *answerCmd) confirm(a *app, q core.Question, options []string) error {
 	with := strings.Join(options, ", ")
 	if c.Text != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Exit codes of looprun ask beside 0, answered.
+// The exit codes of looprun ask other than 0, answered.
 const (
 	exitNo        = 1
 	exitNobody    = 3
@@ -78,7 +78,7 @@ func (c *askCmd) Run(a *app) error {
 	return c.print(a, r, response)
 }
 
-// runSocket is the socket of the run that this is inside of.
+// runSocket returns the socket of the run that this process is inside of.
 func runSocket() (string, error) {
 	if role := os.Getenv("LOOPRUN_ROLE"); role != "" {
 		return "", errors.New(session.CannotAsk(role))
@@ -89,7 +89,7 @@ func runSocket() (string, error) {
 	return "", config.Usage("not inside a run: LOOPRUN_SOCKET is not set", "use it in a command that looprun runs")
 }
 
-// request is the document, or what the flags say as one.
+// request returns the document, or one built from the flags.
 func (c *askCmd) request(a *app) (ask.Request, error) {
 	if c.Request != "" {
 		if len(c.Words) > 0 || c.Question != "" || len(c.Option) > 0 || c.Confirm || c.Text {
@@ -152,7 +152,7 @@ func (c *askCmd) question() (ask.Question, error) {
 	return q, nil
 }
 
-// unanswered says why there is no answer, and sets the exit code.
+// unanswered explains why there is no answer, and sets the exit code.
 func (c *askCmd) unanswered(a *app, r ask.Request, err error) error {
 	var told *socket.Error
 	if !errors.As(err, &told) {
@@ -188,7 +188,7 @@ func confirmed(yes bool) int {
 	return exitNo
 }
 
-// print writes the answers: ids, a line each; a text as it is.
+// print writes the answers: ids, one a line; a text unchanged.
 func (c *askCmd) print(a *app, r ask.Request, response ask.Response) error {
 	if c.Format == "json" {
 		if err := a.printJSON("answer", response); err != nil {
@@ -230,7 +230,7 @@ func printAnswer(a *app, answer ask.Answer) error {
 	return nil
 }
 
-// documentLimit is how large a document may be, in bytes.
+// documentLimit is the maximum size of a document, in bytes.
 const documentLimit = 1 << 20
 
 // readDocument reads a file, or standard input for -.

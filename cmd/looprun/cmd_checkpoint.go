@@ -63,7 +63,7 @@ func (c *diffCmd) Run(a *app) error {
 	return p.Page()
 }
 
-// restoreCmd brings back the files of an iteration.
+// restoreCmd restores the files of an iteration.
 type restoreCmd struct {
 	ID        string `arg:"" name:"run" help:"The run: its id or a part of it."`
 	Iteration int    `arg:"" name:"iteration" help:"The iteration."`
@@ -122,7 +122,7 @@ func (c *restoreCmd) Run(a *app) error {
 	return nil
 }
 
-// keptFiles are the checkpoints of a run.
+// keptFiles holds the checkpoints of a run.
 type keptFiles struct {
 	state      core.State
 	dir        string // the run's work tree
@@ -136,7 +136,7 @@ type keptIteration struct {
 	previous string // the checkpoint that it started from
 }
 
-// kept finds a run, and which checkpoints it has.
+// kept finds a run and its checkpoints.
 func (a *app) kept(stateDir, id string) (dir string, k *keptFiles, err error) {
 	if dir, err = a.find(stateDir, id); err != nil {
 		return "", nil, err
@@ -169,7 +169,7 @@ func (a *app) kept(stateDir, id string) (dir string, k *keptFiles, err error) {
 	return dir, k, nil
 }
 
-// iteration is the last one with that number: one that was cut off ran again.
+// iteration returns the last iteration with that number: one that was cut off ran again.
 func (k *keptFiles) iteration(number int) (keptIteration, error) {
 	for i := len(k.iterations) - 1; i >= 0; i-- {
 		if k.iterations[i].number == number {

@@ -44,14 +44,13 @@ func (c *completionCmd) Run(a *app) error {
 	return completion.WriteScript(a.stdout, completion.Shell(c.Shell), "looprun")
 }
 
-// completeCmd is what the completion scripts call: the words typed so far stand
-// after --. It reads only what is there, asks nobody, and when something is wrong
-// it finds less, without a word.
+// completeCmd is called by the completion scripts: the words typed so far follow --. It reads
+// only existing files and asks nobody; on errors it silently finds less.
 type completeCmd struct {
 	Shell string `enum:",bash,zsh,fish" default:"" help:"The shell that asks."`
 }
 
-// takesCommand reports whether the command has words of others after --.
+// takesCommand reports whether words of another command may follow --.
 func takesCommand(n *kong.Node) bool {
 	return n.Name == "run" || n.Name == "many" || n.Name == "__complete"
 }
@@ -67,8 +66,8 @@ func (c *completeCmd) Run(a *app) error {
 	return completed(app, words).Write(a.stdout, shell, quoted)
 }
 
-// completed is what may come at the place of the last word. There may be a mistake in the
-// words before it, and Tab is no place to say so.
+// completed returns the possible completions of the last word. The words before it may contain
+// a mistake, but Tab is not the place to report it.
 func completed(app *kong.Application, words []string) completion.Reply {
 	word := ""
 	if last := len(words) - 1; last >= 0 {
@@ -89,10 +88,10 @@ func completed(app *kong.Application, words []string) completion.Reply {
 	return completion.Reply{Mode: completion.Words}
 }
 
-// finder finds what only the files know.
+// finder finds values that are only known from files.
 type finder struct{ root *kong.Node }
 
-// keyFlags are the keys with the flags that give them.
+// keyFlags returns the keys with their flags.
 func keyFlags() []completion.Key {
 	var list []completion.Key
 	lines := map[*kong.Node]*line{}
@@ -119,8 +118,8 @@ func keyFlags() []completion.Key {
 	return list
 }
 
-// described is for how many of the latest runs it is said what became of them,
-// and looked at whether they wait: reading a journal takes time.
+// described is how many of the latest runs are described and checked for questions, since
+// reading a journal takes time.
 const described = 40
 
 func (f finder) lookup(kind completion.Kind, at completion.Place) []completion.Candidate {
@@ -161,7 +160,7 @@ func detachedWords[T ~string](end string, words []T) []completion.Candidate {
 	return list
 }
 
-// topics are the commands and topics that there is help for, and the keys.
+// topics returns the commands, topics and keys that have help.
 func (f finder) topics(at completion.Place) []completion.Candidate {
 	var list []completion.Candidate
 	if len(at.Args) == 1 && at.Args[0] == "keys" {
@@ -189,8 +188,8 @@ func (f finder) topics(at completion.Place) []completion.Candidate {
 	return list
 }
 
-// stateDir is where the runs are: the flag, the variable, a configuration that is
-// trusted already, or the usual place.
+// stateDir returns where the runs are: the value of the flag, of the variable, or of an
+// already trusted configuration, or else the default.
 func (f finder) stateDir(at completion.Place) string {
 	named, set := os.LookupEnv("LOOPRUN_STATE_DIR")
 	if given := at.Flags["state-dir"]; len(given) > 0 {
@@ -214,8 +213,8 @@ func (f finder) configuredStateDir(at completion.Place) string {
 	return config.TrustedStateDir(flag)
 }
 
-// runs are the ids, the latest first; for resume those that can go on, for prune
-// those that do not.
+// runs returns the ids, latest first; for resume only the resumable runs, for prune only the
+// others.
 func (f finder) runs(at completion.Place) []completion.Candidate {
 	dir := f.stateDir(at)
 	ids, _ := scratchpad.IDs(dir) // none, where they cannot be read
@@ -237,7 +236,7 @@ func (f finder) runs(at completion.Place) []completion.Candidate {
 	return list
 }
 
-// standing is what became of a run and what it was.
+// standing describes a run and its outcome.
 func standing(s scratchpad.Summary) string {
 	if s.Problem != "" {
 		return "unreadable"
@@ -249,7 +248,7 @@ func standing(s scratchpad.Summary) string {
 	return text + ", " + console.Ago(time.Now(), s.Started) + ": " + console.Short(cmp.Or(s.Name, console.CommandLine(s.Command)), 40)
 }
 
-// waiting are the options of the latest question, and the runs that wait.
+// waiting returns the options of the latest question, and the waiting runs.
 func (f finder) waiting(at completion.Place) []completion.Candidate {
 	var options, runs []completion.Candidate
 	for _, id := range f.recent(at) {
@@ -265,8 +264,8 @@ func (f finder) waiting(at completion.Place) []completion.Candidate {
 	return append(options, runs...)
 }
 
-// options are those of the question that the run waits with, or of the one that
-// is named; without a run those of the latest that waits.
+// options returns the options of the run's waiting question, or of the named one; without a
+// run, those of the latest waiting run.
 func (f finder) options(at completion.Place) []completion.Candidate {
 	asked := f.asked(at)
 	if named := at.Flags["question"]; len(named) > 0 {
@@ -278,7 +277,7 @@ func (f finder) options(at completion.Place) []completion.Candidate {
 	return choices(asked[0])
 }
 
-// questions are the ids of those that wait.
+// questions returns the ids of the waiting questions.
 func (f finder) questions(at completion.Place) []completion.Candidate {
 	var list []completion.Candidate
 	for _, q := range f.asked(at) {
@@ -287,7 +286,7 @@ func (f finder) questions(at completion.Place) []completion.Candidate {
 	return list
 }
 
-// asked are the questions of the run that is named, or of the latest that waits.
+// asked returns the questions of the named run, or of the latest waiting run.
 func (f finder) asked(at completion.Place) []core.Question {
 	dir := f.stateDir(at)
 	if len(at.Args) > 0 {
@@ -303,8 +302,8 @@ func (f finder) asked(at completion.Place) []core.Question {
 	return nil
 }
 
-// recent are the latest runs of the user, which are all that an answer without a
-// name is for.
+// recent returns the latest runs of the user. An answer that names no run applies only to
+// these.
 func (f finder) recent(at completion.Place) []string {
 	dir := f.stateDir(at)
 	ids, _ := scratchpad.IDs(dir) // none, where they cannot be read
@@ -331,7 +330,7 @@ func choices(q core.Question) []completion.Candidate {
 	return list
 }
 
-// guardNames are the guards that there are questions for.
+// guardNames returns the guards that have questions.
 func guardNames(at completion.Place) []completion.Candidate {
 	set, err := templates.Load(at.Flags["templates"]...)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/looprun/looprun/internal/session"
 )
 
-// configCmd is about looprun.yaml.
+// configCmd works with looprun.yaml.
 type configCmd struct {
 	Show   configShowCmd   `cmd:"" help:"Print each option of run, its value, and where the value comes from."`
 	Check  configCheckCmd  `cmd:"" help:"Validate the configuration; nothing is run."`

@@ -10,7 +10,7 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// doctorCmd reports what is wrong with a run's files.
+// doctorCmd reports problems with a run's files.
 type doctorCmd struct {
 	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
 	Format   string `enum:"text,json" default:"text" help:"${enum}."`
@@ -25,7 +25,7 @@ Example:
   looprun doctor && looprun resume`
 }
 
-// diagnosis is what doctor prints in JSON.
+// diagnosis is the JSON output of doctor.
 type diagnosis struct {
 	Schema string `json:"schema"`
 	scratchpad.Findings

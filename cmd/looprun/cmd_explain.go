@@ -2,7 +2,7 @@ package main
 
 import "github.com/looprun/looprun/internal/review"
 
-// explainCmd says why a run ended as it did.
+// explainCmd explains why a run ended as it did.
 type explainCmd struct {
 	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
 	Format   string `enum:"text,json" default:"text" help:"${enum}."`

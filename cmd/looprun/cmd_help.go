@@ -51,7 +51,7 @@ func (c *helpCmd) Run(a *app) error {
 	return a.help(node, len(c.Words) > 0)
 }
 
-// aTopic is a page that is no command's.
+// aTopic is a help page that does not belong to a command.
 type aTopic struct {
 	name, about string
 	other       []string // names that it has too
@@ -133,7 +133,7 @@ func environmentHelp(w io.Writer, width int) error {
 	return nil
 }
 
-// wrapped writes a text after what leads it, which the other lines are indented by.
+// wrapped writes a text after lead, indenting the other lines by its width.
 func wrapped(w io.Writer, lead, text string, width int) error {
 	for _, line := range cells.Wrap(text, width-len(lead), "") {
 		if _, err := fmt.Fprintln(w, strings.TrimRight(lead+line, " ")); err != nil {

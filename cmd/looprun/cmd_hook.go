@@ -14,7 +14,7 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// hookCmd puts the loop inside the sessions of coding agents.
+// hookCmd runs the loop inside the sessions of coding agents.
 type hookCmd struct {
 	Stop    hookStopCmd    `cmd:"" help:"Decide whether a coding agent may stop: for its stop hook."`
 	Install hookInstallCmd `cmd:"" help:"Put looprun hook stop among an agent's hooks."`
@@ -53,7 +53,7 @@ func (c *hookStopCmd) Run(a *app) error {
 	return err
 }
 
-// hookPlace is whose hooks, and where.
+// hookPlace selects the agent and the location of its hooks.
 type hookPlace struct {
 	Agent   string `arg:"" enum:"claude,codex,gemini,copilot,cursor,opencode" help:"${enum}."`
 	User    bool   `help:"For all your projects." excludes:"--project"`
@@ -61,7 +61,7 @@ type hookPlace struct {
 	Local   bool   `help:"For you in this project: a file that is not shared."`
 }
 
-// file is the agent's file of hooks.
+// file returns the agent's hook file.
 func (p hookPlace) file() (hook.Agent, string, error) {
 	agent := hook.Find(p.Agent)
 	if p.User && (p.Project || p.Local) || p.Project && p.Local {

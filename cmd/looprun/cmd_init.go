@@ -21,7 +21,7 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// initCmd writes a configuration and a policy to begin with.
+// initCmd writes an initial configuration and policy.
 type initCmd struct {
 	Yes    bool             `short:"y" help:"Ask nothing: take what is found, the first in the order go, npm, cargo, pytest, make."`
 	Check  config.ShellLine `placeholder:"LINE" help:"Shell line that judges whether it is done, in place of the project's tests."`
@@ -82,8 +82,8 @@ func (c *initCmd) Run(a *app) error {
 	return nil
 }
 
-// setup finds out what to write: from the flags, from what is there, and from
-// the person.
+// setup determines what to write: from the flags, from the existing project, and from the
+// person.
 func (c *initCmd) setup(a *app, found []project.Project) (project.Setup, error) {
 	s := project.Setup{Check: string(c.Check), Iterations: "10", Policy: true}
 	if c.Check == "" && len(found) > 0 {
@@ -105,8 +105,8 @@ func (c *initCmd) setup(a *app, found []project.Project) (project.Setup, error) 
 	return s, nil
 }
 
-// files are what is to be written. looprun.yaml comes last: the others mean
-// nothing without it.
+// files returns the files to write. looprun.yaml comes last: the others mean nothing without
+// it.
 func (c *initCmd) files(s project.Setup) ([]project.File, error) {
 	var schema bytes.Buffer
 	if err := config.WriteSchema(&schema); err != nil {
@@ -122,7 +122,7 @@ func (c *initCmd) files(s project.Setup) ([]project.File, error) {
 	return append(files, project.File{Name: config.Name, Data: s.ConfigText()}), nil
 }
 
-// printFiles prints what people would edit; the schemas are only named.
+// printFiles prints the files that people would edit; it only names the schemas.
 func printFiles(a *app, files []project.File) error {
 	for _, f := range files {
 		text := f.Data
@@ -136,14 +136,13 @@ func printFiles(a *app, files []project.File) error {
 	return nil
 }
 
-// interview asks the person at the terminal, and nobody else: nothing that is
-// piped into looprun answers.
+// interview asks only the person at the terminal: input piped into looprun is not an answer.
 type interview struct {
 	ctx  context.Context
 	user core.Responder
 }
 
-// askSetup asks what cannot be known. Enter alone takes what was found.
+// askSetup asks for what cannot be detected. Enter alone accepts what was found.
 func askSetup(ctx context.Context, a *app, s *project.Setup, found []project.Project, given bool) error {
 	o := user.Options{NoColor: !a.say.PromptColours(), Plain: a.say.Flags.Prompt == "plain"}
 	if err := user.Available(o); err != nil {
@@ -171,7 +170,7 @@ func askSetup(ctx context.Context, a *app, s *project.Setup, found []project.Pro
 	return err
 }
 
-// project asks which one is meant where several were found.
+// project asks which project is meant if several were found.
 func (i interview) project(s *project.Setup, found []project.Project) error {
 	if len(found) < 2 {
 		return nil
@@ -198,7 +197,7 @@ func (i interview) project(s *project.Setup, found []project.Project) error {
 	return nil
 }
 
-// text asks until the answer is one that can be used.
+// text asks until the answer is valid.
 func (i interview) text(header, question, preset string, details []string, wrong func(string) error) (string, error) {
 	q := core.Question{ID: "init", Kind: core.KindText, Header: "looprun init · " + header, Text: question, Default: preset, Details: details}
 	for {
@@ -227,7 +226,7 @@ func (i interview) confirm(header, question string) (bool, error) {
 	return word == core.Yes, err
 }
 
-// failed makes sure that it is said what became of the files.
+// failed makes sure that the person learns what happened to the files.
 func (i interview) failed(err error) error {
 	if errors.Is(err, core.ErrInterrupted) || i.ctx.Err() != nil {
 		return core.ErrInterrupted

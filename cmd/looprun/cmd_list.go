@@ -90,14 +90,14 @@ func (c *listCmd) Run(a *app) error {
 	return nil
 }
 
-// trouble says why a stop of an agent's was not judged, which nobody read there.
+// trouble prints why an agent's stop was not judged, since nobody read it there.
 func (c *listCmd) trouble(a *app) {
 	if t, ok := hook.LastTrouble(time.Now().Add(-24 * time.Hour)); ok {
 		a.say.News("%s, in %s, a stop hook could not judge: %s", console.Ago(time.Now(), t.Time), t.Dir, t.Why)
 	}
 }
 
-// dirs are the directories of the runs to list, the latest first.
+// dirs returns the directories of the runs to list, latest first.
 func (c *listCmd) dirs(a *app, dir string) ([]string, error) {
 	if c.All {
 		return session.AllRuns(a.say, dir)
@@ -106,8 +106,8 @@ func (c *listCmd) dirs(a *app, dir string) ([]string, error) {
 	return session.Within(dir, ids), err
 }
 
-// listed is the table of the runs. With exact, times are moments and not how long
-// ago they were, and texts are whole; with places each run has its folder.
+// listed returns the table of the runs. With exact, times are absolute and texts are not cut;
+// with places each run has its folder.
 func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *console.Table {
 	t := &console.Table{Columns: []console.Column{
 		{Title: "RUN"},
@@ -163,7 +163,7 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 	return t
 }
 
-// summaries reads what a list shows of the runs.
+// summaries reads the runs' summaries.
 func summaries(dirs []string) []scratchpad.Summary {
 	runs := make([]scratchpad.Summary, len(dirs))
 	parallel.Each(len(dirs), func(i int) { runs[i] = scratchpad.Summarize(dirs[i]) })

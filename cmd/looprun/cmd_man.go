@@ -22,7 +22,7 @@ import (
 	"github.com/looprun/looprun/internal/parallel"
 )
 
-// manCmd writes the manual pages. They are made from the flags, as the help is.
+// manCmd writes the manual pages. They are generated from the flags, as the help is.
 type manCmd struct {
 	Dir string `arg:"" optional:"" help:"The folder to write looprun.1 and a page for each command to; it is made if needed. Without it looprun.1 is printed."`
 }
@@ -76,7 +76,7 @@ func writePage(name string, text []byte) error {
 	return nil
 }
 
-// sourceDate is the date that a reproducible build gives its pages, zero for none.
+// sourceDate returns the date for the pages of a reproducible build; zero if there is none.
 func sourceDate(epoch string) (time.Time, error) {
 	if epoch == "" {
 		return time.Time{}, nil
@@ -95,8 +95,7 @@ func manualPages(app *kong.Application, date time.Time) iter.Seq[man.Page] {
 	})
 }
 
-// loops reports whether the command is one that runs a loop, or the program
-// itself.
+// loops reports whether the command runs a loop, or is the program itself.
 func loops(n *kong.Node) bool {
 	return n.Type == kong.ApplicationNode || n.Path() == "run" || n.Path() == "resume"
 }
@@ -111,7 +110,7 @@ func manSynopsis(n *kong.Node) []string {
 	return nil
 }
 
-// manKeys are all keys: the flags of run are some of them.
+// manKeys returns all keys, including the flags of run.
 func manKeys(n *kong.Node) []man.Entry {
 	if n.Path() != "run" {
 		return nil
@@ -153,7 +152,7 @@ func manExitStatus(n *kong.Node) []man.Entry {
 	return []man.Entry{{Term: "0", Text: "It was done."}, failed}
 }
 
-// exitStatuses are the codes with which a run ends.
+// exitStatuses returns the exit codes of runs.
 func exitStatuses() []man.Entry {
 	var list []man.Entry
 	add := func(code int, text string) { list = append(list, man.Entry{Term: strconv.Itoa(code), Text: text}) }

@@ -22,7 +22,7 @@ import (
 	"github.com/looprun/looprun/internal/session"
 )
 
-// manyCmd runs many loops, each in a work tree of its own.
+// manyCmd runs many loops, each in a separate work tree.
 type manyCmd struct {
 	File           string             `arg:"" optional:"" name:"file" blank:"no" help:"A loops.yaml; with --resume what is to go on: its id or a part of it (the latest)."`
 	For            config.ShellLine   `placeholder:"LINE" help:"A loop for each line that this shell line prints; {} in the command stands for it."`
@@ -104,7 +104,7 @@ func (c *manyCmd) Run(a *app) error {
 	return c.carryOut(a, b)
 }
 
-// resume goes on with a plan.
+// resume resumes a plan.
 func (c *manyCmd) resume(a *app, state string) error {
 	if a.hasCommand || c.For != "" || len(c.Matrix) > 0 {
 		return config.Usage("--resume goes on with what was planned", "leave the command, --for and --matrix out")
@@ -146,7 +146,7 @@ func (c *manyCmd) batch(a *app, plan *many.Plan) (*many.Batch, error) {
 	return b, nil
 }
 
-// bounds are those that were given, as a file gives them.
+// bounds returns the limits that were given, in the form of a file.
 func (c *manyCmd) bounds() *loopfile.File {
 	f := &loopfile.File{MaxCost: c.Cost, MaxTokens: c.Tokens, MinFree: c.Free, Keep: c.Keep}
 	if c.Jobs != nil {
@@ -155,7 +155,7 @@ func (c *manyCmd) bounds() *loopfile.File {
 	return f
 }
 
-// carryOut runs the loops, and says what became of all of them.
+// carryOut runs the loops, and prints the outcome of all of them.
 func (c *manyCmd) carryOut(a *app, b *many.Batch) error {
 	if err := proc.Ready(); err != nil {
 		return err
@@ -183,7 +183,7 @@ func (c *manyCmd) carryOut(a *app, b *many.Batch) error {
 	return err
 }
 
-// mentionUntaken says how much room the results hold that nobody took.
+// mentionUntaken prints how much space the untaken results take.
 func mentionUntaken(a *app, states ...string) {
 	results, bytes := 0, int64(0)
 	for _, state := range states {
@@ -195,7 +195,7 @@ func mentionUntaken(a *app, states ...string) {
 	}
 }
 
-// order is what the command line asks for.
+// order returns what the command line requests.
 func (c *manyCmd) order(a *app, state string) (many.Order, error) {
 	o := many.Order{State: state, Trees: c.Trees, Version: version(), Limits: many.Limits{Jobs: min(4, runtime.NumCPU()), MinFree: 1 << 30, Keep: 7 * 24 * time.Hour}}
 	if err := c.contrary(); err != nil {
@@ -226,8 +226,8 @@ func (c *manyCmd) order(a *app, state string) (many.Order, error) {
 	return o, nil
 }
 
-// contrary reports flags of the runs that cannot be together. What a loop of a file has
-// is not known here.
+// contrary reports flags of the runs that conflict. The settings of a file's loops are not
+// known here.
 func (c *manyCmd) contrary() error {
 	given := c.Options
 	if c.File != "" && given.Check == "" {
@@ -236,7 +236,7 @@ func (c *manyCmd) contrary() error {
 	return given.Wrong()
 }
 
-// fromFile takes the loops of a file that was named.
+// fromFile adds the loops of a named file.
 func (c *manyCmd) fromFile(a *app, o *many.Order) error {
 	switch {
 	case a.hasCommand || c.Shell != "" || c.For != "" || len(c.Matrix) > 0:
@@ -247,7 +247,7 @@ func (c *manyCmd) fromFile(a *app, o *many.Order) error {
 	return o.FromFile(c.File)
 }
 
-// fromLine makes the loops of --for and --matrix.
+// fromLine adds the loops of --for and --matrix.
 func (c *manyCmd) fromLine(a *app, o *many.Order) error {
 	if c.For == "" && len(c.Matrix) == 0 {
 		return config.Usage("nothing says which loops to run", "name a loops.yaml, or give --for 'go list ./...' or --matrix KEY=A,B and a command")

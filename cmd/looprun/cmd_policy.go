@@ -148,7 +148,7 @@ func (c *policyTestCmd) Run(a *app) error {
 	return e.Write(a.stdout)
 }
 
-// recorded is about the last question that was asked in a run.
+// recorded evaluates the policy for the last question that was asked in a run.
 func (c *policyTestCmd) recorded(a *app, p *policy.Policy, o policy.Options) (policy.Evaluation, error) {
 	dir, err := a.find(c.StateDir, c.ID)
 	if err != nil {
@@ -164,7 +164,8 @@ func (c *policyTestCmd) recorded(a *app, p *policy.Policy, o policy.Options) (po
 	return trips[len(trips)-1].Evaluation, nil
 }
 
-// madeUp is about a state from a file, or a made-up one. Where it takes place is not known.
+// madeUp evaluates the policy for a state from a file, or for a sample state. In both cases it
+// is not known where the run takes place.
 func (c *policyTestCmd) madeUp(p *policy.Policy, set *templates.Set, o policy.Options) (policy.Evaluation, error) {
 	guard := core.GuardID(c.Guard)
 	state, trip := templates.Sample(guard)
@@ -183,7 +184,7 @@ func (c *policyTestCmd) madeUp(p *policy.Policy, set *templates.Set, o policy.Op
 		if err := templates.KnownGuard(guard); err != nil {
 			return policy.Evaluation{}, err
 		}
-		// The end of the ladder is always for a person.
+		// Only a person may answer the end of the ladder.
 		trip.Mandatory = trip.Mandatory || guard == core.LadderExhausted
 	}
 	q, err := set.Question(state, trip)
@@ -198,17 +199,17 @@ func noTrip(where string) error {
 	return config.Usage(where+" no guard tripped", "ask about a guard with --guard ID")
 }
 
-// replayed is what policy test --all prints in JSON.
+// replayed is the JSON output of policy test --all.
 type replayed struct {
 	Trips []replayedTrip `json:"trips"`
-	// Same, Different and None are how many would be answered as they were, otherwise,
-	// and not at all.
+	// Same, Different and None count the questions that the policy would answer as before,
+	// differently, and not at all.
 	Same      int `json:"same"`
 	Different int `json:"different"`
 	None      int `json:"none"`
 }
 
-// replay is about every question of every run, the oldest run first.
+// replay evaluates the policy for every question of every run, oldest run first.
 func (c *policyTestCmd) replay(a *app, p *policy.Policy, o policy.Options) error {
 	since, err := parseSince(c.Since)
 	if err != nil {
@@ -255,24 +256,25 @@ func (c *policyTestCmd) replay(a *app, p *policy.Policy, o policy.Options) error
 	return out.Page()
 }
 
-// replayedTrip is a question of a recorded run: what it was answered, and what a policy would.
+// replayedTrip is a question of a recorded run: the answer it got, and the answer the policy
+// would give.
 type replayedTrip struct {
 	Run      string       `json:"run"`
 	Time     time.Time    `json:"time"`
 	Question string       `json:"question_id"`
 	Guard    core.GuardID `json:"guard"`
-	// Was is nil when nobody answered.
+	// Was is the recorded answer; nil if nobody answered.
 	Was        *core.Answer      `json:"was"`
 	Evaluation policy.Evaluation `json:"would_be"`
 }
 
-// same reports whether the policy would answer what was answered.
+// same reports whether the policy would give the recorded answer.
 func (t replayedTrip) same() bool {
 	a := t.Evaluation.Answer
 	return a != nil && t.Was != nil && a.Option == t.Was.Option
 }
 
-// text is the trip on one line, in columns that tabs part.
+// text returns the trip as one line of tab-separated columns.
 func (t replayedTrip) text() string {
 	was, now := "nobody answered", "no answer"
 	if t.Was != nil {
@@ -284,8 +286,9 @@ func (t replayedTrip) text() string {
 	return fmt.Sprintf("%s\t%s\twas %s\t→ %s", t.Run, t.Guard, was, now)
 }
 
-// replayTrips answers the questions that guards asked in the run in that folder since then, as
-// they were recorded, with what was known when they were asked.
+// replayTrips evaluates the policy for the questions that guards have asked in the run in dir
+// since the given time. It uses the questions as recorded and only what was known when they
+// were asked.
 func replayTrips(p *policy.Policy, dir string, since time.Time, o policy.Options) ([]replayedTrip, error) {
 	var trips []replayedTrip
 	s := new(core.State)
@@ -316,12 +319,12 @@ func replayTrips(p *policy.Policy, dir string, since time.Time, o policy.Options
 	return trips, err
 }
 
-// stateLimit bounds a state that is read from a file. It keeps the last 50
+// stateLimit is the maximum size of a state read from a file. A state holds the last 50
 // iterations and 1,000 known issues, which is far less.
 const stateLimit = 16 << 20
 
-// readState reads one state in JSON and nothing else: a key that means nothing
-// is a mistake that would change the answer without anybody noticing.
+// readState reads exactly one state in JSON: an unknown key is a mistake that would silently
+// change the answer.
 func readState(file string) (*core.State, error) {
 	text, err := inputfile.Read(file, stateLimit)
 	if err != nil {

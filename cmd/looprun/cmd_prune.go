@@ -79,7 +79,7 @@ func (c *pruneCmd) Run(a *app) error {
 	return errors.Join(err, c.report(a, p, state))
 }
 
-// check refuses to guess what is to be removed.
+// check returns an error unless it is clear what to remove.
 func (c *pruneCmd) check() error {
 	chosen := c.OlderThan != nil || c.Keep != nil || len(c.Status) > 0
 	switch {
@@ -95,7 +95,7 @@ func (c *pruneCmd) check() error {
 	return nil
 }
 
-// agreed reports whether the person, or --yes, wants it.
+// agreed reports whether the person, or --yes, consents.
 func (c *pruneCmd) agreed(a *app, p *review.Pruned) (bool, error) {
 	if c.Yes {
 		return true, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/looprun/looprun/protocol/rejection"
 )
 
-// rejectCmd says from inside a run that the task cannot be done as given.
+// rejectCmd reports from inside a run that the task cannot be done as given.
 type rejectCmd struct {
 	Document string `arg:"" optional:"" help:"- reads a JSON document from standard input, in place of the flags."`
 
@@ -117,7 +117,7 @@ func (c *rejectCmd) rejection(a *app) (rejection.Rejection, error) {
 	return r, nil
 }
 
-// evidence reads type=…,data=…,source=…; data may hold commas.
+// evidence parses type=…,data=…,source=…; data may contain commas.
 func evidence(text string) (rejection.Evidence, error) {
 	var e rejection.Evidence
 	fields := map[string]*string{"type": &e.Type, "data": &e.Data, "source": &e.Source}

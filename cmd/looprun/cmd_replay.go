@@ -8,7 +8,7 @@ import (
 	"github.com/looprun/looprun/internal/review"
 )
 
-// replayCmd drives the guards over recordings.
+// replayCmd replays recordings through the guards.
 type replayCmd struct {
 	Files []string `arg:"" optional:"" name:"file=code" help:"Recorded outputs, one an iteration, each with its exit code (1 without)."`
 	config.LimitFlags
@@ -60,7 +60,7 @@ func (c *replayCmd) Run(a *app) (err error) {
 	return r.End()
 }
 
-// over puts what was given over what a run had.
+// over replaces a run's settings with those that were given.
 func (c *replayCmd) over(as *core.RunStarted) error {
 	if c.LoopMatch != nil {
 		as.Loose = *c.LoopMatch == "loose"

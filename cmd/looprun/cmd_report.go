@@ -7,7 +7,7 @@ import (
 	"github.com/looprun/looprun/report"
 )
 
-// reportCmd writes what happened in a run for people and other programs.
+// reportCmd writes a report of a run for people and other programs.
 type reportCmd struct {
 	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
 	Format   string `enum:"md,html,json,junit" default:"md" help:"${enum} (${default})."`

@@ -15,7 +15,7 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// resumeCmd goes on with a run.
+// resumeCmd resumes a run.
 type resumeCmd struct {
 	ID string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
 	session.ResumeFlags
@@ -49,8 +49,8 @@ func (c *resumeCmd) Run(a *app) error {
 	return a.end(session.Resume(a.program(), dir, state, tail, c.ResumeFlags))
 }
 
-// find is the run to go on with: without a name the latest that was not started
-// by another run's command.
+// find returns the run to resume: without a name, the latest that was not started by another
+// run's command.
 func (c *resumeCmd) find(a *app) (string, error) {
 	if c.ID != "" && c.ID != scratchpad.LatestName {
 		return session.Find(c.StateDir, c.ID)
@@ -71,13 +71,12 @@ func (c *resumeCmd) find(a *app) (string, error) {
 	return dir, err
 }
 
-// couldBeMeant is how many runs, the latest ones, are looked at for others that could be
-// meant where none is named.
+// couldBeMeant is how many runs, the latest, are considered as alternatives if none is named.
 const couldBeMeant = 100
 
-// meant asks which run is meant where another one than the latest could be, those that
-// wait for an answer first, and refuses where nobody can be asked: each has a command and a
-// question of its own.
+// meant asks which run is meant if it could be another than the latest, listing those that
+// wait for an answer first. It fails if nobody can be asked: each run has its own command and
+// question.
 func (a *app) meant(do, dir string, could func(scratchpad.Summary) bool) (string, error) {
 	latest := scratchpad.Summarize(dir)
 	if !could(latest) {
@@ -133,7 +132,7 @@ func (a *app) meant(do, dir string, could func(scratchpad.Summary) bool) (string
 	return all[n-1].Dir, nil
 }
 
-// told is a run as a person tells it from others.
+// told describes a run so that a person can distinguish it from others.
 func told(s scratchpad.Summary) string {
 	text := fmt.Sprintf("%s  %s", s.ID, s.Status)
 	if s.Name != "" {

@@ -49,7 +49,7 @@ func (c *runCmd) Run(a *app) error {
 	return a.end(s.Start())
 }
 
-// session is a run that could start now; its error is all that is wrong with the options.
+// session returns a run that could start now; its error reports all errors in the options.
 func (c *runCmd) session(a *app) (*session.Session, error) {
 	a.config.Apply(&c.Options)
 	if err := c.command(a); err != nil {
@@ -67,8 +67,8 @@ func (c *runCmd) session(a *app) (*session.Session, error) {
 	return s, err
 }
 
-// asRun are the options that a run without flags has here, where nobody is asked, or why
-// there would be none.
+// asRun returns the options of a run without flags in this folder, where nobody is asked, or
+// the error why there could be none.
 func asRun() (*config.Options, error) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -87,7 +87,7 @@ func asRun() (*config.Options, error) {
 	return &c.Options, err
 }
 
-// command finds what is to be run: the words after --, the line of -c, or an agent.
+// command determines what to run: the words after --, the line of -c, or an agent.
 func (c *runCmd) command(a *app) error {
 	switch {
 	case c.Agent != "":
@@ -104,8 +104,8 @@ func (c *runCmd) command(a *app) error {
 	return config.Usage("no command was given", "write looprun [flags] -- COMMAND [ARG…], or -c 'SHELL LINE'; see looprun --help")
 }
 
-// shellMeant refuses a command that is no program and that a shell would run, and warns where
-// a program gets what a shell would act on.
+// shellMeant returns an error for a command that is not a program but that a shell would run.
+// It warns if a program receives words that a shell would interpret.
 func (c *runCmd) shellMeant(a *app) error {
 	shell := shellLine(a.command)
 	if shell == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/looprun/looprun/internal/session"
 )
 
-// orderFlags are those of the commands that tell a run something.
+// orderFlags are the flags of the commands that send an order to a run.
 type orderFlags struct {
 	Token string `placeholder:"WORD" help:"The word that the run shows on its terminal: needed where the system does not say who tells it (not on Linux)."`
 	Via   string `hidden:"" enum:",web,mcp" default:"" help:"From where: the page of looprun serve, or an agent's tools."`
@@ -17,7 +17,7 @@ type orderFlags struct {
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
-// tell tells the run, and says what it does now.
+// tell sends the order to the run and prints what the run does now.
 func (c *orderFlags) tell(a *app, run string, order core.Order, words, does string) error {
 	dir, err := session.Find(c.StateDir, run)
 	if err == nil {
@@ -29,7 +29,7 @@ func (c *orderFlags) tell(a *app, run string, order core.Order, words, does stri
 	return err
 }
 
-// sayCmd gives a run that goes on words.
+// sayCmd gives guidance to an active run.
 type sayCmd struct {
 	ID    string   `arg:"" name:"run" help:"The run: its id or a part of it."`
 	Words []string `arg:"" help:"What its next iteration should know; - reads it from standard input."`
@@ -60,7 +60,7 @@ func (c *sayCmd) Run(a *app) error {
 	return c.tell(a, c.ID, core.OrderSay, words, "passes that on to its next iteration")
 }
 
-// pauseCmd pauses a run that goes on.
+// pauseCmd pauses an active run.
 type pauseCmd struct {
 	ID string `arg:"" name:"run" help:"The run: its id or a part of it."`
 	orderFlags
@@ -79,7 +79,7 @@ func (c *pauseCmd) Run(a *app) error {
 	return c.tell(a, c.ID, core.OrderPause, "", "pauses after this iteration")
 }
 
-// stopCmd cancels a run that goes on.
+// stopCmd cancels an active run.
 type stopCmd struct {
 	ID string `arg:"" name:"run" help:"The run: its id or a part of it."`
 	orderFlags

@@ -26,8 +26,8 @@ import (
 	"github.com/looprun/looprun/templates"
 )
 
-// schemaCmd prints the JSON Schemas of everything that other programs exchange
-// with looprun, and of the files that people write for it.
+// schemaCmd prints the JSON Schemas of everything that other programs exchange with looprun,
+// and of the files that people write for it.
 type schemaCmd struct {
 	Name string `arg:"" optional:"" help:"The schema; all are listed without."`
 }
@@ -70,8 +70,7 @@ type namedSchema struct {
 	prints bool // it is of what looprun alone writes, and made of a type
 }
 
-// schemas are all that there are: first the documents of the protocols, then
-// files.
+// schemas returns all schemas: first the documents of the protocols, then files.
 func schemas() []namedSchema {
 	fixed := func(text func() []byte) func(io.Writer) error {
 		return func(w io.Writer) error {
@@ -128,10 +127,10 @@ func schemas() []namedSchema {
 	}
 }
 
-// form is what the key schema of a document says, by the name of its schema.
+// form returns the value of a document's key schema, given the name of its schema.
 func form(name string) string { return "looprun.dev/" + name + "/v1" }
 
-// written is the schema of what looprun prints of a type.
+// written returns the schema of the output that looprun prints for a type.
 func written(name, about string, t reflect.Type) namedSchema {
 	return namedSchema{name: name, about: about, prints: true, write: func(w io.Writer) error {
 		_, err := w.Write(documents.Schema(t, form(name), "looprun "+name, "What prints it: "+about+"."))

@@ -8,7 +8,7 @@ import (
 	"github.com/looprun/looprun/internal/proc"
 )
 
-// serveCmd shows the runs in a browser, and takes answers there.
+// serveCmd shows the runs in a browser, and accepts answers there.
 type serveCmd struct {
 	Port     uint16 `placeholder:"N" help:"The port to listen on (a free one)."`
 	All      bool   `help:"Show all your runs, in whatever folder they are."`
@@ -45,7 +45,7 @@ func (c *serveCmd) Run(a *app) error {
 	return a.become("looprun-serve", self, args, "install it: go install github.com/looprun/looprun/cmd/looprun-serve@latest")
 }
 
-// become runs a program that belongs to looprun in its place, and ends as that does.
+// become runs another of looprun's programs in its place, and ends as that program does.
 func (a *app) become(name, self string, args []string, remedy string) error {
 	program, err := proc.Beside(name)
 	if err != nil {

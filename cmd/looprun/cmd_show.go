@@ -80,7 +80,7 @@ func (c *showCmd) Run(a *app) error {
 	return p.Page()
 }
 
-// export prints the pending questions for a person's interface.
+// export prints the pending questions for another program's interface.
 func (c *showCmd) export(a *app, r *review.Run) error {
 	if !c.Pending {
 		return config.Usage("--format ask-user-question is for questions", "add --pending")
@@ -99,7 +99,7 @@ func (c *showCmd) export(a *app, r *review.Run) error {
 	return err
 }
 
-// follow prints what happens in a run until it ends.
+// follow prints the events of a run until it ends.
 func (c *showCmd) follow(a *app, dir string) error {
 	switch {
 	case c.Pending:
@@ -107,7 +107,8 @@ func (c *showCmd) follow(a *app, dir string) error {
 	case c.Format != "text" && c.Format != "json":
 		return config.Usage("--follow has no --format "+c.Format, "use text or json")
 	}
-	// Events are printed as they are while a run goes on, with their time in place of the name.
+	// Print events as they are printed while a run is in progress, with their time instead of
+	// the name.
 	f := review.Following{W: a.stdout, JSON: c.Format == "json", Number: c.Number, Say: &console.Observer{Messages: console.Messages{
 		Flags: console.Flags{Verbose: true}, Colour: console.Colours(a.say.Flags.Color, console.IsTerminal(a.files.stdout), os.Getenv),
 	}}}
@@ -119,8 +120,9 @@ func (c *showCmd) follow(a *app, dir string) error {
 	return err
 }
 
-// find is the directory of a run that is looked at: without an id the latest, of
-// the user's runs first. Of another's it says so, since that may say anything.
+// find returns the directory of a run to show: without an id the latest, preferring the user's
+// own runs. For somebody else's run it prints a notice, since that run's contents are not
+// trustworthy.
 func (a *app) find(flag, id string) (string, error) {
 	state, err := config.StateDir(flag)
 	if err != nil || id != "" {

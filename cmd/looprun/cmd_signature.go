@@ -83,7 +83,7 @@ func (c *signatureCmd) print(w io.Writer, name string, r io.Reader) error {
 	return review.WriteExplanation(w, why)
 }
 
-// signed is what is known of an output.
+// signed is what is known about an output.
 type signed struct {
 	File string `json:"file,omitempty"`
 	signature.Signature
@@ -91,7 +91,7 @@ type signed struct {
 	Lines []signature.MaskedLine `json:"lines,omitempty"`
 }
 
-// encodeForm writes a document on a line.
+// encodeForm writes a document on one line.
 func encodeForm(w io.Writer, name string, v any) error {
 	document, err := strictjson.Stamp(form(name), v)
 	if err != nil {

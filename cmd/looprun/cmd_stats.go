@@ -18,7 +18,7 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// statsCmd counts over all runs.
+// statsCmd computes statistics over all runs.
 type statsCmd struct {
 	Rejections statsRejectionsCmd `cmd:"" help:"Count the rejections of all runs and what became of them."`
 }
@@ -67,7 +67,7 @@ func (c *statsRejectionsCmd) Run(a *app) error {
 	return err
 }
 
-// records are the rejections of all runs that are asked for.
+// records returns the rejections of all selected runs.
 func (c *statsRejectionsCmd) records(a *app) ([]rejection.Record, error) {
 	dirs, err := c.dirs()
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *statsRejectionsCmd) records(a *app) ([]rejection.Record, error) {
 	return slices.Concat(found...), nil
 }
 
-// dirs are the directories of those runs.
+// dirs returns the directories of those runs.
 func (c *statsRejectionsCmd) dirs() ([]string, error) {
 	states := c.StateDir
 	if len(states) == 0 && c.Dir != "" {
@@ -116,7 +116,8 @@ func (c *statsRejectionsCmd) dirs() ([]string, error) {
 	return dirs, missing
 }
 
-// parseSince reads a day in local time, a moment, or how long ago; empty is the beginning.
+// parseSince parses a day in local time, a point in time, or a duration before now. An empty
+// text means the beginning.
 func parseSince(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -138,7 +139,7 @@ func parseSince(text string) (time.Time, error) {
 	return time.Time{}, config.Usage(fmt.Sprintf("--since %q is not a date", text), "write it as 7d, 12h, 2006-01-02 or 2006-01-02T15:04:05Z")
 }
 
-// rejectionsOf are the rejections of a run with what became of them.
+// rejectionsOf returns the rejections of a run with their outcomes.
 func rejectionsOf(dir string) ([]rejection.Record, error) {
 	var records []rejection.Record
 	run, at := "", map[string]int{}

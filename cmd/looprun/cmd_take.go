@@ -82,7 +82,7 @@ func (c *takeCmd) Run(a *app) error {
 	return c.report(a, t, t.Run(ctx))
 }
 
-// report says what came of a taking.
+// report prints the outcome of a taking.
 func (c *takeCmd) report(a *app, t *many.Taking, err error) error {
 	for _, one := range t.Took {
 		a.say.News("taken: %s, %s", one.Name, plural.Count(len(one.Files), "file"))

@@ -48,7 +48,7 @@ func (c *templateListCmd) Run(a *app) error {
 	return errors.Join(set.List(p), p.Flush())
 }
 
-// listedTemplate is a template as list prints it in JSON. Wording is not filled in.
+// listedTemplate is a template as list prints it in JSON, with placeholders not filled in.
 type listedTemplate struct {
 	Guard     core.GuardID  `json:"guard"`
 	Header    string        `json:"header"`

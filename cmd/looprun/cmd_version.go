@@ -9,15 +9,15 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Set when a release is built. What is empty is looked up in what the Go tool
-// knows of the build.
+// These are set when a release is built. Empty ones are looked up in the Go tool's build
+// information.
 var (
 	stamp  string // the version, such as 1.2.3
 	commit string // all its digits, with “-dirty” when files were changed
 	date   string // of the commit, in RFC 3339 and UTC
 )
 
-// version is the stamp, or what the Go tool knows of the build.
+// version returns the stamped version, or the one from the Go tool's build information.
 func version() string {
 	if stamp != "" {
 		return stamp
@@ -28,7 +28,7 @@ func version() string {
 	return "dev"
 }
 
-// build says where a program comes from.
+// build describes where a program comes from.
 type build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
@@ -75,8 +75,8 @@ func (c versionCmd) Run(a *app) error {
 	return err
 }
 
-// printVersion is looprun --version, which installers and editors call often:
-// for it alone the command line is not even described.
+// printVersion handles looprun --version, which installers and editors call often: it does not
+// even build the model of the command line.
 func (a *app) printVersion() int {
 	if _, err := fmt.Fprintln(a.stdout, version()); err != nil {
 		return core.ExitFailed

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// execute runs a program in the place of this one.
+// execute runs a program in place of this one.
 func (a *app) execute(program string, argv []string) error {
 	return &os.PathError{Op: "exec", Path: program, Err: syscall.Exec(program, argv, os.Environ())}
 }

@@ -27,7 +27,7 @@ Examples:
   looprun --promise ALL-DONE -- my-agent        until it prints ALL-DONE
   looprun --policy ci.yaml -- make test         in CI: a policy answers`
 
-// groups are the headings of the flags.
+// groups holds the headings of the flags.
 var groups = []kong.Group{
 	{Key: "what", Title: "What runs:"},
 	{Key: "done", Title: "When it is done:"},
@@ -40,7 +40,7 @@ var groups = []kong.Group{
 
 var everywhere = kong.Group{Key: "everywhere", Title: "With every command:"}
 
-// help prints the help of a command; of the root it is that of run where all is asked for.
+// help prints the help of a command; for the root, all selects the help of run.
 func (a *app) help(n *kong.Node, all bool) error {
 	if n.Parent == nil && all {
 		n = n.DefaultCmd
@@ -53,7 +53,7 @@ func (a *app) help(n *kong.Node, all bool) error {
 	return err
 }
 
-// helpOf is the help of a command.
+// helpOf returns the help of a command.
 func helpOf(n *kong.Node, width int) string {
 	if n.Path() == "run" {
 		return runHelp(n, width)
@@ -61,7 +61,7 @@ func helpOf(n *kong.Node, width int) string {
 	return commandHelp(n, width)
 }
 
-// commandHelp says what a command is for and what can be said to it.
+// commandHelp describes what a command is for and its flags and arguments.
 func commandHelp(n *kong.Node, width int) string {
 	b := bytes.NewBufferString(usage(n))
 	for _, text := range []string{n.Help, n.Detail} {
@@ -96,7 +96,7 @@ func commandHelp(n *kong.Node, width int) string {
 	return b.String()
 }
 
-// runHelp is the help of run. It fits two screens of 25 lines.
+// runHelp returns the help of run. It fits on two screens of 25 lines.
 func runHelp(n *kong.Node, width int) string {
 	b := bytes.NewBufferString(usage(n))
 	for _, g := range groups {
@@ -112,8 +112,8 @@ func runHelp(n *kong.Node, width int) string {
 	return b.String()
 }
 
-// usage is how the command is called. What follows -- for run is not kong's, and of
-// flags of which one is needed none is needed by itself.
+// usage returns how the command is called. Kong does not know what follows -- for run, nor
+// that one of several flags is required although none of them is by itself.
 func usage(n *kong.Node) string {
 	usage := strings.Replace("Usage: looprun "+named(n.Summary()), "looprun run [<task> ...] [flags]", "looprun [run] [flags] -- COMMAND [ARG…] | -c LINE | --agent NAME TASK", 1)
 	var lines string
@@ -130,13 +130,14 @@ func usage(n *kong.Node) string {
 	return usage + "\n" + lines
 }
 
-// named gives the words of answer, which kong knows as one argument, the names of two.
+// named gives the words of answer, which are one argument to kong, the names of two.
 func named(argument string) string {
 	return strings.ReplaceAll(argument, "<run option> ...", "RUN] [OPTION")
 }
 
-// flagRows are the flags of a group and their texts: those of the program, and those of the
-// command. Of a key's help there is the first sentence, and its default where it is not the run's.
+// flagRows returns the flags of a group with their texts: those of the program and those of
+// the command. From a key's help it takes the first sentence, and the default unless it is the
+// run's.
 func flagRows(n *kong.Node, group string) (rows [][2]string) {
 	var indent string // of flags without a letter, beside those with one
 	for _, flags := range n.AllFlags(true) {
@@ -165,7 +166,7 @@ func flagRows(n *kong.Node, group string) (rows [][2]string) {
 	return rows
 }
 
-// shortHelp is the first sentence about a key, with its default.
+// shortHelp returns the first sentence about a key, with its default.
 func shortHelp(k config.Key) string {
 	text := firstSentence(k.Help())
 	if normal := k.Default(); normal != "" && normal != "off" && !k.IsBool() {
@@ -179,8 +180,8 @@ func firstSentence(text string) string {
 	return strings.TrimSuffix(first, ".") + "."
 }
 
-// columns writes rows under their heading, the first column as wide as it has to be, or a
-// line by itself.
+// columns writes rows under their heading. The first column is as wide as necessary, or on a
+// line of its own.
 func columns(b *bytes.Buffer, width int, heading string, rows [][2]string) {
 	if len(rows) == 0 {
 		return
@@ -209,7 +210,8 @@ func columns(b *bytes.Buffer, width int, heading string, rows [][2]string) {
 	}
 }
 
-// helpWidth is how wide a help is: as the terminal is, up to a width that is easy to read.
+// helpWidth returns the width of a help text: that of the terminal, up to a width that is easy
+// to read.
 func helpWidth(stdout *os.File) int {
 	width := 80
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil {
@@ -220,7 +222,7 @@ func helpWidth(stdout *os.File) int {
 	return min(max(width, 40), 100)
 }
 
-// topHelp is the help without a command. It fits a screen.
+// topHelp returns the help without a command. It fits on one screen.
 func topHelp(n *kong.Node) string {
 	var b strings.Builder
 	b.WriteString(`looprun runs a command in a loop until it is done and stops it when it is stuck.
@@ -252,8 +254,8 @@ Usage: looprun [flags] -- COMMAND [ARG…]     or one of looprun's own commands
 	return b.String()
 }
 
-// exclusive are the groups of flags and arguments of a command of which one at most can
-// be given.
+// exclusive returns the groups of a command's flags and arguments of which at most one can be
+// given.
 func exclusive(n *kong.Node) [][]string {
 	var groups [][]string
 	among := map[string][]string{}
@@ -271,8 +273,8 @@ func exclusive(n *kong.Node) [][]string {
 	return groups
 }
 
-// commandEnvironment are the variables that the command in the loop gets, for the
-// manual and the help of run.
+// commandEnvironment returns the variables of the command in the loop, for the manual and the
+// help of run.
 func commandEnvironment() []man.Entry {
 	return []man.Entry{
 		{Term: "LOOPRUN, LOOPRUN_RUN_ID, LOOPRUN_ITERATION, LOOPRUN_ITERATION_LIMIT", Text: "1, the id of the run, the number of the iteration from 1, and how many there may be."},
@@ -286,7 +288,7 @@ func commandEnvironment() []man.Entry {
 	}
 }
 
-// commandVariables are their names.
+// commandVariables returns their names.
 func commandVariables() []string {
 	var names []string
 	for _, e := range commandEnvironment() {

@@ -27,12 +27,12 @@ var synonyms = map[string]synonym{
 	"-n":            {"--max-iterations", ""},
 }
 
-// otherNames are commands by other tools' names for them.
+// otherNames maps other tools' names for commands to looprun's.
 var otherNames = map[string]string{
 	"status": "list", "ls": "list", "ps": "list", "logs": "show", "log": "show", "rm": "prune", "kill": "stop",
 }
 
-// instead is the command line with another flag for the one with the number i. A time without a
+// instead returns the command line with the i-th flag replaced by another. A time without a
 // unit gets one.
 func (l *line) instead(i int, name, flag string) string {
 	words := slices.Clone(l.own)
@@ -55,7 +55,7 @@ func (l *line) instead(i int, name, flag string) string {
 	return l.whole(words, l.command)
 }
 
-// whole is a command line of looprun as a shell takes it.
+// whole returns a command line of looprun, quoted for a shell.
 func (l *line) whole(own, command []string) string {
 	words := append([]string{"looprun"}, own...)
 	if command != nil {
@@ -64,13 +64,13 @@ func (l *line) whole(own, command []string) string {
 	return console.CommandLine(words)
 }
 
-// misplaced says what is wrong with words before -- that are no command of looprun: the whole
-// line as it was probably meant.
+// misplaced returns the error for words before -- that are not a command of looprun, with the
+// whole line as it was probably meant.
 func (l *line) misplaced(i int, value string) error {
 	words, before := l.own[i:], l.own[:i]
 	text := fmt.Sprintf("%q is not a command of looprun", words[0])
 	if k, _, ok := config.Spelled(strings.TrimLeft(value, "-")); (ok && k.Placeholder() == "LINE" || value == "-c") && i > 0 {
-		// The words may belong to the line before them.
+		// The words may belong to the shell line before them.
 		of := words
 		if at := slices.IndexFunc(of, func(w string) bool { return strings.HasPrefix(w, "-") }); at > 0 && l.command != nil {
 			of = of[:at]
@@ -97,7 +97,7 @@ func (l *line) misplaced(i int, value string) error {
 	return config.Usage(text, run)
 }
 
-// started is the line that runs the words: as a shell line where they are one.
+// started returns the command line that runs the words, as a shell line if they need a shell.
 func (l *line) started(before, words []string) string {
 	before = slices.DeleteFunc(slices.Clone(before), func(w string) bool { return w == "run" })
 	if shell := shellLine(words); shell != "" {
@@ -106,7 +106,8 @@ func (l *line) started(before, words []string) string {
 	return l.whole(before, words)
 }
 
-// shellLine is what only a shell can make of the words; empty: a program can take them.
+// shellLine returns the words as a shell line if only a shell can run them; empty if a program
+// can.
 func shellLine(words []string) string {
 	switch {
 	case len(words) == 1 && strings.ContainsAny(words[0], " |&;<>$"):
@@ -126,7 +127,7 @@ func shellLine(words []string) string {
 	return ""
 }
 
-// isOperator reports whether a shell takes the word for more than a word.
+// isOperator reports whether the word has a special meaning to a shell.
 func isOperator(word string) bool {
 	return slices.Contains([]string{"|", "||", "&&", "&", ";", ">", ">>", "<", "2>&1"}, word)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/looprun/looprun/internal/config"
 )
 
-// grammarFor is [cli] with all commands, of which those are whole that the words can mean: a
-// command is entered by its name alone. To describe the flags of the others takes longer than
+// grammarFor returns [cli] with all commands, but complete only for those that the words can
+// mean; the others have just their name. Describing the flags of the others takes longer than
 // the rest of a start.
 func grammarFor(own []string) (grammar any, flags *commonFlags) {
 	all := reflect.TypeFor[cli]()
@@ -39,7 +39,7 @@ func grammarFor(own []string) (grammar any, flags *commonFlags) {
 	return v.Interface(), flags
 }
 
-// newParser makes a parser of what describes the commands.
+// newParser builds a parser from the description of the commands.
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(grammar, append([]kong.Option{
 		kong.Name("looprun"), kong.Description(description), kong.FlagNamer(config.FlagName),
@@ -47,8 +47,8 @@ func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	}, options...)...)
 }
 
-// model describes all commands. There is a fault in the program when it cannot be made,
-// which every test sees.
+// model describes all commands. If it cannot be built, there is a bug in the program, which
+// every test detects.
 func model() (*kong.Application, error) { return modelOf(new(cli)) }
 
 func modelOf(grammar any) (*kong.Application, error) {
@@ -59,9 +59,9 @@ func modelOf(grammar any) (*kong.Application, error) {
 	return parser.Model, nil
 }
 
-// parse reads looprun's own arguments and the configuration for the command that they name,
-// and fills its fields. The context is nil where they ask for help or for the version, which
-// is printed.
+// parse parses looprun's own arguments, reads the configuration for the command that they
+// name, and fills its fields. The context is nil if they request help or the version, which
+// parse prints.
 func (a *app) parse(own []string) (*kong.Context, error) {
 	grammar, flags := grammarFor(own)
 	parser, err := newParser(grammar, kong.Writers(a.stdout, a.stderr))
@@ -106,7 +106,7 @@ func (a *app) parse(own []string) (*kong.Context, error) {
 	return ctx, nil
 }
 
-// otherVariables are those of all flags that are no keys.
+// otherVariables returns the variables of all flags that are not keys.
 func otherVariables() []string {
 	all, err := model()
 	if err != nil {
@@ -115,7 +115,7 @@ func otherVariables() []string {
 	return variablesOf(all.Node)
 }
 
-// variablesOf are the variables of the flags that are no keys.
+// variablesOf returns the variables of the command's flags that are not keys.
 func variablesOf(n *kong.Node) []string {
 	var names []string
 	for _, f := range n.Flags {

@@ -2,7 +2,7 @@ package main
 
 import "github.com/looprun/looprun/internal/console"
 
-// shellWord is a text as a shell takes it for one word.
+// shellWord quotes a text so that a shell takes it for one word.
 func shellWord(text string) string { return console.CommandLine([]string{text}) }
 
 const ladderTopic = `The escalation ladder: who tries when attempts fail.

@@ -13,12 +13,12 @@ import (
 	"github.com/looprun/looprun/internal/nearest"
 )
 
-// setFlag is the flag that gives any key: -o KEY=VALUE.
+// setFlag is the flag that sets any key: -o KEY=VALUE.
 const setFlag = "set"
 
-// line is the command line up to --, read against the grammar. The keys are taken out of it,
+// line is the command line up to --, parsed against the grammar. The keys are extracted,
 // however they are written, and kong gets the rest in the order command, flags, arguments.
-// Kong says what is wrong in English alone, so everything that a person may mistype is found
+// Kong's errors exist only in English, so everything that a person may mistype is detected
 // here, before kong sees it.
 type line struct {
 	own     []string // as it was typed
@@ -37,10 +37,10 @@ type line struct {
 	seen    map[string][]string // the values that were given to each flag, by its name
 }
 
-// early is a flag before the command, and the key that it gives; empty: none.
+// early is a flag before the command, and the key that it sets; empty if none.
 type early struct{ by, key string }
 
-// readLine reads the words of a command line. Where its error is not nil, node is the command as
+// readLine parses the words of a command line. If its error is not nil, node is the command as
 // far as it was found.
 func readLine(model *kong.Application, own, command []string) (*line, error) {
 	l := &line{own: own, command: command, seen: map[string][]string{}}
@@ -60,7 +60,7 @@ func readLine(model *kong.Application, own, command []string) (*line, error) {
 	return l, wrong
 }
 
-// enter makes node the command that the words are for.
+// enter makes node the command that the following words are for.
 func (l *line) enter(node *kong.Node) {
 	l.node = node
 	if node.Parent == nil { // flags of run need no command before them
@@ -69,7 +69,7 @@ func (l *line) enter(node *kong.Node) {
 	l.held = config.Held(node.Target.Type())
 }
 
-// take reads the word with the number i, and returns how many it was with its value.
+// take parses the i-th word, and returns how many words it used, including its value.
 func (l *line) take(i int) (int, error) {
 	word, value := l.own[i], l.value
 	l.value = ""
@@ -96,7 +96,7 @@ func (l *line) take(i int) (int, error) {
 // loops reports whether the command is run, named or not.
 func (l *line) loops() bool { return l.node.Parent == nil || l.node.Path() == "run" }
 
-// below is the command of that name below this one; nil for none.
+// below returns the subcommand with that name, or nil.
 func (l *line) below(word string) *kong.Node {
 	for _, child := range l.node.Children {
 		if child.Name == word {
@@ -106,7 +106,7 @@ func (l *line) below(word string) *kong.Node {
 	return nil
 }
 
-// choose enters a command. Flags before it have to be its own.
+// choose enters a command. Flags before it must be its own.
 func (l *line) choose(node *kong.Node) error {
 	l.enter(node)
 	for _, e := range l.early {
@@ -122,7 +122,7 @@ func (l *line) holds(k config.Key) bool {
 	return slices.ContainsFunc(l.held, func(of config.Key) bool { return of.Name == k.Name })
 }
 
-// kongs is the flag of that spelling that is no key; nil for none.
+// kongs returns the flag with that spelling that is not a key, or nil.
 func (l *line) kongs(spelled string) *kong.Flag {
 	for _, f := range flagsFor(l.node) {
 		if isKey(f) {
@@ -135,7 +135,7 @@ func (l *line) kongs(spelled string) *kong.Flag {
 	return nil
 }
 
-// flagsFor are the flags that can follow the words of a command.
+// flagsFor returns the flags that can follow the words of a command.
 func flagsFor(node *kong.Node) []*kong.Flag {
 	var flags []*kong.Flag
 	if node.Parent == nil && node.DefaultCmd != nil {
@@ -150,12 +150,13 @@ func flagsFor(node *kong.Node) []*kong.Flag {
 // isKey reports whether the flag stands for a key.
 func isKey(f *kong.Flag) bool { return f.Tag.Get("trust") != "" || f.Tag.Get("key") != "" }
 
-// passes is how many arguments come before those that are passed on as they are; -1: none are.
+// passes returns the number of arguments before those that are passed on unchanged, or -1 if
+// none are.
 func (l *line) passes() int {
 	return slices.IndexFunc(l.node.Positional, func(p *kong.Positional) bool { return p.Passthrough })
 }
 
-// long reads a flag of more letters than one.
+// long parses a flag with more than one letter.
 func (l *line) long(i int) (int, error) {
 	name, value, joined := strings.Cut(l.own[i], "=")
 	k, denied, ok := config.Spelled(name[2:])
@@ -176,14 +177,14 @@ func (l *line) long(i int) (int, error) {
 	return l.key(i, k, denied, name, value, joined)
 }
 
-// note keeps a flag before the command.
+// note records a flag before the command.
 func (l *line) note(by string, k config.Key) {
 	if l.node.Parent == nil {
 		l.early = append(l.early, early{by, k.Name})
 	}
 }
 
-// key reads a key that is written as a flag.
+// key parses a key that is written as a flag.
 func (l *line) key(i int, k config.Key, denied bool, by, value string, joined bool) (int, error) {
 	if !k.IsBool() {
 		n, value, err := l.valueOf(i, k.Flag(), by, value, joined)
@@ -203,7 +204,7 @@ func (l *line) key(i int, k config.Key, denied bool, by, value string, joined bo
 	return 1, l.given.Add(k, by, value)
 }
 
-// denial is the value of a key that is yes or no for its opposite.
+// denial returns the value that a boolean key gets from its negated form.
 func denial(value string) string {
 	switch strings.ToLower(value) {
 	case "true", "yes", "1":
@@ -214,7 +215,7 @@ func denial(value string) string {
 	return value
 }
 
-// valueOf is the value of a flag: what is joined to it, or the next word.
+// valueOf returns the value of a flag: the text joined to it, or the next word.
 func (l *line) valueOf(i int, flag, name, value string, joined bool) (int, string, error) {
 	if joined {
 		return 1, value, nil
@@ -235,7 +236,7 @@ func (l *line) valueOf(i int, flag, name, value string, joined bool) (int, strin
 	return 2, value, nil
 }
 
-// set takes a flag that is no key.
+// set handles a flag that is not a key.
 func (l *line) set(f *kong.Flag, by, value string, joined bool) error {
 	l.seen[f.Name] = append(l.seen[f.Name], value)
 	switch {
@@ -258,8 +259,8 @@ func (l *line) set(f *kong.Flag, by, value string, joined bool) error {
 	return nil
 }
 
-// wrongValue says why a flag or an argument that is no key cannot have the value, where kong
-// would say it in English alone.
+// wrongValue returns why a flag or an argument that is not a key cannot have the value, where
+// kong's error would be only in English.
 func wrongValue(v *kong.Value, text string) error {
 	words := []string{text}
 	if v.IsSlice() && v.Tag.Sep > 0 {
@@ -280,7 +281,7 @@ func wrongValue(v *kong.Value, text string) error {
 	return nil
 }
 
-// option reads KEY=VALUE.
+// option parses KEY=VALUE.
 func (l *line) option(text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	k, denied, known := config.Spelled(name)
@@ -304,7 +305,7 @@ func (l *line) option(text string) error {
 	return l.given.Add(k, by, value)
 }
 
-// short reads flags of one letter, of which a word can have several.
+// short parses one-letter flags, of which a word can contain several.
 func (l *line) short(i int) (int, error) {
 	word := l.own[i][1:]
 	for at, letter := range word {
@@ -340,8 +341,8 @@ func (l *line) short(i int) (int, error) {
 	return 1, nil
 }
 
-// unknown passes a flag on where the command passes words on, and else says what was
-// probably meant.
+// unknown passes an unknown flag on if the command passes words on, and otherwise suggests
+// what was probably meant.
 func (l *line) unknown(i int, name string) (int, error) {
 	if l.passes() >= 0 && len(l.args) >= l.passes() {
 		l.args = append(l.args, l.own[i:]...)
@@ -373,7 +374,7 @@ func (l *line) unknown(i int, name string) (int, error) {
 	return 0, config.Usage("unknown flag "+name, remedy+after)
 }
 
-// complete says what is missing or too much.
+// complete reports missing and excess arguments.
 func (l *line) complete() error {
 	node := l.node
 	if l.helps || l.version || len(node.Children) > 0 && node.Parent != nil || l.passes() >= 0 {
@@ -402,7 +403,7 @@ func (l *line) complete() error {
 	return nil
 }
 
-// words are what kong gets.
+// words returns the words for kong.
 func (l *line) words() []string {
 	words := strings.Fields(l.node.Path())
 	if l.node.Parent == nil {
@@ -415,7 +416,7 @@ func (l *line) words() []string {
 	return append(words, l.args...)
 }
 
-// noCommand is for a word where one of the commands below node is expected.
+// noCommand returns the error for a word where one of the commands below node is expected.
 func noCommand(word string, node *kong.Node) error {
 	known := visibleNames(node)
 	remedy := "use one of " + strings.Join(known, ", ")
@@ -425,7 +426,7 @@ func noCommand(word string, node *kong.Node) error {
 	return config.Usage(fmt.Sprintf("%q is not a command of looprun %s", word, node.Path()), remedy)
 }
 
-// visibleNames are the commands below one that people are to know.
+// visibleNames returns the commands below n that are not hidden.
 func visibleNames(n *kong.Node) []string {
 	var names []string
 	for _, c := range n.Children {

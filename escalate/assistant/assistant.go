@@ -12,15 +12,15 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// What holds where [Options] say nothing.
+// Defaults for [Options].
 const (
-	// DefaultTimeout is how long the command may take each time it runs.
+	// DefaultTimeout is how long each run of the command may take.
 	DefaultTimeout = 60 * time.Second
-	// DefaultKillAfter is how long it may then take to clean up.
+	// DefaultKillAfter is how long the command may then take to clean up.
 	DefaultKillAfter = time.Second
 )
 
-// Source says where a question comes from, by the names of --assistant-for.
+// Source is where a question comes from, by the names of --assistant-for.
 type Source string
 
 // The sources of questions.
@@ -29,13 +29,13 @@ const (
 	FromGuards Source = "guards" // a guard has tripped
 )
 
-// Options say which command answers what. Only Command is needed; without it
-// nothing is answered.
+// Options configures which command answers which questions. Only Command is required; without
+// it no question is answered.
 type Options struct {
 	// Command is a shell line, run by sh -c.
 	Command string
-	// Dir is where it runs; empty is the caller's directory. Env is its whole
-	// environment; nil is the caller's.
+	// Dir is the directory in which it runs; empty means the caller's. Env is its whole
+	// environment; nil means the caller's.
 	Dir string
 	Env []string
 	// Timeout is how long each run of it may take; zero is [DefaultTimeout].
@@ -43,36 +43,35 @@ type Options struct {
 	// KillAfter is the time between the signal that ends it at a limit and
 	// SIGKILL; zero is [DefaultKillAfter].
 	KillAfter time.Duration
-	// Delays are the pauses before it runs again after a failure that may pass.
-	// Nil is 1, 2 and 4 seconds; an empty slice: it does not run again.
+	// Delays are the pauses before the retries after a failure that may be temporary. Nil
+	// means 1, 2 and 4 seconds; an empty slice disables retries.
 	Delays []time.Duration
-	// Escalation makes its rejections an [Escalated] instead of an answer. A
-	// question that asks for it (To) is escalated without it.
+	// Escalation turns its rejections into an [Escalated] instead of an answer. A question
+	// that requests escalation (To) is escalated even without it.
 	Escalation bool
-	// As is what its answers call it; zero: they do not.
+	// As is the assistant named in its answers; if zero, they name none.
 	As core.Assistant
-	// OnlyKinds and OnlyFrom are the questions that it answers; empty: all.
+	// OnlyKinds and OnlyFrom restrict the questions that it answers; empty means all.
 	OnlyKinds []core.Kind
 	OnlyFrom  []Source
-	// Stderr takes what it prints there; nil discards it. The slice is valid
-	// during the call only.
+	// Stderr receives its standard error; nil discards it. The slice is valid only during the
+	// call.
 	Stderr func([]byte)
 }
 
 // New returns the responder that asks the command. Its Respond returns:
 //
-//   - [core.ErrNoAnswer] for a question that is not put to the command, with
-//     the reason where it is not for lack of a command or by OnlyKinds, OnlyFrom;
-//   - [*Escalated] for a rejection, where Options.Escalation or the question
-//     wants it;
-//   - the cause of the end of the context;
-//   - another error when the command failed, or did not reply as it should.
+//   - [core.ErrNoAnswer] for a question that is not put to the command, with the
+//     reason, unless that is the lack of a command or OnlyKinds or OnlyFrom;
+//   - [*Escalated] for a rejection, if Options.Escalation or the question
+//     requests it;
+//   - the cause of the context, if it ended;
+//   - another error if the command failed or its reply was invalid.
 //
-// For a confirm question the option of the answer is [core.Yes] or
-// [core.No]. For a text question it is empty and the text is in Text: text
-// can never be mistaken for an option. What a reply cannot say is not answered
-// so: a select question is answered with one of its options, also where it
-// allows text, and no question is declined.
+// For a confirm question the option of the answer is [core.Yes] or [core.No]. For a text
+// question it is empty and the text is in Text, so text can never be mistaken for an option.
+// Replies are less expressive than answers: a select question is always answered with one of
+// its options, even if it allows text, and no question is declined.
 func New(o Options) core.Responder { return core.Vouch(newResponder(o)) }
 
 func newResponder(o Options) *responder {
@@ -128,14 +127,14 @@ func (r *responder) answers(q core.Question) bool {
 // byGuard reports whether a guard asks, and not the command in the loop.
 func byGuard(q core.Question) bool { return q.Guard != "" && q.From != core.FromCommand }
 
-// Whom a question can be for ([core.Question].To).
+// The possible addressees of a question ([core.Question].To).
 const (
 	toUser                    = "user"
 	toAssistantWithEscalation = "assistant_with_escalation"
 )
 
-// ask runs the command until it has replied: again after failures that may
-// pass, and once more when its reply was wrong.
+// ask runs the command until it replies. It retries failures that may be temporary, and an
+// invalid reply once.
 func (r *responder) ask(ctx context.Context, req Request) (Reply, error) {
 	delays := r.Delays
 	for {
@@ -161,7 +160,7 @@ func (r *responder) ask(ctx context.Context, req Request) (Reply, error) {
 	}
 }
 
-// wait returns after d, or with the cause when ctx ends.
+// wait returns after d, or with the context's cause when ctx ends.
 func wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -6,20 +6,20 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Escalated says that the assistant rejected what the question asks, and that a
-// person is to decide. It is a [core.ErrNoAnswer].
+// Escalated means that the assistant rejected the subject of the question and that a person
+// must decide. It is a [core.ErrNoAnswer].
 type Escalated struct {
 	QuestionID string
-	// Option is the answer that the assistant would have given: the option of
-	// the trip's question that cancels, or [core.No].
+	// Option is the answer that the assistant would have given: the option that cancels, for a
+	// trip's question, or [core.No].
 	Option string
-	// Reason is why; blank when none is known.
+	// Reason is the reason; blank if unknown.
 	Reason string
-	// By is which assistant it was.
+	// By identifies the assistant.
 	By core.Assistant
 }
 
-// Error says what the assistant recommended.
+// Error returns the assistant's recommendation.
 func (e *Escalated) Error() string {
 	return strings.ReplaceAll(e.Advice().Text, "\n", " ") + ": " + core.ErrNoAnswer.Error()
 }
@@ -27,11 +27,11 @@ func (e *Escalated) Error() string {
 // Unwrap returns [core.ErrNoAnswer].
 func (e *Escalated) Unwrap() error { return core.ErrNoAnswer }
 
-// Advice is what the person who answers should know.
+// Advice returns the advice for the person who answers.
 func (e *Escalated) Advice() core.Advice { return e.By.AdviseAgainst(e.Reason) }
 
-// rejects reports whether the answer is one that escalates: no to a confirm
-// question, cancel to a trip's. Other select and text answers proceed.
+// rejects reports whether the answer is one to escalate: no to a confirm question, cancel to a
+// trip's. Other select and text answers proceed.
 func rejects(q core.Question, a core.Answer) bool {
 	if q.Kind == core.KindConfirm {
 		return a.Option != core.Yes

@@ -8,9 +8,9 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Rejection says to the command in the loop that what it asked was rejected:
-// what was reviewed, by whom, why, and what can be done next. An answer without
-// a reason says so.
+// Rejection returns the text that tells the command in the loop that its question was
+// rejected: what was reviewed, by whom, why, and what to do next. A missing reason is
+// mentioned.
 func Rejection(q core.Question, a core.Answer) string {
 	reviewed := termsafe.Line(q.Text)
 	if reviewed == "" {
@@ -28,7 +28,7 @@ func Rejection(q core.Question, a core.Answer) string {
 	}, "\n") + "\n"
 }
 
-// who names the one who answered.
+// who returns the name of whoever answered.
 func who(a core.Answer) string {
 	switch {
 	case a.Responder == core.RespondedByPolicy, a.Responder == core.RespondedByAssistant:
@@ -41,8 +41,8 @@ func who(a core.Answer) string {
 	return "looprun"
 }
 
-// next says what the command can do: what a person has decided is not put to
-// anybody else.
+// next returns what the command can do next. A person's decision cannot be put to anybody
+// else.
 func next(a core.Answer) string {
 	const change = "leave it, or do it another way that meets the reason and ask about that"
 	switch {

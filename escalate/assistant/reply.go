@@ -8,19 +8,18 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Reply is what the command prints on its standard output, and nothing else.
+// Reply is the only content that the command may print on its standard output.
 type Reply struct {
-	// Reason says why, in a sentence or two. It comes first, so that a model
-	// thinks before it decides. Never blank; of a longer one the first 4 KiB
-	// are kept.
+	// Reason is the reason, in a sentence or two. It comes first, so that a model thinks
+	// before it decides. It must not be blank; only the first 4 KiB are kept.
 	Reason string `json:"reason"`
-	// Answer is a bool for a confirm question, the id of an option for a select
-	// question, and a text that is not blank for a text question.
+	// Answer is a bool for a confirm question, the id of an option for a select question, and
+	// a nonblank text for a text question.
 	Answer any `json:"answer"`
 }
 
-// Check reads what the command printed as the reply to this request. The error
-// says what is wrong, in words that help the command to get it right.
+// Check parses the command's output as the reply to this request. The error describes the
+// problem in words that help the command to correct it.
 func (r Request) Check(printed []byte) (Reply, error) {
 	if len(printed) > outputLimit {
 		return r.check(output{long: true})
@@ -46,7 +45,7 @@ func (r Request) check(out output) (Reply, error) {
 	return reply, nil
 }
 
-// answer is the checked reply to a question of that kind as looprun records it.
+// answer returns the checked reply to a question of that kind as looprun records it.
 func (r Reply) answer(kind core.Kind) core.Answer {
 	a := core.Answer{Responder: core.RespondedByAssistant, Reason: r.Reason}
 	switch v := r.Answer.(type) {

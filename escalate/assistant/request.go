@@ -13,10 +13,10 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// RequestSchemaID is [Request.Schema]: the version of the protocol.
+// RequestSchemaID is the value of [Request.Schema]: the version of the protocol.
 const RequestSchemaID = "looprun.dev/assistant-request/v1"
 
-// How much of the past a request tells; the rest are bytes.
+// How much of the past a request contains, in entries or in bytes.
 const (
 	errorsTold    = 3
 	decisionsTold = 10
@@ -27,14 +27,15 @@ const (
 	lineKept      = 300
 )
 
-// Request is what the command gets on its standard input. Its texts are free of
-// control characters and escape sequences. Make it with [NewRequest].
+// Request is the document on the command's standard input. Its texts contain no control
+// characters or escape sequences. Create it with [NewRequest].
 type Request struct {
 	Schema      string          `json:"schema"` // always [RequestSchemaID]
 	Question    Asked           `json:"question" doc:"The question to answer."`
 	Context     Context         `json:"context" doc:"How the run stands."`
 	ReplySchema json.RawMessage `json:"reply_schema" doc:"The JSON Schema of the reply to this question."`
-	// Problem what was wrong with it; empty the first time.
+	// PreviousReply is the command's previous reply if it was invalid, and Problem is what was
+	// wrong with it. Both are empty the first time.
 	PreviousReply string `json:"previous_reply,omitempty" doc:"What the command printed before, if that was wrong."`
 	Problem       string `json:"problem,omitempty" doc:"What was wrong with it."`
 }
@@ -49,14 +50,14 @@ type Asked struct {
 	Options []Option  `json:"options,omitempty" doc:"What can be chosen, for select."`
 }
 
-// Option is one answer that may be chosen, by its id.
+// Option is one answer that may be chosen, identified by its id.
 type Option struct {
 	ID          string `json:"id" doc:"What the reply names."`
 	Label       string `json:"label" doc:"What a person would choose."`
 	Description string `json:"description,omitempty" doc:"What it does."`
 }
 
-// Context is what is known about the run. Outside a run it is empty.
+// Context is information about the run. Outside a run it is empty.
 type Context struct {
 	Run          Run         `json:"run" doc:"The run that asks."`
 	Iteration    int         `json:"iteration" doc:"The last one that ended."`
@@ -64,18 +65,19 @@ type Context struct {
 	Limits       core.Limits `json:"limits" doc:"When the guards trip; off: never."`
 	Summary      string      `json:"summary" doc:"How far the work is."`
 	CurrentState string      `json:"current_state" doc:"What passes."`
-	// it; empty when the command in the loop asks.
+	// Guard is the guard that tripped; empty when the command in the loop asks.
 	Guard      core.GuardID   `json:"guard,omitempty" doc:"The guard that tripped; left out when the command in the loop asks."`
 	Also       []core.GuardID `json:"also,omitempty" doc:"Guards that tripped with it."`
 	Reason     string         `json:"reason,omitempty" doc:"Why it tripped."`
 	Errors     []Failed       `json:"errors,omitempty" doc:"The last iterations that were not done, oldest first."`
 	LastOutput string         `json:"last_output,omitempty" doc:"The end of the last iteration's output."`
-	// what has been answered to this question already.
+	// Decisions are the answers carried out earlier in the run. Given are the answers that
+	// this question has already had.
 	Decisions []Decision   `json:"decisions,omitempty" doc:"What was decided before, oldest first."`
 	Given     []core.Given `json:"given,omitempty" doc:"Answers that this question has had already."`
 }
 
-// Run names the run.
+// Run identifies the run.
 type Run struct {
 	ID      string   `json:"id" doc:"The run."`
 	Name    string   `json:"name,omitempty" doc:"The task."`
@@ -101,10 +103,10 @@ type Decision struct {
 	Reason    string       `json:"reason,omitempty" doc:"Why."`
 }
 
-// NewRequest makes the request for a question. The state is read only; nil says
-// that there is no run. It fails with [core.ErrNoAnswer] when the question
-// is a person's alone or for a person, was rejected before, allows several options, has nothing left
-// to choose, or cannot be put to a command.
+// NewRequest returns the request for a question. It does not modify the state; nil means that
+// there is no run. It fails with [core.ErrNoAnswer] if the question is for a person, was
+// rejected earlier, allows several options, has no option left to choose, or cannot be put to
+// a command.
 func NewRequest(q core.Question, s *core.State) (Request, error) {
 	if s == nil {
 		s = &core.State{}
@@ -139,9 +141,8 @@ func NewRequest(q core.Question, s *core.State) (Request, error) {
 	}, nil
 }
 
-// choices are the options that the command may choose: no review, which is a
-// person's, none that it has chosen in this trip, and none that cannot be
-// carried out.
+// choices returns the options that the command may choose. It leaves out review, which only a
+// person can do, options already chosen in this trip, and options that cannot be carried out.
 func choices(q core.Question, s *core.State) ([]Option, error) {
 	var out []Option
 	for i, o := range q.Options {
@@ -159,7 +160,7 @@ func choices(q core.Question, s *core.State) ([]Option, error) {
 	return out, nil
 }
 
-// given reports whether the assistant has given that answer in this trip.
+// given reports whether the assistant has already given that answer in this trip.
 func given(q core.Question, id string) bool {
 	return slices.Contains(q.Given, core.Given{Option: id, Responder: core.RespondedByAssistant})
 }
@@ -173,7 +174,7 @@ func possible(q core.Question, o core.Option, s *core.State) bool {
 	return err == nil
 }
 
-// confirmable says what keeps a confirm question from being put to the command.
+// confirmable returns why a confirm question cannot be put to the command; nil if it can.
 func confirmable(q core.Question) error {
 	for _, id := range []string{core.Yes, core.No} {
 		if _, ok := q.Option(id); !ok && len(q.Options) > 0 {
@@ -212,7 +213,7 @@ func contextOf(q core.Question, s *core.State) Context {
 	return c
 }
 
-// clean is text that can be shown, without blank space around it.
+// clean returns the text in a form that is safe to show, without surrounding white space.
 func clean(text string) string { return strings.TrimSpace(termsafe.Text(text)) }
 
 func cleanAll(texts []string) []string {
@@ -223,7 +224,7 @@ func cleanAll(texts []string) []string {
 	return out
 }
 
-// cut is at most n bytes of the beginning of text, and a sign that more follows.
+// cut returns at most the first n bytes of text, and a sign if more follows.
 func cut(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -231,7 +232,7 @@ func cut(text string, n int) string {
 	return termsafe.CutBytes(text, n) + " …"
 }
 
-// lastOf is at most n bytes of the end of text, and a sign that more precedes.
+// lastOf returns at most the last n bytes of text, and a sign if more precedes.
 func lastOf(text string, n int) string {
 	if len(text) <= n {
 		return text

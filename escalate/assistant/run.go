@@ -11,19 +11,19 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Limits on what the command prints, in bytes.
+// Limits on the command's output, in bytes.
 const (
 	outputLimit = 1 << 20
 	stderrKept  = 4 << 10
 )
 
-// output is what the command printed.
+// output is the command's standard output.
 type output struct {
 	text []byte // at most outputLimit bytes
 	long bool   // there was more
 }
 
-// failure says how a run of the command came to nothing.
+// failure describes how a run of the command failed.
 type failure struct {
 	text   string
 	passes bool // it may be gone when the command runs again
@@ -31,9 +31,8 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
-// run runs the command once, with everything it starts, and returns what it
-// printed when it exited with 0. The error is a [*failure], the cause of the
-// end of ctx, or says what this program lacks.
+// run runs the command once, with everything it starts, and returns its output if it exited
+// with 0. The error is a [*failure], the cause of ctx, or something that this program lacks.
 func (r *responder) run(ctx context.Context, req Request) (output, error) {
 	text, err := req.encode()
 	if err != nil {
@@ -60,8 +59,8 @@ func (r *responder) run(ctx context.Context, req Request) (output, error) {
 	return out.output, r.verdict(end, out.output, strings.Join(termsafe.LastLines(string(complaint.Bytes()), 1, lineKept), ""))
 }
 
-// verdict says why what was printed cannot be a reply; nil when it can. Too
-// much output is left to whoever checks it.
+// verdict returns why the output cannot be a reply; nil if it can. It leaves excessive output
+// to the caller's check.
 func (r *responder) verdict(end helper.End, out output, complaint string) error {
 	if complaint != "" {
 		complaint = ": " + complaint
@@ -78,7 +77,7 @@ func (r *responder) verdict(end helper.End, out output, complaint string) error 
 	return nil
 }
 
-// encode is the request as the command gets it.
+// encode returns the request as sent to the command.
 func (r Request) encode() ([]byte, error) {
 	text, err := helper.Document(r)
 	if err != nil {
@@ -87,7 +86,7 @@ func (r Request) encode() ([]byte, error) {
 	return text, nil
 }
 
-// collector keeps output up to its limit and says when it is passed.
+// collector keeps output up to its limit and reports when it is exceeded.
 type collector struct {
 	output
 	full chan struct{}

@@ -10,11 +10,11 @@ import (
 
 type object = strictjson.Schema
 
-// kinds are those of the questions that a reply can answer.
+// kinds are the kinds of questions that a reply can answer.
 var kinds = []core.Kind{core.KindSelect, core.KindConfirm, core.KindText}
 
-// replyShape is the reply to one question. The reason stands before the answer: see
-// [orderedSchema].
+// replyShape returns the shape of the reply to one question. The reason comes before the
+// answer: see [orderedSchema].
 func replyShape(q Asked) strictjson.Shape {
 	answer := strictjson.Shape{Form: strictjson.Text, Filled: true, About: "The answer, as text. Not blank."}
 	switch q.Kind {
@@ -36,14 +36,14 @@ func replyWith(answer strictjson.Shape) strictjson.Shape {
 	}}
 }
 
-// replySchema is the JSON Schema of the reply to one question.
+// replySchema returns the JSON Schema of the reply to one question.
 func replySchema(q Asked) json.RawMessage {
 	data, _ := json.Marshal(orderedSchema(replyShape(q))) // texts always encode
 	return data
 }
 
-// ReplySchema is the JSON Schema of replies to any question. The schema of the
-// reply to one question is in its [Request].
+// ReplySchema returns the JSON Schema of replies to any question. The schema of the reply to
+// one question is in its [Request].
 func ReplySchema() []byte {
 	d := orderedSchema(replyWith(strictjson.Shape{
 		About: "true or false for a confirm question, the id of an option for a select question, else a text. Not blank.",
@@ -61,7 +61,7 @@ type member struct {
 	Enum        []string `json:"enum,omitempty"`
 }
 
-// replyDocument is the JSON Schema of a reply as it is written.
+// replyDocument is the JSON form of the reply's JSON Schema.
 type replyDocument struct {
 	Dialect     string `json:"$schema,omitempty"`
 	ID          string `json:"$id,omitempty"`
@@ -75,10 +75,10 @@ type replyDocument struct {
 	Additional bool     `json:"additionalProperties"` // always false
 }
 
-// orderedSchema is the JSON Schema of a reply with its keys in their order: models
-// write the keys of an object in the order of its schema, and the reason is to come
-// before the answer. It keeps to the keywords that every service for structured output
-// takes, so it has no pattern and no $schema.
+// orderedSchema returns the JSON Schema of a reply with its keys in order: models write the
+// keys of an object in the order of its schema, and the reason must come before the answer. It
+// uses only keywords that every service for structured output accepts, so it has no pattern
+// and no $schema.
 func orderedSchema(s strictjson.Shape) replyDocument {
 	of := func(s strictjson.Shape) member {
 		return member{Type: s.Schema()["type"], Description: s.About, Enum: s.Words}
@@ -88,7 +88,7 @@ func orderedSchema(s strictjson.Shape) replyDocument {
 	return d
 }
 
-// requestTypes makes the schema of a request from its types.
+// requestTypes builds the schema of a request from its types.
 var requestTypes = strictjson.Types{Tag: "json", Known: func(t reflect.Type) object {
 	switch t {
 	case reflect.TypeFor[core.Kind]():
@@ -106,7 +106,7 @@ var requestTypes = strictjson.Types{Tag: "json", Known: func(t reflect.Type) obj
 	return nil
 }}
 
-// RequestSchema is the JSON Schema (2020-12) of what the command gets.
+// RequestSchema returns the JSON Schema (2020-12) of the command's input.
 func RequestSchema() []byte {
 	s := strictjson.Formed(requestTypes.Schema(reflect.TypeFor[Request]()), RequestSchemaID)
 	return strictjson.Document(RequestSchemaID, "request to a looprun assistant", "The question that an assistant command answers, on its standard input.", s)

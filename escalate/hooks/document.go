@@ -12,7 +12,7 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Schema names the form of what a hook gets on its standard input.
+// Schema identifies the format of a hook's standard input.
 const Schema = "looprun.dev/hook/v1"
 
 // The names of the hooks.
@@ -22,23 +22,23 @@ const (
 	OnEnd      = "on_end"
 )
 
-// summaryKept is how long a summary may be, in characters.
+// summaryKept is the maximum length of a summary, in characters.
 const summaryKept = 500
 
-// Document is what a hook gets on its standard input, as one line of JSON.
+// Document is the content of a hook's standard input, as one line of JSON.
 type Document struct {
 	Schema string `json:"schema"`
 	Hook   string `json:"hook"`
 	RunID  string `json:"run_id"`
-	// Event is the event as it stands in the journal.
+	// Event is the event as written in the journal.
 	Event json.RawMessage `json:"event"`
-	// Summary says in one line what happened, and Next what a person can do.
+	// Summary describes in one line what happened, and Next what a person can do.
 	Summary string `json:"summary"`
 	Next    string `json:"next"`
 }
 
-// job is what the event makes to do; false: nothing. The state is not kept: it
-// changes once the loop goes on.
+// job returns the job for an event; false if there is none. The state is not kept, because it
+// changes when the loop continues.
 func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
 	d := Document{Schema: Schema, RunID: s.RunID}
 	var j job
@@ -82,7 +82,7 @@ func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
 	return j, err == nil, err
 }
 
-// ended says in one line how the run ended.
+// ended describes in one line how the run ended.
 func ended(r core.Result, s *core.State) string {
 	text := string(r.Status)
 	if r.Guard != "" {
@@ -98,7 +98,7 @@ func ended(r core.Result, s *core.State) string {
 	return text + "; progress: " + s.Summary()
 }
 
-// afterwards is what a person can do with a run that ended so.
+// afterwards returns what a person can do with a run that ended this way.
 func afterwards(r core.Result, s *core.State) string {
 	switch waiting := s.Pending(); {
 	case r.Pending && r.Status == core.StatusPaused && len(waiting) > 0:
@@ -109,7 +109,7 @@ func afterwards(r core.Result, s *core.State) string {
 	return "looprun show " + r.RunID
 }
 
-// event is the event as the journal has it, without secrets.
+// event returns the event as written in the journal, without secrets.
 func (h *Hooks) event(e core.Event) (json.RawMessage, error) {
 	object, err := e.MarshalJSON()
 	if err != nil || h.Mask == nil {
@@ -124,7 +124,7 @@ func (h *Hooks) event(e core.Event) (json.RawMessage, error) {
 	return helper.Document(h.masked(v))
 }
 
-// masked has every text masked that a value holds; keys are looprun's own.
+// masked masks every text in a value, but not keys, which are looprun's own.
 func (h *Hooks) masked(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -141,8 +141,8 @@ func (h *Hooks) masked(v any) any {
 	return v
 }
 
-// shown is text for people, on one line of at most n characters. Cleaning may
-// join what makes a secret, so secrets are taken out before and after.
+// shown returns text for people, on one line of at most n characters. Cleaning may join the
+// pieces of a secret, so secrets are masked before and after.
 func (h *Hooks) shown(text string, n int) string {
 	if h.Mask != nil {
 		text = h.Mask(termsafe.Line(h.Mask(text)))

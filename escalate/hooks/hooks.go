@@ -11,51 +11,48 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// What holds where [Hooks] says nothing.
+// Defaults for [Hooks].
 const (
 	// DefaultTimeout is how long a hook may take.
 	DefaultTimeout = 10 * time.Second
-	// DefaultKillAfter is how much of that it has to clean up, between SIGTERM
-	// and SIGKILL.
+	// DefaultKillAfter is how much of that time it has to clean up, between SIGTERM and
+	// SIGKILL.
 	DefaultKillAfter = time.Second
 )
 
-// queueLimit is how many events may wait for their hooks. A run that asks more
-// often than its hooks can tell leaves events out, and says so; its end is never
-// left out.
+// queueLimit is how many events may wait for their hooks. If a run asks faster than its hooks
+// can run, events are left out and a warning is given; the run's end is never left out.
 const queueLimit = 64
 
-// Notifier sends a message to people. It returns when ctx ends. Its errors are
-// shown as they are: no secret may be in them.
+// Notifier sends a message to people. It returns when ctx ends. Its errors are shown
+// unchanged, so they must not contain secrets.
 type Notifier interface {
 	Notify(ctx context.Context, title, body string) error
 }
 
-// Hooks runs the hooks of one run. Its zero value has none and does nothing.
-// Fields are set before the first event and not changed after.
+// Hooks runs the hooks of one run. The zero value has none and does nothing. Set the fields
+// before the first event and do not change them afterwards.
 type Hooks struct {
-	// OnQuestion, OnTrip and OnEnd are shell lines, run by sh -c: for
-	// question.asked, for guard.tripped, and for run.finished and run.paused.
-	// An empty one is no hook.
+	// OnQuestion, OnTrip and OnEnd are shell lines, run by sh -c: for question.asked, for
+	// guard.tripped, and for run.finished and run.paused. If empty, there is no hook.
 	OnQuestion, OnTrip, OnEnd string
-	// Dir is where they run; empty is the caller's directory. Env is their
-	// environment, less LOOPRUN and LOOPRUN_…; nil is the caller's, less the same.
+	// Dir is the directory in which they run; empty means the caller's. Env is their
+	// environment, without LOOPRUN and LOOPRUN_…; nil means the caller's, without the same.
 	Dir string
 	Env []string
-	// Timeout is how long each may take, and all that are left when the run
-	// ends; zero is [DefaultTimeout]. KillAfter is how long before that SIGTERM
-	// comes; zero is [DefaultKillAfter]. It is at most half of Timeout.
+	// Timeout is how long each hook may take, and all remaining hooks together when the run
+	// ends; zero means [DefaultTimeout]. KillAfter is how long before the limit SIGTERM is
+	// sent; zero means [DefaultKillAfter]. It is at most half of Timeout.
 	Timeout   time.Duration
 	KillAfter time.Duration
-	// Warn is told, in one line, of each hook that failed, from another
-	// goroutine; nil: nobody is.
+	// Warn receives one line about each failed hook, from another goroutine; may be nil.
 	Warn func(text string)
-	// Notify is told of questions and ends; nil: nobody is.
+	// Notify receives questions and ends; may be nil.
 	Notify Notifier
-	// Morning is what the message about the end of a run says beside how it ended, as lines;
-	// nil: nothing.
+	// Morning returns the lines that the message about the end of a run adds to how the run
+	// ended. With nil it adds none.
 	Morning func() []string
-	// Mask takes secrets out of a text; nil: there are none.
+	// Mask removes secrets from a text; nil means that there are none.
 	Mask func(string) string
 
 	mu      sync.Mutex
@@ -67,7 +64,7 @@ type Hooks struct {
 	closed  bool
 }
 
-// job is what one event makes to do.
+// job is the command and the message for one event.
 type job struct {
 	hook     string
 	command  string // empty: there is only a message to send
@@ -78,11 +75,11 @@ type job struct {
 	last     bool // the run's end
 }
 
-// errClosing ends hooks for the sake of the one for the run's end.
+// errClosing ends hooks to leave time for the hook of the run's end.
 var errClosing = errors.New("it was ended with the run")
 
-// Observe queues the hooks of an event; it waits for nothing. It has the form of
-// an engine.Observer and is for the goroutine that runs the loop.
+// Observe queues the hooks of an event and does not wait. It has the signature of an
+// engine.Observer and must be called from the goroutine that runs the loop.
 func (h *Hooks) Observe(e core.Event, s *core.State) {
 	j, ok, err := h.job(e, s)
 	if err != nil {
@@ -108,7 +105,7 @@ func (h *Hooks) Observe(e core.Event, s *core.State) {
 	}
 }
 
-// work does what is queued, in order, until nothing is left.
+// work runs the queued jobs in order until none is left.
 func (h *Hooks) work(idle chan struct{}) {
 	defer close(idle)
 	for {
@@ -134,10 +131,9 @@ func (h *Hooks) work(idle chan struct{}) {
 	}
 }
 
-// Close runs the hooks that are left and returns when they have ended, within
-// [Hooks.Timeout] in all: hooks from before the run's end have half of that, the
-// one for the end the rest. When ctx ends so do they. Events that come later
-// have no hooks.
+// Close runs the remaining hooks and returns when they have ended, within [Hooks.Timeout] in
+// all: hooks from before the run's end get half of that, and the hook for the end gets the
+// rest. When ctx ends, the hooks end too. Later events have no hooks.
 func (h *Hooks) Close(ctx context.Context) {
 	h.mu.Lock()
 	h.closed = true
@@ -163,7 +159,7 @@ func (h *Hooks) Close(ctx context.Context) {
 		}
 	}
 	h.stop()
-	// What SIGKILL does not end nobody can wait for.
+	// It is no use to wait for a process that survives SIGKILL.
 	over := time.NewTimer(grace)
 	defer over.Stop()
 	select {
@@ -172,7 +168,7 @@ func (h *Hooks) Close(ctx context.Context) {
 	}
 }
 
-// makeRoom gives what time is left to the hook for the run's end, if it waits.
+// makeRoom leaves the remaining time to the hook for the run's end, if that is waiting.
 func (h *Hooks) makeRoom() {
 	h.mu.Lock()
 	last := slices.IndexFunc(h.queue, func(j job) bool { return j.last })
@@ -188,7 +184,7 @@ func (h *Hooks) makeRoom() {
 	h.mu.Unlock()
 }
 
-// stop ends everything.
+// stop ends all hooks.
 func (h *Hooks) stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -199,7 +195,7 @@ func (h *Hooks) stop() {
 	}
 }
 
-// limits are the time limit and the part of it that is for cleaning up.
+// limits returns the time limit and the part of it that is for cleaning up.
 func (h *Hooks) limits() (timeout, grace time.Duration) {
 	timeout, grace = h.Timeout, h.KillAfter
 	if timeout <= 0 {

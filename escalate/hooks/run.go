@@ -12,7 +12,7 @@ import (
 	"github.com/looprun/looprun/internal/proc"
 )
 
-// How much of what is shown is kept, in characters.
+// How much of the shown text is kept, in characters.
 const (
 	lineKept    = 200
 	commandKept = 80
@@ -39,8 +39,8 @@ func (h *Hooks) do(ctx context.Context, j job) {
 	both.Wait()
 }
 
-// send waits for the notifier until ctx has ended, and no longer than grace
-// after that: one that does not return is left behind.
+// send waits for the notifier until ctx has ended, and no longer than grace after that: a
+// notifier that does not return is abandoned.
 func (h *Hooks) send(ctx context.Context, j job, grace time.Duration) error {
 	sent := make(chan error, 1)
 	go func() { sent <- h.Notify.Notify(ctx, j.title, j.body) }()
@@ -59,8 +59,8 @@ func (h *Hooks) send(ctx context.Context, j job, grace time.Duration) error {
 	}
 }
 
-// run runs the command with everything it starts, until it or ctx ends. The
-// error says why it failed.
+// run runs the command, with everything it starts, until it or ctx ends. The error is why it
+// failed.
 func (h *Hooks) run(ctx context.Context, j job, grace time.Duration) error {
 	var printed helper.Head
 	end := helper.Command{
@@ -73,8 +73,8 @@ func (h *Hooks) run(ctx context.Context, j job, grace time.Duration) error {
 	return end.Err(printed.FirstLine())
 }
 
-// environ is the environment without what would make a looprun in the hook one
-// that is inside the run.
+// environ returns the environment without the variables that would make a looprun in the hook
+// a nested run.
 func (h *Hooks) environ() []string {
 	env := h.Env
 	if env == nil {

@@ -2,8 +2,8 @@ package hooks
 
 import "github.com/looprun/looprun/internal/strictjson"
 
-// DocumentSchema is the JSON Schema (2020-12) of what a hook gets on its standard
-// input. The fields of an event beside its header are those of its type.
+// DocumentSchema returns the JSON Schema (2020-12) of a hook's standard input. Apart from its
+// header, an event has the fields of its type.
 func DocumentSchema() []byte {
 	type object = strictjson.Schema
 	text := func(about string) object { return object{"type": "string", "description": about} }

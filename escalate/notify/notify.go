@@ -1,13 +1,13 @@
-// Package notify sends messages to the services that URLs name: chats, phones, mail, web
-// hooks. It has looprun-notify do so, a program of its own, since the library behind that
-// weighs more than half of looprun.
+// Package notify sends messages to services named by URLs: chats, phones, mail, web hooks. It
+// does so through looprun-notify, a separate program, because the library behind it weighs
+// more than half of looprun.
 //
 //	s, err := notify.New("ntfy://ntfy.sh/my-topic")
 //	…
 //	err = s.Notify(ctx, "looprun asks", "5 of 5 iterations are used.")
 //
-// The URLs hold passwords and tokens. They go to that program by its standard input alone,
-// and no error has anything of them but the name of the service.
+// The URLs contain passwords and tokens. They are passed to that program only on its standard
+// input, and errors contain nothing of them but the name of the service.
 package notify
 
 import (
@@ -21,17 +21,17 @@ import (
 	"github.com/looprun/looprun/internal/proc"
 )
 
-// ErrNoProgram is returned by [New] where looprun-notify is not to be found.
+// ErrNoProgram is returned by [New] if looprun-notify cannot be found.
 var ErrNoProgram = errors.New("looprun-notify is neither beside looprun nor on the PATH; install it: go install github.com/looprun/looprun/cmd/looprun-notify@latest, or use a hook")
 
-// Sender sends messages to services. Its zero value has none.
+// Sender sends messages to services. The zero value has no services.
 type Sender struct {
 	program string
 	urls    []string
 }
 
-// New makes the sender for these URLs; nothing is sent. An error names the
-// service, or the place of the URL in the list, and no more of the URL.
+// New returns a sender for these URLs without sending anything. An error names the service, or
+// the URL's position in the list, and nothing else of the URL.
 func New(urls ...string) (*Sender, error) {
 	if len(urls) == 0 {
 		return &Sender{}, nil
@@ -46,8 +46,8 @@ func New(urls ...string) (*Sender, error) {
 	return s, s.run(ctx, "", "")
 }
 
-// Notify sends the message to all services at the same time and returns when all
-// have answered or ctx has ended. The error names those that did not take it.
+// Notify sends the message to all services at the same time and returns when all have answered
+// or ctx has ended. The error names the services that did not accept it.
 func (s *Sender) Notify(ctx context.Context, title, body string) error {
 	if len(s.urls) == 0 {
 		return nil

@@ -14,20 +14,20 @@ import (
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
-// ExpectNone is what a test expects when no rule may match.
+// ExpectNone is the expectation of a test in which no rule may match.
 const ExpectNone = "none"
 
 // Test is one of a file's own test cases.
 type Test struct {
 	Name string
-	// Where is its place in the file, FILE:LINE.
+	// Where is its location in the file, FILE:LINE.
 	Where string
-	// Facts are those given; the others are not known.
+	// Facts are the given facts; all others are unknown.
 	Facts Facts
 	Used  Used
-	// VerifyPasses says that verify commands are taken to exit with 0; none is run.
+	// VerifyPasses treats verify commands as exiting with 0; none is run.
 	VerifyPasses bool
-	// Expect is the answer, or [ExpectNone].
+	// Expect is the expected answer, or [ExpectNone].
 	Expect string
 
 	line, column int
@@ -41,19 +41,19 @@ type testFile struct {
 	Expect string `yaml:"expect,required"`
 }
 
-// TestResult is how a test came out.
+// TestResult is the result of a test.
 type TestResult struct {
 	Test       Test
 	Evaluation Evaluation
-	// Got is the answer, or [ExpectNone].
+	// Got is the actual answer, or [ExpectNone].
 	Got string
 }
 
 // Passed reports whether the policy answered as the test expects.
 func (r TestResult) Passed() bool { return r.Got == r.Test.Expect }
 
-// RunTests runs the file's own tests. Verify commands are not run. The error is
-// of type [Problems] and holds each test that did not pass.
+// RunTests runs the file's own tests without running verify commands. The error is of type
+// [Problems] and contains each test that did not pass.
 func (p *Policy) RunTests() ([]TestResult, error) {
 	var results []TestResult
 	var failed problem.List
@@ -91,7 +91,7 @@ func (r TestResult) problem(file string) problem.Problem {
 	return p
 }
 
-// read checks a test of the file.
+// read reads and checks one test of the file.
 func (f testFile) read(r *report, p *Policy, i int) Test {
 	at := func(keys ...any) []any { return append([]any{"tests", i}, keys...) }
 	line, _ := r.doc.Pos(at()...)
@@ -131,13 +131,13 @@ func (f testFile) read(r *report, p *Policy, i int) Test {
 	return t
 }
 
-// Given are facts that are set by hand. The zero value sets none.
+// Given holds facts that are set by hand. The zero value sets none.
 type Given struct {
 	facts Facts
 	names []string
 }
 
-// ParseGiven reads facts as NAME=VALUE. The error names what is wrong with one.
+// ParseGiven parses facts in the form NAME=VALUE. The error reports what is wrong with a fact.
 func ParseGiven(texts []string) (g Given, err error) {
 	for _, text := range texts {
 		name, value, ok := strings.Cut(text, "=")
@@ -155,7 +155,7 @@ func ParseGiven(texts []string) (g Given, err error) {
 	return g, nil
 }
 
-// set replaces the facts that were given.
+// set overwrites f with the given facts.
 func (g Given) set(f *Facts) {
 	to, from := reflect.ValueOf(f).Elem(), reflect.ValueOf(g.facts)
 	for field := range to.Type().Fields() {

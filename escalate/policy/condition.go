@@ -21,18 +21,19 @@ type condition struct {
 	root *node  // nil: it was not compiled
 	// facts are the facts that it mentions, in their documented order.
 	facts []Fact
-	// certain are the guards for which it holds whatever the other facts are.
+	// certain are the guards for which it holds regardless of the other facts.
 	certain []core.GuardID
-	// skip says that a rule that forbids does not hold either where nothing is certain.
+	// skip means that an uncertain condition does not hold even in a rule that forbids.
 	skip bool
 }
 
-// holdsAlways reports whether no fact but the guard can keep it from holding.
+// holdsAlways reports whether the condition always holds for that guard, regardless of other
+// facts.
 func (c *condition) holdsAlways(guard core.GuardID) bool {
 	return c.text == "" || slices.Contains(c.certain, guard)
 }
 
-// compile reads the condition at the path and reports all that is wrong with it.
+// compile parses the condition at the path and reports everything that is wrong with it.
 func compile(r *report, text string, scope []core.GuardID, known Known, path []any) condition {
 	c := condition{text: oneLine(text), raw: text}
 	switch {
@@ -59,8 +60,8 @@ func compile(r *report, text string, scope []core.GuardID, known Known, path []a
 	return c
 }
 
-// weigh notes what the condition depends on; false when it can never hold for
-// any of the guards.
+// weigh records what the condition depends on. It returns false if the condition can never
+// hold for any of the guards.
 func (c *condition) weigh(scope []core.GuardID) bool {
 	names := c.root.facts()
 	for _, fact := range FactList() {
@@ -89,10 +90,10 @@ func (c *condition) weigh(scope []core.GuardID) bool {
 	return possible
 }
 
-// eval reports whether the condition holds, and why not. Both kinds of rule fail closed
-// where that is not certain, because a fact is not known or a comparison cannot be
-// evaluated: a condition that forbids holds then, with the doubt as the reason, unless
-// its rule says unknown: skip. Any other does not.
+// eval reports whether the condition holds, and why not. A condition is uncertain if a fact is
+// not known or a comparison cannot be evaluated. Both kinds of rule then fail closed: a
+// condition of a rule that forbids holds, with the doubt as the reason, unless the rule has
+// unknown: skip; any other condition does not hold.
 func (c *condition) eval(f Facts, forbids bool) (holds bool, why string) {
 	if c.text == "" {
 		return true, ""
@@ -122,10 +123,10 @@ func (c *condition) eval(f Facts, forbids bool) (holds bool, why string) {
 	return false, fmt.Sprintf("%s does not hold: %s", c.text, strings.Join(values, ", "))
 }
 
-// compare evaluates a comparison; the text says why nothing is certain. That there is
-// no such thing, as no tag in a build of a branch, is certain enough for a condition
-// that forbids, and makes tag == "" true. Of what is not known only -1 is true, as no
-// fact has that value otherwise.
+// compare evaluates a comparison; the text is why the result is uncertain. If a thing is known
+// not to exist, such as the tag in a build of a branch, that is certain enough for a condition
+// that forbids, and makes tag == "" true. An unknown number has the value -1, so a comparison
+// that separates -1 from all other values is certain as well.
 func (c *condition) compare(n *node, f Facts, forbids bool) (v verdict, why string) {
 	names := n.facts()
 	for _, fact := range FactList() {
@@ -148,7 +149,7 @@ func (c *condition) compare(n *node, f Facts, forbids bool) (v verdict, why stri
 	return v, ""
 }
 
-// shown is how a part of the condition is written.
+// shown returns a part of the condition as written.
 func (c *condition) shown(n *node) string {
 	if n == c.root {
 		return c.text
@@ -156,12 +157,12 @@ func (c *condition) shown(n *node) string {
 	return oneLine(c.raw[n.from:n.to])
 }
 
-// someUnnamed reports whether more checks fail than have a name: outputs count
-// what they do not list, and a signature keeps no more than fifty.
+// someUnnamed reports whether more checks fail than have a name: outputs count checks that
+// they do not list, and a signature keeps no more than fifty.
 func (f Facts) someUnnamed() bool { return len(f.Checks) < f.Failing }
 
-// unknown reports whether nothing is known of the fact. No names of failing
-// checks are known only where none fails.
+// unknown reports whether the fact is unknown. An empty list of failing checks counts as known
+// only if none fails.
 func (f Facts) unknown(fact Fact) bool {
 	if fact.Name == "checks" {
 		return len(f.Checks) == 0 && f.Failing != 0
@@ -169,8 +170,8 @@ func (f Facts) unknown(fact Fact) bool {
 	return fact.Unknown != nil && f.value(fact.Name) == fact.Unknown
 }
 
-// none reports whether a fact that has its unknown value is known not to be there. A CI
-// system that looprun knows says what is built; outside of CI nothing is.
+// none reports whether a fact with its unknown value is known to be absent. A CI system that
+// looprun knows reports what is built; outside CI nothing is built.
 func (f Facts) none(fact string) bool {
 	switch fact {
 	case "label", "outcome", "last_exit_code", "task", "reason_type", "attempts":
@@ -191,10 +192,9 @@ func (f Facts) none(fact string) bool {
 	return false
 }
 
-// settles reports whether the comparison says what holds where the fact is not known: it
-// names the unknown value itself, or parts it from all others, as failing >= 0 does. That
-// failing != 0 is no such comparison is the point: read aloud it does not hold for what
-// nobody counted.
+// settles reports whether the comparison itself covers the case that the fact is unknown: it
+// names the unknown value, or separates it from all others, as failing >= 0 does. failing != 0
+// deliberately does not count: read aloud, it does not hold if nobody counted.
 func (n *node) settles(fact Fact) bool {
 	if len(n.parts) != 2 {
 		return false
@@ -206,7 +206,7 @@ func (n *node) settles(fact Fact) bool {
 	return right.op == "fact" && right.name == fact.Name && separates(fact.Unknown, mirrored(n.op), left)
 }
 
-// separates reports whether a comparison with that value tells the unknown value from
+// separates reports whether a comparison with that value distinguishes the unknown value from
 // all others.
 func separates(unknown any, op string, with *node) bool {
 	if op == "" {
@@ -219,7 +219,7 @@ func separates(unknown any, op string, with *node) bool {
 	return value != nil && value == plain(unknown) || plain(unknown) == float64(-1) && value == float64(0) && (op == "<" || op == ">=")
 }
 
-// facts are the names of the facts that an expression mentions, as often as it does.
+// facts returns the names of the facts that an expression mentions, with repetitions.
 func (n *node) facts() (names []string) {
 	n.walk(func(n *node) {
 		if n.op == "fact" {
@@ -229,7 +229,7 @@ func (n *node) facts() (names []string) {
 	return names
 }
 
-// sound is the outcome of a comparison that needs no more than some of the names of
+// sound returns the outcome of a comparison that stays certain with only some of the names of
 // failing checks: that one of them is auth stays true whatever the others are.
 func (n *node) sound() verdict {
 	names := func(i int) bool { return n.parts[i].op == "fact" && n.parts[i].name == "checks" }
@@ -248,8 +248,7 @@ func (n *node) sound() verdict {
 	return maybe
 }
 
-// verdict is what is certain of a condition, or of a part of one, as far as the
-// facts are known.
+// verdict is what is certain about a condition, or a part of one, given the known facts.
 type verdict int
 
 const (
@@ -258,13 +257,13 @@ const (
 	no
 )
 
-// not turns a verdict round.
+// not negates a verdict.
 func not(v verdict) verdict { return [...]verdict{maybe: maybe, yes: no, no: yes}[v] }
 
-// verdict joins what of says of the comparisons, from left to right, and asks for no
-// more of them than are needed. Joining them here keeps apart what is false and what is
-// not known: "failing < 3 || improved" holds when improved does, whatever is known of
-// failing, and "not (failing > 2)" does not hold when nothing is.
+// verdict combines the verdicts of the comparisons, from left to right, and calls of for no
+// more of them than needed. Combining them here keeps false apart from unknown: "failing < 3
+// || improved" holds if improved does, even if failing is unknown, and "not (failing > 2)"
+// does not hold if it is unknown.
 func (n *node) verdict(of func(*node) verdict) verdict {
 	switch n.op {
 	case "!":
@@ -288,7 +287,7 @@ func (n *node) verdict(of func(*node) verdict) verdict {
 	return of(n)
 }
 
-// decidedBy joins two parts of which one decides alone if its verdict is strong.
+// decidedBy combines two parts, either of which decides alone if its verdict is strong.
 func (n *node) decidedBy(strong verdict, of func(*node) verdict) verdict {
 	a := n.parts[0].verdict(of)
 	if a == strong {
@@ -303,7 +302,7 @@ func (n *node) decidedBy(strong verdict, of func(*node) verdict) verdict {
 	return maybe
 }
 
-// valuesOf are the values that a fact can have; nil: any.
+// valuesOf returns the possible values of a fact; nil if any value is possible.
 func valuesOf(fact string, known Known) (values []string) {
 	switch fact {
 	case "guard":
@@ -324,15 +323,14 @@ func valuesOf(fact string, known Known) (values []string) {
 	return values
 }
 
-// unlisted reports whether a value is accepted without being listed: that there is none,
-// and what policies of recorded runs may name, which holds no more since an
-// iteration that was cut off is no evidence.
+// unlisted reports whether a value is accepted without being listed: the empty value, and the
+// outcome interrupted, which policies of recorded runs may name although it can no longer
+// occur, since an iteration that was cut off is not evidence.
 func unlisted(fact, value string) bool {
 	return value == "" || fact == "outcome" && value == string(core.OutcomeInterrupted)
 }
 
-// show writes a fact's value on one line; texts come from the command and are
-// quoted.
+// show returns a fact's value on one line; texts come from the command and are quoted.
 func show(value any) string {
 	const long = 100
 	switch v := value.(type) {
@@ -346,7 +344,7 @@ func show(value any) string {
 	return fmt.Sprint(value)
 }
 
-// factNames lists what a condition can mention.
+// factNames returns the names of all facts.
 func factNames() []string {
 	var names []string
 	for _, f := range FactList() {

@@ -12,15 +12,14 @@ import (
 	"github.com/looprun/looprun/internal/plural"
 )
 
-// Evaluation is what a policy makes of one question: the fate of each rule, and
-// the answer.
+// Evaluation is a policy's result for one question: the fate of each rule, and the answer.
 type Evaluation struct {
 	Guard core.GuardID `json:"guard"`
 	Facts Facts        `json:"facts"`
 	Rules []Verdict    `json:"rules"`
-	// Answer is nil when the policy does not answer.
+	// Answer is nil if the policy does not answer.
 	Answer *core.Answer `json:"answer"`
-	// Why says why no rule was looked at; empty when they were.
+	// Why is why no rule was considered; empty if they were.
 	Why string `json:"why,omitempty"`
 }
 
@@ -30,14 +29,14 @@ type Verdict struct {
 	Guards  []core.GuardID `json:"guards"`
 	Answer  string         `json:"answer"`
 	Matched bool           `json:"matched"`
-	// Why says why it did not match, or what is not known where it matched for that
-	// reason; else empty.
+	// Why is why the rule did not match, or what is unknown if it matched for that reason;
+	// otherwise empty.
 	Why string `json:"why,omitempty"`
-	// Verify is how its verify command ended; nil when it was not run.
+	// Verify is how its verify command ended; nil if it was not run.
 	Verify *core.VerifyFinished `json:"verify,omitempty"`
 }
 
-// Used is how much of the budget is spent, or can be.
+// Used is how much of the budget is spent, or may be spent.
 type Used struct {
 	Continues  int           `yaml:"continues" json:"continues"`
 	Iterations int           `yaml:"iterations" json:"iterations"` // added to the limit, as all below
@@ -46,19 +45,19 @@ type Used struct {
 	Tokens     int           `yaml:"tokens" json:"tokens"`
 }
 
-// UsedIn is what continuing answers of the policy have added up to in a run.
+// UsedIn returns what the policy's continuing answers have used in a run.
 func UsedIn(s *core.State) Used {
 	return Used{s.PolicyContinues, s.PolicyIterations, s.PolicyRuntime, s.PolicyCost, int(min(s.PolicyTokens, math.MaxInt))}
 }
 
-// Add is both together.
+// Add returns the sum of both.
 func (u Used) Add(v Used) Used {
 	return Used{u.Continues + v.Continues, u.Iterations + v.Iterations, u.Runtime + v.Runtime, u.Cost + v.Cost, u.Tokens + v.Tokens}
 }
 
-// Evaluate decides the question in that state of the run: the first rule that
-// matches answers. Both are read only. The error is that of ctx, of
-// Options.BeforeVerify or of Options.AfterVerify; there is no answer then.
+// Evaluate decides the question in that state of the run: the first rule that matches answers.
+// It modifies neither. The error is from ctx, Options.BeforeVerify or Options.AfterVerify;
+// there is then no answer.
 func (p *Policy) Evaluate(ctx context.Context, q core.Question, s *core.State, o Options) (Evaluation, error) {
 	c := decision{
 		policy: p, question: q, state: s, facts: FactsOf(q.Guard, s, o.CI), verify: o.verifier(),
@@ -71,7 +70,7 @@ func (p *Policy) Evaluate(ctx context.Context, q core.Question, s *core.State, o
 	return c.decide(ctx)
 }
 
-// decision is one question on its way to its answer.
+// decision is a question being decided.
 type decision struct {
 	policy   *Policy
 	question core.Question
@@ -110,7 +109,7 @@ func (c *decision) decide(ctx context.Context) (Evaluation, error) {
 	return e, nil
 }
 
-// notOurs says why the question is not one that a policy answers.
+// notOurs returns why a policy does not answer the question; empty if it does.
 func (c *decision) notOurs() string {
 	switch q := c.question; {
 	case q.Exclusive:
@@ -125,8 +124,8 @@ func (c *decision) notOurs() string {
 	return ""
 }
 
-// match fills in the verdict. The verify command comes last: it runs only when
-// nothing else keeps the rule from matching.
+// match fills in the verdict. The verify command runs last, and only if nothing else keeps the
+// rule from matching.
 func (c *decision) match(ctx context.Context, r *Rule, v *Verdict) (unlisted bool, err error) {
 	var o core.Option
 	if o, unlisted, v.Why = c.applies(r); v.Why != "" {
@@ -149,7 +148,7 @@ func (c *decision) match(ctx context.Context, r *Rule, v *Verdict) (unlisted boo
 	return unlisted, nil
 }
 
-// inBrackets is what is not known where the rule matched for that reason.
+// inBrackets returns, in brackets, what is unknown if the rule matched for that reason.
 func (v Verdict) inBrackets() string {
 	if v.Why == "" {
 		return ""
@@ -157,7 +156,8 @@ func (v Verdict) inBrackets() string {
 	return " (" + v.Why + ")"
 }
 
-// applies says why the rule has nothing to say to this question.
+// applies returns the option that the rule chooses, or why the rule does not apply to this
+// question.
 func (c *decision) applies(r *Rule) (o core.Option, unlisted bool, why string) {
 	q := c.question
 	if !r.covers(q.Guard) {
@@ -184,8 +184,8 @@ func (c *decision) applies(r *Rule) (o core.Option, unlisted bool, why string) {
 	return o, unlisted, c.undoable(o)
 }
 
-// undoable says why the loop would refuse to carry the option out, so that the
-// next rule gets its turn: nothing to skip, for instance.
+// undoable returns why the loop would refuse to carry the option out, such as nothing to skip,
+// so that the next rule gets its turn.
 func (c *decision) undoable(o core.Option) string {
 	if c.state == nil || c.state.Trip == nil || c.state.Trip.Guard != c.question.Guard {
 		return ""
@@ -203,8 +203,8 @@ func scopeText(guards []core.GuardID) string {
 	return join(guards)
 }
 
-// overBudget says which bound the answer would pass. Time is counted in whole
-// seconds: the limit that tripped is passed by a little each time.
+// overBudget returns which bounds the answer would exceed. Time is counted in whole seconds,
+// because the limit that tripped is always exceeded by a little.
 func (c *decision) overBudget(o core.Option) string {
 	if !o.Action.Continues() {
 		return ""

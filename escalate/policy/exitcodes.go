@@ -9,8 +9,8 @@ import (
 	"github.com/looprun/looprun/internal/nearest"
 )
 
-// checkExitCodes reports keys that name nothing, codes that are none, and 0 for
-// what must not look like success.
+// checkExitCodes reports keys that name no status or guard, numbers that are not exit codes,
+// and 0 for a status that must not look like success.
 func checkExitCodes(r *report, codes map[string]int, known Known) {
 	var names []string
 	for _, s := range core.Statuses() {

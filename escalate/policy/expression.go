@@ -18,8 +18,8 @@ import (
 	"github.com/looprun/looprun/internal/nearest"
 )
 
-// Bounds of a condition. No function takes more time than its arguments are long, so
-// together they bound the time that a condition can take.
+// Limits of a condition. No function takes more time than proportional to its arguments, so
+// together the limits bound the time that a condition can take.
 const (
 	maxCondition = 1000 // bytes
 	maxNodes     = 300
@@ -54,18 +54,18 @@ type node struct {
 	value      func(e *values) any // panics with an impossible
 }
 
-// values are what a condition is evaluated with.
+// values are the inputs for evaluating a condition.
 type values struct {
 	facts Facts
 	item  any // what # is
-	// given are values of facts in place of those in facts.
+	// given maps names of facts to values that override facts.
 	given map[string]any
 }
 
 // impossible is why a condition has no value: a division by zero, an index outside a list.
 type impossible string
 
-// evaluate gives the value of a part of a condition that has no faults.
+// evaluate returns the value of a part of a condition without faults.
 func (n *node) evaluate(f Facts) (v any, err error) {
 	defer func() {
 		switch e := recover().(type) {
@@ -79,7 +79,7 @@ func (n *node) evaluate(f Facts) (v any, err error) {
 	return n.value(&values{facts: f}), nil
 }
 
-// walk calls f with the part and all parts below it.
+// walk calls f for the part and all parts below it.
 func (n *node) walk(f func(*node)) {
 	f(n)
 	for _, p := range n.parts {
@@ -87,14 +87,14 @@ func (n *node) walk(f func(*node)) {
 	}
 }
 
-// fault is what is wrong at a byte of the condition.
+// fault is a problem at one byte of the condition.
 type fault struct {
 	at           int
 	text, remedy string
 }
 
-// parser reads a condition and gives each part its type. A syntax fault ends the reading;
-// others are collected.
+// parser parses a condition and determines the type of each part. A syntax fault stops it;
+// other faults are collected.
 type parser struct {
 	text   string
 	known  Known
@@ -110,7 +110,7 @@ type parser struct {
 	faults []fault
 }
 
-// read reads a condition, which is true or false.
+// read parses a condition, which must be true or false.
 func read(text string, known Known) (n *node, faults []fault) {
 	p := &parser{text: text, known: known}
 	defer func() {
@@ -236,7 +236,7 @@ func (p *parser) identifier() {
 	}
 }
 
-// foreign refuses the operators of other languages.
+// foreign rejects the operators of other languages.
 func (p *parser) foreign() {
 	text, remedy := fmt.Sprintf("the operator %s is not supported in a condition", p.token), ""
 	switch p.token {
@@ -269,7 +269,7 @@ func (p *parser) need(token string) {
 	}
 }
 
-// node makes a node that ends where the last token did.
+// node creates a node that ends at the last token.
 func (p *parser) node(op string, from int, k kind, parts ...*node) *node {
 	if p.nodes++; p.nodes > maxNodes {
 		p.fail(from, fmt.Sprintf("it has more than %d parts", maxNodes), "split it into several rules")
@@ -277,7 +277,7 @@ func (p *parser) node(op string, from int, k kind, parts ...*node) *node {
 	return &node{op: op, from: from, to: p.end, kind: k, parts: parts}
 }
 
-// binding is how tightly a binary operator binds; 0: it is none.
+// binding returns how tightly a binary operator binds; 0 if it is not one.
 func binding(op string) int {
 	for i, ops := range [...]string{"|| ", "&& ", "== != < <= > >= in notin contains startsWith endsWith matches ", "+ - ", "* / % "} {
 		if strings.Contains(" "+ops, " "+op+" ") {
@@ -287,10 +287,11 @@ func binding(op string) int {
 	return 0
 }
 
-// unaryBinding: not and minus bind more tightly than all binary operators.
+// unaryBinding is the binding of not and minus, which is tighter than that of all binary
+// operators.
 const unaryBinding = 6
 
-// expression reads what operators that bind more tightly than that join.
+// expression reads operands joined by operators that bind more tightly than least.
 func (p *parser) expression(least int) *node {
 	if p.depth++; p.depth > maxDepth {
 		p.fail(p.at, "it is nested too deeply", "split it into several rules")
@@ -361,7 +362,7 @@ func (p *parser) operand() *node {
 	return n
 }
 
-// entry is the entry of a list, from its end where i is negative.
+// entry returns the entry at index i of a list, counted from its end if i is negative.
 func entry(of []any, i float64) any {
 	at := i
 	if at < 0 {
@@ -472,8 +473,9 @@ func (p *parser) fact(from int, name string) *node {
 	return n
 }
 
-// function is what a condition can call. A predicate is evaluated with each entry of a
-// list as #, and called with how often it was true and how long the list is.
+// function is a function that a condition can call. A predicate is evaluated with each entry
+// of a list as #, and the function is called with the number of entries for which it was true
+// and the length of the list.
 type function struct {
 	name      string
 	about     string // empty: the name says it
@@ -595,7 +597,7 @@ func each(e *values, list, test *node, of func(hits, of int) any) any {
 	return of(hits, len(entries))
 }
 
-// want reports a part of the wrong type; one with a fault was reported.
+// want reports a part of the wrong type, unless a fault in it was already reported.
 func (p *parser) want(n *node, k kind, remedy string) {
 	if n.kind != k && n.kind != anything && k != anything {
 		p.fault(n, fmt.Sprintf("%s is %s, not %s", p.shown(n), n.kind, k), remedy)
@@ -651,7 +653,7 @@ func (p *parser) pattern(n, a, b *node) {
 	n.value = func(e *values) any { return pattern.MatchString(a.value(e).(string)) }
 }
 
-// arithmetic: numbers, times with times, times with numbers.
+// arithmetic checks the types of an operation: numbers, times with times, times with numbers.
 func (p *parser) arithmetic(n, a, b *node) {
 	number, both := b.kind == aNumber, a.kind == b.kind
 	switch n.kind = a.kind; {
@@ -707,7 +709,7 @@ func (p *parser) comparison(n, a, b *node) {
 	}
 }
 
-// mirrored is a comparison as it reads from the right; empty: it is none.
+// mirrored returns the comparison operator with its sides swapped; empty if it is not one.
 func mirrored(op string) string {
 	switch op {
 	case "==", "!=":
@@ -720,7 +722,7 @@ func mirrored(op string) string {
 	return ""
 }
 
-// enumerated reports values that a fact never has.
+// enumerated reports values that a fact can never have.
 func (p *parser) enumerated(fact *node, op string, with *node) {
 	values := valuesOf(fact.name, p.known)
 	if fact.op != "fact" || values == nil || mirrored(op) == "" && op != "in" && op != "notin" {
@@ -733,7 +735,7 @@ func (p *parser) enumerated(fact *node, op string, with *node) {
 	}
 }
 
-// literals are the entries of a list that is written out, or else the part itself.
+// literals returns the entries of a literal list, or else the part itself.
 func literals(n *node) []*node {
 	if n.op == "list" {
 		return n.parts
@@ -741,10 +743,10 @@ func literals(n *node) []*node {
 	return []*node{n}
 }
 
-// oneLine is a text with single blanks between its words.
+// oneLine returns the text with single spaces between its words.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// plain is a fact's value as conditions compute with it.
+// plain returns a fact's value in the type with which conditions compute.
 func plain(value any) any {
 	switch v := value.(type) {
 	case int:
@@ -761,7 +763,7 @@ func plain(value any) any {
 	return value
 }
 
-// value is the fact of that name; nil when there is none.
+// value returns the fact of that name; nil if there is none.
 func (f Facts) value(name string) any {
 	v := reflect.ValueOf(f)
 	for i := range v.NumField() {

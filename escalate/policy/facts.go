@@ -8,10 +8,9 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Facts are what conditions can mention, each under the name in its tag. Make
-// them with [FactsOf] or [UnknownFacts]: the zero value claims that nothing
-// fails. [FactList] says what each one is, and how it reads where it is not
-// known.
+// Facts are the facts that conditions can mention, each under the name in its tag. Create them
+// with [FactsOf] or [UnknownFacts]: the zero value claims that nothing fails. [FactList]
+// describes each fact and its unknown value.
 type Facts struct {
 	Guard         string        `yaml:"guard" json:"guard"`
 	Iteration     int           `yaml:"iteration" json:"iteration"`
@@ -52,19 +51,18 @@ type Facts struct {
 	PullRequest   int           `yaml:"pull_request" json:"pull_request"`
 }
 
-// Fact says what one fact is.
+// Fact describes one fact.
 type Fact struct {
 	Name        string `json:"name"`
 	Type        string `json:"type"` // text, number, true or false, time, list of texts
 	Description string `json:"description"`
-	// Unknown is its value where it is not known: -1, 0, "" or an empty list. A
-	// comparison with the fact is undecided then, unless it names this value: no
-	// for a rule that lets the run go on or accepts, yes for one that forbids. Nil
-	// for a fact that is always known.
+	// Unknown is the value if the fact is unknown: -1, 0, "" or an empty list. A comparison
+	// with the fact is then undecided, unless it names this value: no for a rule that
+	// continues or accepts, yes for one that forbids. Nil means that the fact is always known.
 	Unknown any `json:"unknown,omitempty"`
 }
 
-// FactList describes all facts, in the order in which they are documented.
+// FactList returns the description of all facts, in the order in which they are documented.
 func FactList() []Fact {
 	return []Fact{
 		{"guard", "text", "id of the guard that asks", nil},
@@ -107,7 +105,7 @@ func FactList() []Fact {
 	}
 }
 
-// UnknownFacts is a run of which only the guard is known.
+// UnknownFacts returns the facts of a run of which only the guard is known.
 func UnknownFacts(guard core.GuardID) Facts {
 	return Facts{
 		Guard: string(guard), MaxIterations: -1,
@@ -115,7 +113,7 @@ func UnknownFacts(guard core.GuardID) Facts {
 	}
 }
 
-// FactsOf are the facts for that guard's question. The state is read only.
+// FactsOf returns the facts for the guard's question. It does not change the state.
 func FactsOf(guard core.GuardID, s *core.State, ci core.CI) Facts {
 	f := UnknownFacts(guard)
 	f.Iteration, f.Runtime = s.Iterations, s.Elapsed
@@ -139,7 +137,7 @@ func FactsOf(guard core.GuardID, s *core.State, ci core.CI) Facts {
 	if s.Last != nil {
 		f.Label, f.Outcome, f.LastExitCode = s.Last.Signature.Label, string(s.Last.Outcome), s.Last.ExitCode
 	}
-	// What was never reported is not known: nobody says that it cost nothing.
+	// A cost that was never reported is unknown: nobody claims that it was zero.
 	if s.Cost > 0 {
 		f.Cost = s.Cost
 	}

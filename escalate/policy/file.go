@@ -70,8 +70,8 @@ type report struct {
 	problems problem.List
 }
 
-// value reports a problem at the value that the path leads to. A second one at
-// the same place is left out: it comes from the first.
+// value reports a problem at the value that the path leads to. A second problem at the same
+// place is left out, because it results from the first.
 func (r *report) value(text, remedy string, path ...any) {
 	p := r.doc.Problem(text, remedy, path...)
 	taken := func(q problem.Problem) bool { return q.Line == p.Line && q.Column == p.Column }
@@ -80,17 +80,17 @@ func (r *report) value(text, remedy string, path ...any) {
 	}
 }
 
-// in reports a problem at the byte at that offset of the text at the path.
+// in reports a problem at that byte offset of the text at the path.
 func (r *report) in(offset int, text, remedy string, path ...any) {
 	r.problems = append(r.problems, r.doc.ProblemIn(offset, text, remedy, path...))
 }
 
-// positive reports a number that is there and not above 0.
+// positive reports a number that is present but not above 0.
 func (r *report) positive(ok bool, remedy string, path ...any) {
 	if !ok && r.doc.Has(path...) {
 		r.value(fmt.Sprintf("%q has to be above 0", path[len(path)-1]), remedy, path...)
 	}
 }
 
-// quote shows a text of the file on one line, cut where it is long.
+// quote returns a text of the file on one line, shortened if it is long.
 func quote(text string) string { return termsafe.Quoted(text, 60) }

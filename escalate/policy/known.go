@@ -8,20 +8,19 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// EveryGuard is how a rule says that it is for every guard of looprun's own. It covers
-// none of [core.ProtocolIDs], nor the guards of a program: what the command itself has
-// said, and what whoever wrote the rule may not know of, is answered by a rule that names
-// it.
+// EveryGuard makes a rule apply to every guard of looprun's own. It covers neither
+// [core.ProtocolIDs] nor the guards of a program: questions about the command's own messages,
+// and guards that the author of the rule may not know, need a rule that names them.
 const EveryGuard core.GuardID = "*"
 
-// Known are the questions, from the templates as they were loaded, with the options that
-// they can have: templates.Set.Known gives them, also for guards of a program. The entry of [EveryGuard] holds for looprun's own guards that have
-// none of their own. What is neither a guard of looprun's nor one of
-// [core.ProtocolIDs] has to be entered to be named in a rule.
+// Known maps guards to their questions, from the templates as loaded, with the options that
+// they can have. templates.Set.Known returns it, also for a program's own guards. The entry of
+// [EveryGuard] applies to looprun's own guards that have no entry. A rule can name any other
+// guard only if it has an entry or is one of [core.ProtocolIDs].
 type Known map[core.GuardID]core.Question
 
-// guards lists what a rule can name: looprun's own guards in the order in which
-// they ask, what the command can say, then the others.
+// guards lists the ids that a rule can name: looprun's own guards in the order in which they
+// ask, then the command's messages, then the rest.
 func (k Known) guards() []core.GuardID {
 	ids := slices.Concat(core.GuardIDs(), core.ProtocolIDs())
 	for _, id := range slices.Sorted(maps.Keys(k)) {
@@ -32,8 +31,8 @@ func (k Known) guards() []core.GuardID {
 	return ids
 }
 
-// question is what a guard's question is like; that of [EveryGuard] where it has none of
-// its own.
+// question returns the form of a guard's question. A guard of looprun's without an entry has
+// the question of [EveryGuard].
 func (k Known) question(id core.GuardID) core.Question {
 	q, own := k[id]
 	if !own && slices.Contains(core.GuardIDs(), id) {
@@ -43,9 +42,8 @@ func (k Known) question(id core.GuardID) core.Question {
 	return q
 }
 
-// answers lists what can be answered to any of the guards: the ids of their
-// options, but for those that only a person can take, and what a policy may
-// answer unlisted.
+// answers lists the possible answers to any of the guards: the ids of their options, except
+// those that only a person can choose, and the answers that a policy may give unlisted.
 func (k Known) answers(guards []core.GuardID) []string {
 	var ids []string
 	add := func(id string) {
@@ -68,16 +66,16 @@ func (k Known) answers(guards []core.GuardID) []string {
 	return ids
 }
 
-// unlistedAnswers are what a policy may answer to a guard's question whether
-// the question lists it or not.
+// unlistedAnswers are the actions with which a policy may answer a guard's question even if
+// the question does not list them.
 var unlistedAnswers = []core.Action{core.ActionAccept, core.ActionPause, core.ActionCancel}
 
 func isUnlisted(answer string) bool {
 	return slices.Contains(unlistedAnswers, core.Action(answer))
 }
 
-// isGuard reports whether a question with that id is the question of a guard,
-// and not about what the command has said.
+// isGuard reports whether the id is that of a guard, and not of a question about the command's
+// messages.
 func isGuard(id core.GuardID) bool { return id != "" && !slices.Contains(core.ProtocolIDs(), id) }
 
 func join(ids []core.GuardID) string {

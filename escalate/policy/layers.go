@@ -21,14 +21,15 @@ import (
 type Source struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
-	// Included says that the file before it that is not included names it.
+	// Included means that the file is included by the nearest file before it that is not
+	// itself included.
 	Included bool `json:"included,omitempty"`
 }
 
-// Sources are files that answer together, the first before the others.
+// Sources are files that answer together; earlier files come first.
 type Sources []Source
 
-// UnmarshalJSON also reads one file, as journals had it.
+// UnmarshalJSON also reads a single file, which older journals contain.
 func (s *Sources) UnmarshalJSON(data []byte) error {
 	var list []Source
 	if err := json.Unmarshal(data, &list); err != nil {
@@ -41,8 +42,8 @@ func (s *Sources) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Read reads the files, each followed by those that it includes. The error is that of
-// opening one.
+// Read reads the files, each followed by the files that it includes. It fails if a file cannot
+// be read.
 func Read(files ...string) (Sources, error) {
 	var list Sources
 	add := func(name string, included bool) error {
@@ -68,7 +69,7 @@ func Read(files ...string) (Sources, error) {
 	return list, nil
 }
 
-// Beside is where a file that a policy includes is.
+// Beside returns the path of a file that a policy includes.
 func Beside(file, name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -76,8 +77,8 @@ func Beside(file, name string) string {
 	return filepath.Join(filepath.Dir(file), name)
 }
 
-// Includes are the files that a policy names under include. What is wrong with it is for
-// [Parse] to report.
+// Includes returns the files that a policy names under include. It leaves it to [Parse] to
+// report errors in the policy.
 func Includes(data []byte) []string {
 	var f struct {
 		Include []string `yaml:"include"`
@@ -86,9 +87,9 @@ func Includes(data []byte) []string {
 	return f.Include
 }
 
-// Policy reads the files as one policy. Rules are looked at in the order of the files. What
-// a file forbids under never is forbidden to all; of budgets the strictest counts, and of
-// all else what the first says that says it. The tests are those of the first file.
+// Policy parses the files as one policy. Rules are tried in the order of the files. An action
+// that one file forbids under never is forbidden to all. The strictest budget applies; for
+// every other setting, the first file that has it. The tests are those of the first file.
 func (s Sources) Policy(known Known) (*Policy, error) {
 	all := &Policy{known: known}
 	var problems problem.List
@@ -126,8 +127,8 @@ func (s Sources) Policy(known Known) (*Policy, error) {
 	return all, nil
 }
 
-// Without reports the rules that need what a run does not have: a debug command, a service to
-// notify.
+// Without returns an error with the rules that need something that the run does not have: a
+// debug command, if debug is true, or a service to notify, if notify is true.
 func (p *Policy) Without(debug, notify bool) error {
 	var problems problem.List
 	for _, r := range p.Rules {
@@ -164,7 +165,7 @@ func (p *Policy) add(q *Policy) {
 	p.ExitCodes = codes
 }
 
-// least is the stricter of two bounds, of which zero is none.
+// least returns the stricter of two bounds, where zero means no bound.
 func least[T int | float64 | time.Duration](a, b T) T {
 	if a == 0 || b == 0 {
 		return a + b
@@ -172,7 +173,8 @@ func least[T int | float64 | time.Duration](a, b T) T {
 	return min(a, b)
 }
 
-// overruled is what forbids every answer that the rule can give; nil: it can give one.
+// overruled returns what forbids every answer that the rule can give; nil if at least one is
+// allowed.
 func (p *Policy) overruled(r *Rule) (by *never) {
 	for _, guard := range r.scope() {
 		o, _, why := r.option(p.known.question(guard))

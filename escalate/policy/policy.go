@@ -12,22 +12,20 @@ import (
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
-// DefaultVerifyTimeout is how long a verify command may take where the file
-// does not say it.
+// DefaultVerifyTimeout is how long a verify command may take if the file does not set it.
 const DefaultVerifyTimeout = 2 * time.Minute
 
-// Policy is a policy file that was found to be correct. Make one with [Parse]
-// or [Load]; it does not change and can be used by several goroutines. The zero
-// value answers nothing.
+// Policy is a valid policy file. Create one with [Parse] or [Load]; it is immutable and safe
+// for concurrent use. The zero value answers nothing.
 type Policy struct {
-	// File is the name it was read under; rules are called FILE:LINE.
+	// File is the name under which the file was read; rules are called FILE:LINE.
 	File   string
 	Rules  []Rule
 	Budget Budget
-	// Detached says what happens when no rule matched and nobody else answered;
-	// empty where the file does not say it.
+	// Detached is what happens if no rule matched and nobody else answered; empty if the file
+	// does not set it.
 	Detached Detached
-	// ExitCodes maps statuses and guard ids to exit codes; the id wins.
+	// ExitCodes maps statuses and guard ids to exit codes; the id takes precedence.
 	ExitCodes map[string]int
 	// Tests are the file's own test cases.
 	Tests  []Test
@@ -35,13 +33,13 @@ type Policy struct {
 	known  Known
 }
 
-// never is an action that no rule may take, and where that is said.
+// never is an action that no rule may take, and where that is stated.
 type never struct {
 	action core.Action
 	where  string
 }
 
-// forbids is what keeps rules from taking the action; nil: nothing.
+// forbids returns what forbids rules the action; nil if nothing does.
 func (p *Policy) forbids(a core.Action) *never {
 	for i := range p.nevers {
 		if q := (core.Question{Never: []core.Action{p.nevers[i].action}}); q.Forbids(a) {
@@ -51,15 +49,15 @@ func (p *Policy) forbids(a core.Action) *never {
 	return nil
 }
 
-// Budget bounds what continuing answers of the policy add up to in one run,
-// resumes included. A zero field of Used is no bound.
+// Budget bounds the total of the policy's continuing answers in one run, including its
+// resumes. A zero field of Used means no bound.
 type Budget struct {
 	Used
-	// Daily says that runs of the last 24 hours share it.
+	// Daily means that the runs of the last 24 hours share the budget.
 	Daily bool
 }
 
-// Detached is what decides when nobody answered.
+// Detached is what decides if nobody answered.
 type Detached string
 
 // The detached modes.
@@ -70,7 +68,7 @@ const (
 	DetachedDefer    Detached = "defer"    // the question is kept, the run pauses
 )
 
-// Load reads the policy files, and those that they include, as one policy.
+// Load reads the policy files and the files that they include as one policy.
 func Load(known Known, files ...string) (*Policy, error) {
 	sources, err := Read(files...)
 	if err != nil {
@@ -79,17 +77,17 @@ func Load(known Known, files ...string) (*Policy, error) {
 	return sources.Policy(known)
 }
 
-// Problems are all that is wrong with a file, each with its place.
+// Problems are all problems of a file, each with its location.
 type Problems = problem.List
 
-// Parse reads a policy that includes no others. The error is of type [Problems] and holds
-// everything that is wrong, each with file, line and column; there is no policy
-// then. With nil for known only accept, pause and cancel can be answered.
+// Parse parses a policy that includes no others. The error is of type [Problems] and holds
+// everything that is wrong, each with file, line and column; the policy is then nil. If known
+// is nil, rules can only answer accept, pause and cancel.
 func Parse(file string, data []byte, known Known) (*Policy, error) {
 	return Sources{{Name: file, Text: string(data)}}.Policy(known)
 }
 
-// read reads the file alone.
+// read parses this file alone.
 func (s Source) read(known Known) (*Policy, *report) {
 	var f policyFile
 	file := s.Name
@@ -128,7 +126,7 @@ func (s Source) read(known Known) (*Policy, *report) {
 	return p, r
 }
 
-// Never are the actions that nobody but a person may take.
+// Never returns the actions that only a person may take.
 func (p *Policy) Never() (actions []core.Action) {
 	for _, n := range p.nevers {
 		actions = append(actions, n.action)

@@ -8,10 +8,9 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// checkReach reports rules that never come to their turn: for each guard that
-// they could answer, an earlier rule answers first and ends the run. An
-// earlier rule that goes on or pauses hides nothing: its option may be missing,
-// its budget spent, or its answer given already.
+// checkReach reports rules that can never match: for each guard that they could answer, an
+// earlier rule answers first and ends the run. An earlier rule that continues or pauses hides
+// nothing: its option may be missing, its budget spent, or its answer already given.
 func checkReach(r *report, p *Policy) {
 	for i := range p.Rules {
 		var hiding []string
@@ -42,9 +41,9 @@ func checkReach(r *report, p *Policy) {
 // endings are the actions that end a run for good.
 var endings = []core.Action{core.ActionAccept, core.ActionCancel, core.ActionReject}
 
-// settles reports whether the rule answers every question of the guard that a later rule
-// would, so that the run ends: because it always holds, or has the same condition and
-// does not fail where the later one holds because a fact is not known.
+// settles reports whether the rule answers every question of the guard that a later rule would
+// answer, and so ends the run: its condition always holds, or is the same as the later rule's
+// and does not fail on an unknown fact where the later one holds.
 func (r *Rule) settles(guard core.GuardID, later *Rule, known Known) bool {
 	if !r.covers(guard) || r.Verify != "" {
 		return false

@@ -7,8 +7,8 @@ import (
 	"text/tabwriter"
 )
 
-// Write prints the evaluation as text: the facts that are known, each rule with
-// why it did not match, and the answer.
+// Write prints the evaluation as text: the known facts, each rule with the reason why it did
+// not match, and the answer.
 func (e Evaluation) Write(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "question: %s\n", e.Guard)
@@ -35,7 +35,7 @@ func (e Evaluation) Write(w io.Writer) error {
 	return err
 }
 
-// line says in a few words how the rule fared.
+// line describes the rule's result in a few words.
 func (v Verdict) line() string {
 	switch {
 	case v.Matched && v.Verify != nil:
@@ -46,7 +46,7 @@ func (v Verdict) line() string {
 	return "no: " + v.Why
 }
 
-// known lists the facts that are known, a few on each line.
+// known lists the known facts, several per line.
 func (e Evaluation) known() []string {
 	const width = 90
 	var lines []string
@@ -67,11 +67,18 @@ func (e Evaluation) known() []string {
 
 // operators are those of conditions, the loosest first.
 var operators = [][2]string{
-	{"a ? b : c", "b where a holds, else c"}, {"a || b, a or b", "one of them holds"}, {"a && b, a and b", "both hold"},
-	{"== !=", "values of one type are equal, or not"}, {"< <= > >=", "numbers, or times such as 90s, 10m, 1h30m"},
-	{"in, not in", `an entry of a list: label in ["a", "b"]`}, {"contains startsWith endsWith", "texts"},
-	{"matches", `a regular expression: label matches "^test-fail:"`}, {"+ - * / %", "numbers and times"}, {"!a, not a", "it does not hold"},
-	{"list[0], list[-1]", "the first entry, the last"}, {"#", "an entry, inside all, any, none, one, count: any(checks, # contains \"auth\")"},
+	{"a ? b : c", "b where a holds, else c"},
+	{"a || b, a or b", "one of them holds"},
+	{"a && b, a and b", "both hold"},
+	{"== !=", "values of one type are equal, or not"},
+	{"< <= > >=", "numbers, or times such as 90s, 10m, 1h30m"},
+	{"in, not in", `an entry of a list: label in ["a", "b"]`},
+	{"contains startsWith endsWith", "texts"},
+	{"matches", `a regular expression: label matches "^test-fail:"`},
+	{"+ - * / %", "numbers and times"},
+	{"!a, not a", "it does not hold"},
+	{"list[0], list[-1]", "the first entry, the last"},
+	{"#", "an entry, inside all, any, none, one, count: any(checks, # contains \"auth\")"},
 }
 
 // WriteFunctions prints the operators and functions of conditions.
@@ -93,7 +100,7 @@ func WriteFunctions(w io.Writer) error {
 	return t.Flush()
 }
 
-// WriteFacts prints a table of what conditions can mention.
+// WriteFacts prints a table of the facts that conditions can mention.
 func WriteFacts(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range FactList() {

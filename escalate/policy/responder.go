@@ -7,52 +7,50 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Options are what a policy needs to know to answer the questions of a run.
-// The zero value runs verify commands in the current directory, with this
-// process's environment, and knows nothing of CI.
+// Options configures how a policy answers the questions of a run. The zero value runs verify
+// commands in the current directory, with this process's environment, and knows nothing of CI.
 type Options struct {
-	// Dir is where verify commands run, and Env their whole environment; nil is
-	// the caller's.
+	// Dir is the directory in which verify commands run, and Env their whole environment; nil
+	// means the caller's.
 	Dir string
 	Env []string
-	// CI is where the run takes place.
+	// CI describes where the run takes place.
 	CI core.CI
-	// Earlier is what earlier runs of the last day have spent of a budget for each day;
-	// nil: nothing.
+	// Earlier returns what the runs of the last day have spent of a daily budget. With nil
+	// they have spent nothing.
 	Earlier func() Used
-	// Given are facts that hold in place of those of the run.
+	// Given holds facts that override those of the run.
 	Given Given
-	// Verifying says what is done about verify commands.
+	// Verifying is how verify commands are handled.
 	Verifying Verifying
-	// KillAfter is the time between the signal that ends a verify command at its
-	// limit and SIGKILL; zero is a second.
+	// KillAfter is the time between the signal that ends a verify command at its limit and
+	// SIGKILL; zero means one second.
 	KillAfter time.Duration
-	// BeforeVerify is called before a verify command runs, so that what stands
-	// still can be ended first. With an error it does not run, and there is no
-	// answer. AfterVerify is told how it ended. Nil for neither.
+	// BeforeVerify is called before a verify command runs, so that a suspended iteration can
+	// be ended first. If it returns an error, the command does not run and there is no answer.
+	// AfterVerify receives how the command ended. Both may be nil.
 	BeforeVerify func(context.Context) error
 	AfterVerify  func(core.VerifyFinished) error
-	// Output takes what verify commands print; nil discards it. The slice is
-	// valid during the call only.
+	// Output receives the output of verify commands; nil discards it. The slice is valid only
+	// during the call.
 	Output func([]byte)
-	// Evaluated is told of each evaluation that the responder makes; nil for
-	// nobody.
+	// Evaluated receives each evaluation that the responder makes; may be nil.
 	Evaluated func(Evaluation)
 }
 
-// Verifying says what is done about verify commands.
+// Verifying is how verify commands are handled.
 type Verifying int
 
-// The ways of dealing with verify commands.
+// The ways to handle verify commands.
 const (
 	VerifyRun  Verifying = iota // they run
 	VerifyFail                  // they do not run, and are taken to fail
 	VerifyPass                  // they do not run, and are taken to exit with 0
 )
 
-// Responder answers the questions of a run by the policy. It returns
-// [core.ErrNoAnswer] when no rule matches, and the errors of
-// [Policy.Evaluate]. Options.Verifying is not used: a run verifies.
+// Responder returns a responder that answers the questions of a run by the policy. It returns
+// [core.ErrNoAnswer] if no rule matches, and the errors of [Policy.Evaluate].
+// Options.Verifying is ignored: a run always verifies.
 func (p *Policy) Responder(o Options) core.Responder {
 	o.Verifying = VerifyRun
 	return core.Vouch(core.ResponderFunc(func(ctx context.Context, q core.Question, s *core.State) (core.Answer, error) {

@@ -12,28 +12,28 @@ import (
 	"github.com/looprun/looprun/internal/nearest"
 )
 
-// maxReason is how many characters a reason may have.
+// maxReason is the maximum length of a reason in characters.
 const maxReason = 500
 
 // Rule is one rule of a policy.
 type Rule struct {
-	// Guards are the guards it is for; [EveryGuard] alone for all of them.
+	// Guards are the guards that it applies to; [EveryGuard] alone for all of them.
 	Guards []core.GuardID
-	// When is the condition; empty for one that always holds.
+	// When is the condition; empty if the rule always holds.
 	When string
 	// Answer is an option id, or accept, pause or cancel.
 	Answer string
-	// Reason is on one line.
+	// Reason is the reason, on one line.
 	Reason string
-	// Verify is the shell command that has to exit with 0; empty for none.
+	// Verify is the shell command that must exit with 0; empty for none.
 	Verify string
-	// VerifyTimeout is how long that may take; zero is [DefaultVerifyTimeout].
+	// VerifyTimeout is how long Verify may take; zero means [DefaultVerifyTimeout].
 	VerifyTimeout time.Duration
-	// Guidance reaches the next iterations as a person's words do; empty: none. Notify
-	// says that the run's services are told of the answer.
+	// Guidance reaches the next iterations in the way that a person's words do; empty means
+	// none. Notify means that the run's services are notified of the answer.
 	Guidance string
 	Notify   bool
-	// Where is the rule's place in the file, FILE:LINE.
+	// Where is the rule's location in the file, FILE:LINE.
 	Where string
 
 	when         condition
@@ -41,7 +41,7 @@ type Rule struct {
 	line, column int
 }
 
-// covers reports whether the rule is for that question.
+// covers reports whether the rule applies to that question.
 func (r *Rule) covers(id core.GuardID) bool {
 	if slices.Contains(r.Guards, EveryGuard) {
 		return slices.Contains(core.GuardIDs(), id)
@@ -49,12 +49,12 @@ func (r *Rule) covers(id core.GuardID) bool {
 	return slices.Contains(r.Guards, id)
 }
 
-// answersMandatory reports whether the rule may answer a question that has to be
-// put to a person: it says so by naming [core.LadderExhausted], beside the
-// guard that asks where that is another one.
+// answersMandatory reports whether the rule may answer a question that must be put to a
+// person. A rule may do so if it names [core.LadderExhausted], in addition to any other guard
+// that asks.
 func (r *Rule) answersMandatory() bool { return slices.Contains(r.Guards, core.LadderExhausted) }
 
-// scope lists the guards the rule is for.
+// scope lists the guards that the rule applies to.
 func (r *Rule) scope() []core.GuardID {
 	if slices.Contains(r.Guards, EveryGuard) {
 		return core.GuardIDs()
@@ -62,11 +62,11 @@ func (r *Rule) scope() []core.GuardID {
 	return r.Guards
 }
 
-// single reports whether the rule is for one guard that it names.
+// single reports whether the rule names exactly one guard.
 func (r *Rule) single() bool { return len(r.Guards) == 1 && r.Guards[0] != EveryGuard }
 
-// option is what the rule answers to the question. The text says why it cannot
-// answer it; unlisted that it answers what is not among its options.
+// option returns the rule's answer to the question. why is why the rule cannot answer it, and
+// unlisted means that the answer is not among the question's options.
 func (r *Rule) option(q core.Question) (o core.Option, unlisted bool, why string) {
 	o, ok := q.Option(r.Answer)
 	guard, options := q.Guard, q.Options
@@ -91,8 +91,8 @@ func (r *Rule) option(q core.Question) (o core.Option, unlisted bool, why string
 	return core.Option{ID: r.Answer, Label: r.Answer, Action: core.Action(r.Answer)}, true, ""
 }
 
-// misleading reports whether the option is called like an action and has
-// another. To accept a rejection is to reject the task: that word is settled.
+// misleading reports whether the option has the name of one action and performs another.
+// Accepting a rejection means rejecting the task: that term is established.
 func misleading(guard core.GuardID, o core.Option) bool {
 	if guard == core.Rejection && o.ID == string(core.ActionAccept) && o.Action == core.ActionReject {
 		return false
@@ -100,7 +100,7 @@ func misleading(guard core.GuardID, o core.Option) bool {
 	return slices.Contains(core.Actions(), core.Action(o.ID)) && o.Action != core.Action(o.ID)
 }
 
-// read checks a rule of the file.
+// read reads and checks one rule of the file.
 func (f ruleFile) read(r *report, file string, known Known, i int) Rule {
 	at := func(key string) []any { return []any{"rules", i, key} }
 	line, column := r.doc.Pos("rules", i)
@@ -143,7 +143,7 @@ func (f ruleFile) read(r *report, file string, known Known, i int) Rule {
 	return rule
 }
 
-// checkDoubt checks the key unknown, which changes what rules that forbid do.
+// checkDoubt checks the key unknown, which only affects rules that forbid.
 func (f ruleFile) checkDoubt(r *report, rule *Rule, known Known, path []any) {
 	switch {
 	case f.Doubt != "skip":
@@ -175,7 +175,7 @@ func checkReason(r *report, reason string, path []any) {
 	}
 }
 
-// check reports guards that are not known; true when all are.
+// check reports unknown guards; it returns true if all are known.
 func (l guardList) check(r *report, known Known, path []any) bool {
 	if len(l.ids) == 0 {
 		if l.listed { // else it is reported already
@@ -209,8 +209,8 @@ func (l guardList) check(r *report, known Known, path []any) bool {
 	return good
 }
 
-// checkAnswer reports an answer that none of the questions takes. A rule for
-// one guard has to name what that question has; others skip questions without.
+// checkAnswer reports an answer that none of the questions accepts. A rule for one guard must
+// name an option of that question; other rules skip questions without it.
 func (r *Rule) checkAnswer(to *report, known Known, path []any) {
 	if r.Answer == string(core.ActionReview) {
 		to.value("a policy cannot answer review, which shows the history to a person", "remove the rule, or answer something else", path...)

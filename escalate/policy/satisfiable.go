@@ -12,9 +12,8 @@ import (
 // holds.
 const maxTrials = 4096
 
-// satisfiable reports whether the condition can hold for a guard: whether there are values
-// for which it does. Only comparisons of one fact with what is written out are judged; any
-// other is taken to hold or not, as it may be.
+// satisfiable reports whether there are values for which the condition holds for a guard. Only
+// comparisons of one fact with literals are evaluated; any other comparison may hold or not.
 func (n *node) satisfiable(guard core.GuardID) bool {
 	tries := map[string][]any{"guard": {string(guard)}}
 	var names []string
@@ -67,8 +66,8 @@ func (n *node) satisfiable(guard core.GuardID) bool {
 	return try(names)
 }
 
-// simple are the fact that a comparison is about and the values that it is compared with;
-// nil for any other comparison. A fact that is true or false is compared with nothing.
+// simple returns the fact that a comparison is about and the literals that it is compared
+// with; nil for any other comparison. A boolean fact by itself is compared with nothing.
 func (n *node) simple() (fact *node, with []*node) {
 	if n.op == "fact" && n.kind == aTruth {
 		return n, nil
@@ -87,8 +86,8 @@ func (n *node) simple() (fact *node, with []*node) {
 	return fact, with
 }
 
-// around are values of a fact of which one makes a comparison with those true if any does,
-// and one false.
+// around returns values of a fact that include one for which a comparison with these literals
+// is true, if there is any, and one for which it is false.
 func around(fact *node, with []*node) (tries []any) {
 	switch fact.kind {
 	case aTruth:

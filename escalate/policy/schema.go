@@ -9,11 +9,11 @@ import (
 	"github.com/looprun/looprun/internal/strictjson"
 )
 
-// object is one JSON Schema.
+// object is a JSON Schema.
 type object = strictjson.Schema
 
-// Schema is the JSON Schema (2020-12) of a policy file. Its x-facts describes
-// what conditions can mention.
+// Schema returns the JSON Schema (2020-12) of a policy file. Its x-facts describes the facts
+// that conditions can mention.
 func Schema() []byte {
 	const about = "How looprun answers its questions when nobody watches. The first rule that matches answers; without one the detached mode decides."
 	return strictjson.Document("looprun.dev/policy/v1", "looprun policy", about, object{
@@ -38,8 +38,8 @@ func Schema() []byte {
 	})
 }
 
-// scalar are the types of a text: YAML takes a bare 300 for a number, and looprun
-// for the text that it is written as.
+// scalar are the types of a text: YAML takes a bare 300 for a number, and looprun for the text
+// as written.
 var scalar = []string{"string", "number", "boolean"}
 
 func text(description string) object {

@@ -11,12 +11,11 @@ import (
 	"github.com/looprun/looprun/internal/proc"
 )
 
-// verifier decides whether a rule's verify command lets it match. The text says
-// why not; an error means that nothing can be decided.
+// verifier decides whether a rule's verify command lets the rule match. why is the reason if
+// not; an error means that nothing can be decided.
 type verifier func(context.Context, *Rule) (end *core.VerifyFinished, why string, err error)
 
-// killAfter is how long a verify command that is past its limit may take to
-// clean up.
+// killAfter is how long a verify command past its limit may take to clean up.
 const killAfter = time.Second
 
 func (o Options) verifier() verifier {
@@ -31,7 +30,7 @@ func (o Options) verifier() verifier {
 	return assume(false)
 }
 
-// assume is a verifier that runs nothing.
+// assume returns a verifier that runs nothing.
 func assume(pass bool) verifier {
 	return func(_ context.Context, r *Rule) (*core.VerifyFinished, string, error) {
 		if pass {
@@ -41,8 +40,8 @@ func assume(pass bool) verifier {
 	}
 }
 
-// run runs the rule's command with its whole process tree, and ends what is
-// left of it at the time limit.
+// run runs the rule's command with its whole process tree, and ends the rest of the tree at
+// the time limit.
 func (o Options) run(ctx context.Context, r *Rule, limit time.Duration) (*core.VerifyFinished, string, error) {
 	if o.BeforeVerify != nil {
 		if err := o.BeforeVerify(ctx); err != nil {

@@ -20,9 +20,9 @@ func (o Options) plain() bool {
 	return o.Plain || o.getenv("TERM") == "dumb" || !tty.Draws
 }
 
-// Available says whether a person can be asked now: nil, or an error that is
-// [core.ErrNoAnswer] and says why not. A person can be asked when
-// non-interactive mode is off, this is not CI, the terminal opens, and the process is in its foreground group.
+// Available returns nil if a person can be asked now, or else a [core.ErrNoAnswer] with the
+// reason. A person can be asked if non-interactive mode is off, this is not CI, the terminal
+// can be opened, and the process is in its foreground group.
 func Available(o Options) error {
 	if o.NonInteractive {
 		return unavailable(cmp.Or(o.Why, "--non-interactive"))
@@ -43,7 +43,7 @@ func Available(o Options) error {
 
 func unavailable(why string) error { return &Unavailable{why} }
 
-// Unavailable is a [core.ErrNoAnswer] that says in words why no person can be asked.
+// Unavailable is a [core.ErrNoAnswer] with the reason why no person can be asked.
 type Unavailable struct{ Why string }
 
 func (u *Unavailable) Error() string { return u.Why + ": " + core.ErrNoAnswer.Error() }
@@ -58,7 +58,7 @@ var ciVariables = []string{
 	"CODEBUILD_BUILD_ID", "WOODPECKER_CI", "CIRRUS_CI",
 }
 
-// inCI says by what this is CI; empty when it is not.
+// inCI returns the evidence that this is CI; empty if it is not.
 func inCI(mode string, getenv func(string) string) string {
 	switch mode {
 	case "off":

@@ -1,37 +1,36 @@
-// Package user puts a question to the person at the terminal: a trip, or what
-// the command in the loop asks.
+// Package user puts a question to the person at the terminal: about a trip, or from the
+// command in the loop.
 //
-// It is a gate: nothing but a deliberate choice made after the question was on
-// the screen counts as an answer. What that takes:
+// It is a gate: only a deliberate choice made after the question was on the screen counts as
+// an answer. That requires the following:
 //
 //   - It opens the controlling terminal itself and never looks at standard
 //     input, so that nothing piped into the program answers.
 //   - Nothing is marked at first, except the default of a question that the command
-//     asks and, where several items can be ticked, the first of them.
-//   - A key marks and Enter takes what is marked. That holds for every item, words, pause
-//     and review included: no key acts by itself, and no timer decides. Digits, arrows,
-//     Home and End move the mark; a letter marks its item; a blank ticks it where items
-//     can be ticked. After a letter, w marks the words for the item that was marked.
-//   - A sentence takes nothing. Where something is marked, a second letter or a blank
-//     takes the mark away and says so. Until Enter, Esc, Backspace or an arrow, further
-//     characters do nothing, and that Enter takes nothing.
-//   - A key that no item has says so and changes nothing.
-//   - Characters that come in one read were pasted and mark nothing. An Enter that comes
-//     in one read with another key takes nothing.
-//   - In a field text is text and Enter gives it, but for an Enter that comes with pasted
-//     text, which becomes a blank. An empty field goes back to the menu.
+//     asks and, if several items can be ticked, the first of them.
+//   - A key marks and Enter takes the marked item. That holds for every item, words,
+//     pause and review included: no key acts by itself, and no timer decides. Digits,
+//     arrows, Home and End move the mark; a letter marks its item; a space ticks it if
+//     items can be ticked. After a letter, w marks the words for the item that was marked.
+//   - A sentence takes nothing. If an item is marked, a second letter or a space
+//     removes the mark and shows a message. Until Enter, Esc, Backspace or an arrow,
+//     further characters do nothing, and that Enter takes nothing.
+//   - A key that belongs to no item shows a message and changes nothing.
+//   - Characters that arrive in one read were pasted and mark nothing. An Enter that
+//     arrives in one read with another key takes nothing.
+//   - In a field, text is text and Enter submits it, except for an Enter that arrives
+//     with pasted text, which becomes a space. An empty field returns to the menu.
 //   - Line by line ([Options].Plain), a line takes an item only if the whole line is its
 //     number, its letter or its id, was read after the prompt was shown, and nothing
 //     follows it in the same read.
-//   - Keys count once the terminal has said that it showed the question, or the
-//     field, and the keyboard has been quiet for a moment. What came before is
-//     dropped.
+//   - Keys count once the terminal has confirmed that it showed the question, or the
+//     field, and the keyboard has been quiet for a moment. Earlier input is dropped.
 //   - Ctrl-D ends nothing. A terminal that is closed, an error or a panic: no answer.
-//     Ctrl-C, Ctrl-\ or a signal: [core.ErrInterrupted], also where a question may be
+//     Ctrl-C, Ctrl-\ or a signal: [core.ErrInterrupted], even if a question may be
 //     declined, for which there is an entry. The end of the context: its cause, even
-//     when something was chosen at that moment.
-//   - The terminal is put back as it was in every one of these cases.
+//     if something was chosen at that moment.
+//   - The terminal is restored in every one of these cases.
 //
-// The list is drawn by a library that is used in survey.go and nowhere else. It
-// never reads the terminal: a [keyboard] hands it the few keys it is to know.
+// The list is drawn by a library that is used only in survey.go. It never reads the terminal:
+// a [keyboard] passes it the few keys that it needs.
 package user

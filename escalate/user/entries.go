@@ -9,9 +9,9 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// newMenu makes the menu for a question. A question that a menu cannot put is
-// [core.ErrNoAnswer]; one of which a choice could be mistaken for another is
-// an error. The state may be nil.
+// newMenu returns the menu for a question. It returns [core.ErrNoAnswer] for a question that a
+// menu cannot present, and an error if one choice could be mistaken for another. The state may
+// be nil.
 func newMenu(q core.Question, s *core.State) (Menu, error) {
 	q = q.ForPerson()
 	m := Menu{Header: header(q, s), Text: strings.TrimSpace(termsafe.Text(q.Text)), Cursor: -1}
@@ -50,7 +50,7 @@ func newMenu(q core.Question, s *core.State) (Menu, error) {
 
 const reviewKey, pauseKey, wordsKey, editKey = "r", "p", "w", 'e'
 
-// allowPause lets the question be kept for later, where no option does that.
+// allowPause lets the person keep the question for later, if no option does that.
 func (m *Menu) allowPause() {
 	for i, item := range m.Items {
 		if item.ID == string(core.ActionPause) {
@@ -61,7 +61,7 @@ func (m *Menu) allowPause() {
 	m.Items = append(m.Items, Item{Label: "Pause", Description: "Stop here; “looprun resume” asks again", Key: pauseKey, Pauses: true})
 }
 
-// header says who asks, where that is not looprun itself.
+// header names who asks, if that is not looprun itself.
 func header(q core.Question, s *core.State) string {
 	own := termsafe.Line(q.Header)
 	if q.From != core.FromCommand || q.Guard != "" {
@@ -77,7 +77,8 @@ func header(q core.Question, s *core.State) string {
 	return text
 }
 
-// iteration is the one that runs, or the last that did; 0 for none.
+// iteration returns the number of the running iteration, or of the last one; 0 if there is
+// none.
 func iteration(s *core.State) int {
 	switch {
 	case s == nil:
@@ -92,8 +93,8 @@ var reviewItem = Item{
 	Label: "Review …", Description: "Iterations, errors and signatures, then ask again", Key: reviewKey, Review: true,
 }
 
-// forTrip offers words where an option goes on, and a review. Nothing is marked:
-// every option ends the run or goes on with it.
+// forTrip offers words if an option continues the run, and a review. Nothing is marked,
+// because every option either ends or continues the run.
 func (m *Menu) forTrip(q core.Question) {
 	review := reviewItem
 	goesOn := false
@@ -114,9 +115,9 @@ func (m *Menu) forTrip(q core.Question) {
 	m.Items = append(m.Items, review)
 }
 
-// forSelect is for what the command asks. The cursor is on the default; without one
-// nothing is marked. Where several options can be ticked, choosing one without a tick
-// decides nothing either, and the cursor is on the first.
+// forSelect builds the menu for a select question of the command. The cursor is on the
+// default; without a default nothing is marked. If several options can be ticked, choosing
+// without a tick decides nothing either, and the cursor is on the first option.
 func (m *Menu) forSelect(q core.Question) {
 	m.Multi = q.Multi
 	start := -1
@@ -140,7 +141,7 @@ func (m *Menu) forSelect(q core.Question) {
 	m.allowCancel(q)
 }
 
-// forConfirm puts yes and no, and nothing is marked.
+// forConfirm offers yes and no; nothing is marked.
 func (m *Menu) forConfirm(q core.Question) error {
 	for _, id := range []string{core.Yes, core.No} {
 		o, ok := q.Option(id)
@@ -159,8 +160,8 @@ func (m *Menu) forConfirm(q core.Question) error {
 	return nil
 }
 
-// forText has no list to choose from, unless the question may be declined. A
-// default that could not be shown and typed as it is is none.
+// forText has no list to choose from, unless the question may be declined. A default is
+// ignored if it could not be shown and typed unchanged.
 func (m *Menu) forText(q core.Question) {
 	m.Items = []Item{{Label: "Type the answer", Key: wordsKey, Types: true}}
 	if d := q.Default; len(d) <= maxText && d == strings.TrimSpace(termsafe.Text(d)) && !strings.ContainsAny(d, "\n\t") {

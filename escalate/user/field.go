@@ -10,32 +10,31 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// maxText is how long a typed answer may be, in bytes.
+// maxText is the maximum length of a typed answer, in bytes.
 const maxText = 8 << 10
 
-// field is a line of text that is being typed. Its zero value is empty.
+// field is a line of text being typed. The zero value is empty.
 type field struct {
-	// item is the item of the menu that is answered so, and own says that the words
-	// stand alone, without what the option tells.
+	// item is the menu item that the text answers. own means that the words stand alone,
+	// without the option's own guidance.
 	item int
 	own  bool
 	text []byte
-	// part is the beginning of a character whose other bytes are to come.
+	// part is the beginning of a character whose remaining bytes have not arrived yet.
 	part []byte
-	// full says that something was left out.
+	// full reports that something was left out.
 	full bool
 }
 
-// What is typed to change the text.
+// The keys that edit the text.
 const (
 	backspace = 0x7f
 	controlH  = 0x08
 	controlU  = 0x15
 )
 
-// take adds a byte that was typed. What is no character that shows is left out:
-// control characters, those that turn the reading direction around, and bytes
-// that are not UTF-8.
+// take adds a typed byte. It leaves out everything that is not a visible character: control
+// characters, those that reverse the reading direction, and bytes that are not UTF-8.
 func (f *field) take(c byte) {
 	switch c {
 	case backspace, controlH:
@@ -66,30 +65,30 @@ func (f *field) take(c byte) {
 	f.part = nil
 }
 
-// answer is the text without blanks around it.
+// answer returns the text without surrounding spaces.
 func (f *field) answer() string { return strings.TrimSpace(termsafe.Text(string(f.text))) }
 
-// openField begins a text. Keys count anew once the field is on the screen, and
-// what came before is dropped.
+// openField begins a text. Keys count again once the field is on the screen, and earlier input
+// is dropped.
 func (p *prompt) openField(item int, own bool) {
 	p.field, p.hint = &field{item: item, own: own}, ""
 	p.keys.typing, p.keys.armed = true, false
 }
 
-// closeField goes back to the menu, in the same way.
+// closeField returns to the menu, in the same way.
 func (p *prompt) closeField() {
 	p.field, p.hint = nil, ""
 	p.keys.typing, p.keys.armed = false, false
 }
 
-// eraseLines takes the last lines off the screen, and leaves the cursor there.
+// eraseLines erases the last n lines from the screen and leaves the cursor there.
 func (p *prompt) eraseLines(n int) error {
 	_, err := fmt.Fprintf(p.t, "\x1b[%dA\r\x1b[J", n)
 	return err
 }
 
-// typed is one go of the field: what was in it when Enter was pressed, and
-// empty where there is a menu to go back to.
+// typed runs the field once and returns its text when Enter was pressed; empty if there is a
+// menu to return to.
 func (p *prompt) typed() (text string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -143,7 +142,7 @@ func (p *prompt) drawField(again bool) error {
 	return err
 }
 
-// fieldLines are the hint and the end of the text.
+// fieldLines returns the hint and the end of the text.
 func (p *prompt) fieldLines() string {
 	const prefix = "> "
 	line := lastCells(string(p.field.text), p.width()-cells.Width(prefix))
@@ -179,7 +178,7 @@ func (p *prompt) fieldHint() string {
 	return "type the answer · Enter gives it · Ctrl-C interrupts"
 }
 
-// lastCells is the end of a text that fits into so many columns.
+// lastCells returns the end of a text that fits into that many columns.
 func lastCells(s string, width int) string {
 	if cells.Width(s) <= width {
 		return s

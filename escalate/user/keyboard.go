@@ -13,19 +13,19 @@ import (
 	"github.com/looprun/looprun/internal/tty"
 )
 
-// timing are the waits of the keyboard. None of them decides what is chosen.
+// timing holds the waiting times of the keyboard. None of them decides what is chosen.
 type timing struct {
-	// quiet is how long nothing may be typed before keys count.
+	// quiet is how long the keyboard must be quiet before keys count.
 	quiet time.Duration
 	// report is how long the terminal has to confirm that it showed the question.
 	// After that looprun assumes that it did.
 	report time.Duration
 	// settle is how long a window must keep its size before everything is drawn again.
 	settle time.Duration
-	// grace is how long a signal has to end the context as well.
+	// grace is how long to wait for a signal to end the context as well.
 	grace time.Duration
-	// paste is how soon after text an Enter in a field belongs to pasted text: no
-	// person types that fast, and a terminal pastes faster.
+	// paste is how soon after text an Enter in a field belongs to pasted text: no person types
+	// that fast, but a terminal pastes faster.
 	paste time.Duration
 }
 
@@ -45,9 +45,8 @@ var errSuspend = errors.New("suspend")
 // errGone ends a prompt whose terminal was closed.
 var errGone = fmt.Errorf("the terminal was closed: %w", core.ErrNoAnswer)
 
-// statusQuery asks a terminal for a sign of life. It answers in the order in
-// which it is written to, so it has shown what came before, and what a person
-// typed before that comes before the answer.
+// statusQuery asks a terminal to report its status. The terminal answers in order: by then it
+// has shown everything written before, and anything typed earlier arrives before the answer.
 const statusQuery = "\x1b[5n"
 
 // source is where bytes come from, such as a [tty.Terminal].
@@ -65,48 +64,49 @@ const (
 	endNote      = "Ctrl-D ends nothing; Ctrl-C interrupts"
 )
 
-// keyboard turns what arrives from a terminal into the keys of one prompt. In a
-// menu it holds the rule for keys: a key marks, Enter takes what is marked, and
-// a sentence or pasted text marks and takes nothing.
+// keyboard turns input from a terminal into the keys of one prompt. In a menu it enforces the
+// rule for keys: a key marks, Enter takes the marked item, and a sentence or pasted text
+// neither marks nor takes anything.
 type keyboard struct {
 	source
 	timing
 	// changed is called when the source was woken, and reports whether the prompt
 	// must be drawn again.
 	changed func() bool
-	// armed says that keys count.
+	// armed reports whether keys count.
 	armed bool
-	// cursor is the marked one of the items; -1: none is.
+	// cursor is the index of the marked item, -1 if none is; items is the number of items.
 	cursor, items int
-	// item returns the item that a character marks; -1: none. Nil: no character does.
+	// item returns the item that a character marks, or -1 for none. Nil means that no
+	// character marks an item.
 	item func(byte) int
-	// words is the item that takes words, the one letter that may follow another; -1: none.
+	// words is the item that takes words, whose letter alone may follow another letter; -1 if
+	// there is none.
 	words int
-	// ticks says that a blank ticks the marked item; typing that text is what
-	// the prompt wants, and that there is no cursor to move.
+	// ticks means that a space ticks the marked item; typing means that the prompt takes text
+	// and has no cursor to move.
 	ticks, typing bool
-	// entered says that the last key was Enter.
+	// entered reports whether the last key was Enter.
 	entered bool
-	// note says why the last key did nothing; empty: it did something.
+	// note is why the last key did nothing; empty if it did something.
 	note string
 
 	decoder  decoder
 	pending  []stroke
 	lastText time.Time
 	lastByte time.Time
-	// lettered says that a letter has marked an item, and missed that one marked
-	// nothing although something is marked: another letter makes a sentence of it.
+	// lettered reports that a letter has marked an item, and missed that a letter matched no
+	// item although one is marked: another letter turns the input into a sentence.
 	lettered, missed bool
-	// sentence is why characters are ignored until Enter, Esc, Backspace or an arrow;
-	// empty: they are not.
+	// sentence is why characters are ignored until Enter, Esc, Backspace or an arrow; empty if
+	// they are not.
 	sentence string
 	redrawAt time.Time
 }
 
-// next returns the next key: an arrow, a mark, Enter, a tick, text in a field, keyNone
-// where only the note changed and, once, when keys begin to count. It returns an error
-// when the prompt is over: [core.ErrInterrupted], errGone, [tty.ErrCancelled],
-// errRedraw, errSuspend.
+// next returns the next key: an arrow, a mark, Enter, a tick, text in a field, or keyNone if
+// only the note changed and, once, when keys begin to count. It returns an error when the
+// prompt is over: [core.ErrInterrupted], errGone, [tty.ErrCancelled], errRedraw, errSuspend.
 func (k *keyboard) next() (stroke, error) {
 	k.entered, k.note = false, ""
 	if !k.armed {
@@ -144,8 +144,7 @@ func (k *keyboard) next() (stroke, error) {
 	}
 }
 
-// counts returns what the key means to the prompt, keyNone for nothing, and
-// moves the cursor.
+// counts returns the meaning of the key for the prompt, or keyNone, and moves the cursor.
 func (k *keyboard) counts(got stroke) (stroke, error) {
 	switch got.key {
 	case keyInterrupt:
@@ -180,8 +179,8 @@ func (k *keyboard) counts(got stroke) (stroke, error) {
 	return stroke{}, nil
 }
 
-// enter takes what is marked, if it came alone. In a field an Enter that comes with
-// pasted text becomes a blank.
+// enter takes the marked item if Enter came alone. In a field, an Enter that comes with pasted
+// text becomes a space.
 func (k *keyboard) enter(got stroke) stroke {
 	switch {
 	case k.typing && (got.crowded || k.lastByte.Sub(k.lastText) < k.paste):
@@ -202,8 +201,8 @@ func (k *keyboard) enter(got stroke) stroke {
 	return stroke{key: keyEnter}
 }
 
-// character marks the item that the character is for. A second letter, or a blank after
-// a mark, is the beginning of a sentence, which marks nothing.
+// character marks the item of the character. A second letter, or a space after a mark, begins
+// a sentence, which marks nothing.
 func (k *keyboard) character(got stroke) stroke {
 	c := got.text
 	if c == backspace || c == controlH {
@@ -252,13 +251,13 @@ func (k *keyboard) character(got stroke) stroke {
 // printable reports whether the byte begins a character that a person can type.
 func printable(c byte) bool { return c >= ' ' && c < 0x7f || c >= 0xc2 && c <= 0xf4 }
 
-// begin takes the mark away, since a sentence is being typed.
+// begin removes the mark, because a sentence is being typed.
 func (k *keyboard) begin(note string) {
 	k.unmark()
 	k.sentence, k.note = note, note
 }
 
-// unmark takes the mark away and ends a sentence.
+// unmark removes the mark and ends a sentence.
 func (k *keyboard) unmark() {
 	k.sentence, k.lettered, k.missed, k.cursor = "", false, false, -1
 }
@@ -281,17 +280,17 @@ func (k *keyboard) move(got stroke) stroke {
 	return got
 }
 
-// idle reports that nothing more was typed so far: drawing can wait until then.
+// idle reports whether no more input is pending; drawing can wait until then.
 func (k *keyboard) idle() bool { return len(k.pending) == 0 }
 
-// restart forgets what belongs to the last drawing.
+// restart resets everything that belongs to the last drawing.
 func (k *keyboard) restart() {
 	k.pending, k.redrawAt, k.entered = nil, time.Time{}, false
 	k.sentence, k.lettered, k.missed = "", false, false
 }
 
-// arm waits until the terminal has shown the question and nothing more comes
-// in. All keys are dropped meanwhile but Ctrl-C, which answers nothing.
+// arm waits until the terminal has shown the question and input has stopped. Until then all
+// keys are dropped except Ctrl-C and Ctrl-\, which answer nothing.
 func (k *keyboard) arm() error {
 	shown := time.Now()
 	if _, err := k.Write([]byte(statusQuery)); err != nil {
@@ -334,8 +333,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// fill reads what there is, or waits until the deadline. Keys of one read know of
-// each other: a person presses one at a time.
+// fill reads the available input, or waits until the deadline. Keys from one read are marked
+// as arriving together, because a person presses one at a time.
 func (k *keyboard) fill(deadline time.Time) error {
 	var b [4096]byte // as much as a terminal holds
 	n, err := k.Read(b[:], deadline)
@@ -358,7 +357,7 @@ func (k *keyboard) fill(deadline time.Time) error {
 	return nil
 }
 
-// together notes which keys of one read came with others, and which text was pasted.
+// together records which keys of one read came with others, and which text was pasted.
 func together(strokes []stroke) []stroke {
 	keys, text := 0, 0
 	for _, s := range strokes {

@@ -2,7 +2,7 @@ package user
 
 import "time"
 
-// key is what a person did, as far as the prompt knows about it.
+// key is a person's action, as far as the prompt knows it.
 type key int
 
 const (
@@ -23,16 +23,16 @@ const (
 	keyBack                 // Esc
 )
 
-// stroke is a key, and for [keyText] and [keyMark] the byte.
+// stroke is a key, with its byte for [keyText] and [keyMark].
 type stroke struct {
 	key
 	text byte
-	// crowded says that other keys came in the same read, and pasted that other text did.
+	// crowded reports that other keys came in the same read, and pasted that other text did.
 	crowded, pasted bool
 }
 
-// sequenceGap is how long the rest of an escape sequence may take. What comes
-// later is no part of it: it is text, which means nothing.
+// sequenceGap is how long the rest of an escape sequence may take. Later bytes are not part of
+// it but text, which means nothing.
 const sequenceGap = 100 * time.Millisecond
 
 // Parts of an escape sequence.
@@ -48,18 +48,18 @@ const (
 // mouseBytes is the length of an old mouse report.
 const mouseBytes = 3
 
-// maxSequence bounds what is kept of a sequence.
+// maxSequence limits how much of a sequence is kept.
 const maxSequence = 32
 
-// decoder makes keys of bytes. The zero value is ready to use. Sequences it does
-// not know are no keys, whole or cut off; their bytes never become other keys.
+// decoder turns bytes into keys. The zero value is ready to use. Unknown sequences, whole or
+// cut off, are not keys, and their bytes never become other keys.
 type decoder struct {
 	state int
 	seq   []byte
 	last  time.Time
 }
 
-// decode returns the keys in the bytes that arrived at that time.
+// decode returns the keys in bytes that arrived at that time.
 func (d *decoder) decode(b []byte, at time.Time) []stroke {
 	if d.state != inText && at.Sub(d.last) > sequenceGap {
 		d.state = inText

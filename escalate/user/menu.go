@@ -10,26 +10,26 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Menu is a question as a person sees it. All its text is safe to show.
+// Menu is a question as a person sees it. All of its text is safe to show.
 type Menu struct {
 	Header  string
 	Text    string   // one or more lines
 	Details []string // single lines; an empty one is between two parts
-	// Sentence says that the text is the news, which comes before the details.
+	// Sentence means that the text is the main message and comes before the details.
 	Sentence bool
-	// Items can be chosen. A question for text has one that takes it, and a
-	// person who has nothing else to choose types at once.
+	// Items are the items to choose from. A question for text has one item that takes it; if
+	// there is nothing else to choose, the person types at once.
 	Items []Item
-	// Cursor is the item that is marked at first; -1: none is, and Enter alone answers
-	// nothing. It is the default of a question that the command asks, or an item that
+	// Cursor is the item that is marked at first; if -1, none is marked and Enter alone
+	// answers nothing. It is the default of a question from the command, or an item that
 	// decides nothing.
 	Cursor int
-	// Open says that an assistant advised against it.
+	// Open reports whether an assistant advised against it.
 	Open bool
-	// Multi says that the items with a Box can be ticked, and that choosing one
-	// of them chooses all that are ticked, at least one.
+	// Multi means that items with a Box can be ticked. Choosing one of them chooses all ticked
+	// items, of which there must be at least one.
 	Multi bool
-	// Default is the text that Enter alone gives; empty: none.
+	// Default is the text that Enter alone submits; empty if there is none.
 	Default string
 }
 
@@ -38,52 +38,50 @@ type Item struct {
 	ID          string
 	Label       string
 	Description string
-	// Key chooses the item, a letter in lower case, as its number does where it has
-	// one; empty, 0: it has none.
+	// Key is the lower-case letter that chooses the item, and Number the number that does;
+	// empty and 0 if it has none.
 	Key    string
 	Number int
-	// Ends says that the answer ends the run, and GoesOn that it goes on with it.
+	// Ends reports that the answer ends the run, and GoesOn that it continues the run.
 	Ends, GoesOn bool
-	// Says asks for words for the marked item, or else for the first that goes on.
+	// Says asks for words for the marked item, or else for the first that continues the run.
 	Says bool
 	// Pauses keeps the question for later.
 	Pauses bool
 	// Review shows the history and asks again.
 	Review bool
-	// Types asks for a text, which is then the answer, or what goes with the
-	// option.
+	// Types asks for a text, which is then the answer or accompanies the option.
 	Types bool
 	// Cancels declines to answer.
 	Cancels bool
-	// Box says that the item can be ticked, and Ticked that it is at first.
+	// Box reports that the item can be ticked, and Ticked that it is ticked at first.
 	Box, Ticked bool
 }
 
-// Choice is what a person has chosen of a [Menu].
+// Choice is a person's choice in a [Menu].
 type Choice struct {
-	// Item is the number of the item, from 0.
+	// Item is the index of the item, from 0.
 	Item int
-	// Ticked are the numbers of the ticked items of a menu with Multi, in their
-	// order, and Text is what was typed; they count where Item says so.
+	// Ticked are the indexes of the ticked items of a menu with Multi, in order, and Text is
+	// the typed text; they count if Item uses them.
 	Ticked []int
 	Text   string
-	// Own says that the text stands alone: what the option itself tells is left out.
+	// Own means that the text stands alone, without the option's own guidance.
 	Own bool
 }
 
-// Limits on what a single item may take of the screen.
+// Limits on the size of a single item on the screen.
 const (
 	maxLabel       = 120
 	maxDescription = 400
 )
 
-// typesOnly reports whether there is nothing to choose, only a text to type, or to
-// keep the question.
+// typesOnly reports whether the only choices are to type a text and to keep the question.
 func (m *Menu) typesOnly() bool {
 	return len(m.Items) > 0 && m.Items[0].Types && !slices.ContainsFunc(m.Items[1:], func(i Item) bool { return !i.Pauses })
 }
 
-// check says what is wrong with a choice.
+// check returns an error if a choice is invalid.
 func (m *Menu) check(c Choice) error {
 	switch {
 	case c.Item < 0 || c.Item >= len(m.Items):
@@ -107,7 +105,7 @@ func (m *Menu) check(c Choice) error {
 	return nil
 }
 
-// answer is the choice, which was checked, as an answer.
+// answer converts a checked choice to an answer.
 func (m *Menu) answer(c Choice) core.Answer {
 	a := core.Answer{Responder: core.RespondedByUser, Person: true, Reason: "chosen at the terminal"}
 	switch item := m.Items[c.Item]; {
@@ -134,8 +132,8 @@ func (m *Menu) answer(c Choice) core.Answer {
 	return a
 }
 
-// assign gives the items their numbers and letters: those that the options ask for,
-// and else the first letter of the label that is free.
+// assign gives the items their numbers and letters. An item without a requested letter gets
+// the first free letter of its label.
 func (m *Menu) assign() {
 	taken := core.TakenKeys
 	for i := range m.Items {
@@ -162,12 +160,12 @@ func (m *Menu) assign() {
 	}
 }
 
-// fixed reports whether the item has a letter of its own: yes, no, the pause.
+// fixed reports whether the item has a fixed letter: yes, no, the pause.
 func (m *Menu) fixed(item Item) bool {
 	return item.Key == "y" && item.ID == core.Yes || item.Key == "n" && item.ID == core.No || item.Key == pauseKey && item.ID == string(core.ActionPause)
 }
 
-// item is the one that the character chooses; -1: none.
+// item returns the item that the character chooses; -1 if there is none.
 func (m *Menu) item(c byte) int {
 	switch c {
 	case '?':
@@ -181,12 +179,12 @@ func (m *Menu) item(c byte) int {
 	})
 }
 
-// takesWords reports whether words can go with the item: what to do where it goes on, and
-// else why.
+// takesWords reports whether words can accompany the item: what to do if it continues the run,
+// or else why.
 func (i Item) takesWords() bool { return i.ID != "" && !i.Review && !i.Box }
 
-// spoken is the item that words are for: the marked one, or else the first that goes on;
-// -1: there is none. Words end no run unless that is marked.
+// spoken returns the item that words are for: the marked one, or else the first that continues
+// the run; -1 if there is none. Words never end a run unless an item that does so is marked.
 func (m *Menu) spoken(cursor int) int {
 	if cursor >= 0 && m.Items[cursor].takesWords() {
 		return cursor
@@ -194,7 +192,7 @@ func (m *Menu) spoken(cursor int) int {
 	return slices.IndexFunc(m.Items, func(i Item) bool { return i.GoesOn })
 }
 
-// report says what was chosen, for the line that stays on the screen.
+// report describes the choice, for the line that stays on the screen.
 func (m *Menu) report(c Choice) string {
 	switch item := m.Items[c.Item]; {
 	case item.Cancels:
@@ -216,7 +214,7 @@ func (m *Menu) report(c Choice) string {
 	}
 }
 
-// distinguish adds the id to labels that read the same.
+// distinguish adds the id to labels that are identical.
 func (m *Menu) distinguish() {
 	count := map[string]int{}
 	for _, item := range m.Items {
@@ -229,7 +227,7 @@ func (m *Menu) distinguish() {
 	}
 }
 
-// String is the item on one line.
+// String returns the item on one line.
 func (i Item) String() string {
 	if i.Description == "" {
 		return i.Label

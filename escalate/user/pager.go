@@ -15,8 +15,8 @@ import (
 	"github.com/looprun/looprun/internal/tty"
 )
 
-// review shows the history, through the pager where it is longer than the
-// screen, and gets the keyboard ready for asking again.
+// review shows the history, in the pager if it is longer than the screen, and prepares the
+// keyboard for asking again.
 func (p *prompt) review(ctx context.Context) error {
 	var lines []string
 	for _, l := range History(p.state) {
@@ -32,13 +32,13 @@ func (p *prompt) review(ctx context.Context) error {
 	return p.retake()
 }
 
-// page lends the terminal to the pager; false when there is none.
+// page lends the terminal to the pager; it returns false if there is none.
 func (p *prompt) page(ctx context.Context, text string) bool {
 	command := pager.Command(p.getenv)
 	return command != "" && p.lend(ctx, func(ctx context.Context, screen *os.File) bool { return pager.Show(ctx, command, text, screen) })
 }
 
-// lend gives the terminal to another program.
+// lend lends the terminal to another program.
 func (p *prompt) lend(ctx context.Context, run func(context.Context, *os.File) bool) bool {
 	if p.t.Lend() != nil {
 		return false
@@ -48,7 +48,7 @@ func (p *prompt) lend(ctx context.Context, run func(context.Context, *os.File) b
 		return false
 	}
 	defer screen.Close()
-	// The terminal is cancelled by signals and by the context.
+	// Both signals and the context cancel the use of the terminal.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -61,8 +61,8 @@ func (p *prompt) lend(ctx context.Context, run func(context.Context, *os.File) b
 	return run(ctx, screen)
 }
 
-// edit takes the words for an item from $VISUAL or $EDITOR; none, where nothing was left
-// in the file or there is no editor.
+// edit reads the words for an item from $VISUAL or $EDITOR; there are none if the file was
+// left empty or there is no editor.
 func (p *prompt) edit(ctx context.Context, item int) (c Choice, err error) {
 	dir, err := os.MkdirTemp("", "looprun-words-")
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/looprun/looprun/internal/tty"
 )
 
-// plainly asks line by line, without moving the cursor: for terminals that cannot draw
-// a menu, and for those who have the screen read to them.
+// plainly asks line by line, without moving the cursor: for terminals that cannot draw a menu,
+// and for people who use a screen reader.
 func (r *responder) plainly() func(context.Context, Menu) (Choice, error) {
 	return func(ctx context.Context, m Menu) (Choice, error) {
 		t, err := tty.Open(cmp.Or(r.Tty, tty.Path))
@@ -47,7 +47,7 @@ func (r *responder) plainly() func(context.Context, Menu) (Choice, error) {
 	}
 }
 
-// dialogue is a question line by line.
+// dialogue is a question asked line by line.
 type dialogue struct {
 	Menu
 	t *tty.Terminal
@@ -90,7 +90,7 @@ func (d *dialogue) run() (Choice, error) {
 	}
 }
 
-// words asks for a text. An empty one goes back, or is the default.
+// words asks for a text. An empty text returns to the question, or means the default.
 func (d *dialogue) words(c Choice) (Choice, error) {
 	for {
 		line, _, err := d.ask("Your words: ")
@@ -106,12 +106,12 @@ func (d *dialogue) words(c Choice) (Choice, error) {
 	}
 }
 
-// emptyReads is how many empty reads in a row mean that the terminal is gone, on systems
-// that do not say so: nobody presses Ctrl-D that often.
+// emptyReads is how many empty reads in a row mean that the terminal is gone, on systems that
+// do not report it: nobody presses Ctrl-D that often.
 const emptyReads = 20
 
-// ask reads what is typed after the prompt is shown, up to Enter; more says that several
-// lines came at once, which are joined by blanks.
+// ask reads the input after the prompt was shown, up to Enter. more reports that several lines
+// came at once; they are joined by spaces.
 func (d *dialogue) ask(prompt string) (text string, more bool, err error) {
 	if err := d.t.Discard(); err != nil {
 		return "", false, err
@@ -154,8 +154,8 @@ func (d *dialogue) ask(prompt string) (text string, more bool, err error) {
 	}
 }
 
-// named is the item that a line names, by its number, its letter or its id;
-// where several can be chosen, all of them. -1: none.
+// named returns the item that a line names by its number, its letter or its id, or all of them
+// if several can be chosen; -1 if there is none.
 func (d *dialogue) named(line string) (item int, ticked []int) {
 	words := []string{line}
 	if d.Multi {
@@ -185,7 +185,7 @@ func (d *dialogue) one(word string) int {
 	})
 }
 
-// spoken is the question as it is read out: no line is drawn, and nothing is in columns.
+// spoken returns the question in a form to be read out: without drawn lines or columns.
 func (d *dialogue) spoken() string {
 	var b strings.Builder
 	line := func(text string) {

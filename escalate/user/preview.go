@@ -6,11 +6,10 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Preview is what the prompt shows of the question once keys count, on a
-// terminal of so many columns that is high enough for all of it, without
-// colours. It ends with a newline. Columns below what text is wrapped at are
-// taken as that. The error is that of a question that no menu can put, such as
-// a select question without options ([core.ErrNoAnswer]).
+// Preview returns what the prompt shows of the question once keys count, on a terminal with
+// that many columns and enough rows, without colours. It ends with a newline. Fewer columns
+// than the minimum for wrapping count as that minimum. It returns an error for a question that
+// no menu can present, such as a select question without options ([core.ErrNoAnswer]).
 //
 // It opens no terminal and asks nobody.
 func Preview(q core.Question, columns int) (string, error) {

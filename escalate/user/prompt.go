@@ -13,7 +13,7 @@ import (
 	"github.com/looprun/looprun/internal/tty"
 )
 
-// prompt is one question at the terminal.
+// prompt is a question being asked at the terminal.
 type prompt struct {
 	*responder
 	menu  Menu
@@ -21,21 +21,20 @@ type prompt struct {
 	t     *tty.Terminal
 	keys  *keyboard
 	news  *watch
-	// columns and rows are those of the last drawing.
+	// columns and rows are the size of the screen at the last drawing.
 	columns, rows int
-	// ticked are the items that are ticked, and hint says what is wrong with
-	// what was chosen.
+	// ticked reports which items are ticked, and hint is what is wrong with the choice.
 	ticked []bool
 	hint   string
-	// field is the text that is being typed; nil while the menu is shown. marked is
-	// the item that was marked when words were asked for; -1: none.
+	// field is the text being typed; nil while the menu is shown. marked is the item that was
+	// marked when words were asked for; -1 if there was none.
 	field  *field
 	marked int
-	// edits says that the words come from an editor.
+	// edits means that the words come from an editor.
 	edits bool
 }
 
-// atTerminal asks at the terminal, reviews included.
+// atTerminal returns a function that asks at the terminal, including reviews.
 func (r *responder) atTerminal(s *core.State) func(context.Context, Menu) (Choice, error) {
 	return func(ctx context.Context, m Menu) (Choice, error) {
 		t, err := tty.Open(cmp.Or(r.Tty, tty.Path))
@@ -48,8 +47,7 @@ func (r *responder) atTerminal(s *core.State) func(context.Context, Menu) (Choic
 	}
 }
 
-// run asks until there is a choice or there will be none, and says on the
-// screen which.
+// run asks until there is a choice or there will be none, and shows the outcome on the screen.
 func (p *prompt) run(ctx context.Context) (Choice, error) {
 	defer context.AfterFunc(ctx, p.t.Cancel)()
 	p.news = newWatch(p.t)
@@ -79,7 +77,7 @@ func (p *prompt) run(ctx context.Context) (Choice, error) {
 	return c, fmt.Errorf("the prompt failed: %w: %w", err, ErrAsked)
 }
 
-// begin puts the cursor, the ticks and the field as the menu has them at first.
+// begin sets the cursor, the ticks and the field to their initial state.
 func (p *prompt) begin(keys *keyboard) {
 	for _, item := range p.menu.Items {
 		p.ticked = append(p.ticked, item.Ticked)
@@ -94,9 +92,9 @@ func (p *prompt) begin(keys *keyboard) {
 	}
 }
 
-// ended is why the prompt is over, when that is not for what was typed: the end
-// of the context, which may say which signal it was, or a signal. A choice that
-// was made at the same moment is none.
+// ended returns why the prompt is over if the input is not the reason: the end of the context,
+// whose cause may name the signal, or a signal. A choice made at the same moment does not
+// count.
 func (p *prompt) ended(ctx context.Context, err error) error {
 	if p.news.ended() {
 		select {
@@ -111,7 +109,7 @@ func (p *prompt) ended(ctx context.Context, err error) error {
 	return err
 }
 
-// converse shows the prompt as often as it takes.
+// converse shows the prompt as often as needed.
 func (p *prompt) converse(ctx context.Context) (Choice, error) {
 	before, evidence, again := "\n", true, false
 	for {
@@ -165,7 +163,7 @@ func (p *prompt) converse(ctx context.Context) (Choice, error) {
 	}
 }
 
-// choice is one go of the menu, or of the field.
+// choice runs the menu, or the field, once.
 func (p *prompt) choice() (Choice, error) {
 	if p.field != nil {
 		text, err := p.typed()
@@ -196,8 +194,8 @@ func (p *prompt) choice() (Choice, error) {
 	return Choice{Item: n, Ticked: p.choices()}, nil
 }
 
-// mark says what Enter would do with the item that the key has marked. Words are for the
-// option that was marked before them, and else stand alone.
+// mark shows what Enter would do with the item that the key has marked. Words belong to the
+// option that was marked before them; otherwise they stand alone.
 func (p *prompt) mark(k stroke) {
 	item := p.menu.Items[p.keys.cursor]
 	if !item.Says {
@@ -213,7 +211,7 @@ func (p *prompt) mark(k stroke) {
 	p.hint = p.effect(item)
 }
 
-// effect is what Enter does with the item, where that is more than to choose it.
+// effect describes what Enter does with the item, if that is more than choosing it.
 func (p *prompt) effect(item Item) string {
 	switch {
 	case item.Says && p.marked >= 0:
@@ -230,7 +228,8 @@ func (p *prompt) effect(item Item) string {
 	return ""
 }
 
-// missing says what must be marked or ticked before Enter counts; empty: nothing.
+// missing returns what must be marked or ticked before Enter counts; empty if nothing is
+// missing.
 func (p *prompt) missing() string {
 	switch item := p.menu.Items[p.keys.cursor]; {
 	case item.Box && len(p.choices()) == 0:
@@ -241,7 +240,7 @@ func (p *prompt) missing() string {
 	return ""
 }
 
-// key is the next key that counts.
+// key returns the next key that counts.
 func (p *prompt) key() (stroke, error) {
 	k, err := p.keys.next()
 	if p.onKey != nil && err == nil {
@@ -250,7 +249,7 @@ func (p *prompt) key() (stroke, error) {
 	return k, err
 }
 
-// choices are the numbers of the items that are ticked.
+// choices returns the indexes of the ticked items.
 func (p *prompt) choices() []int {
 	var all []int
 	for i, ticked := range p.ticked {
@@ -261,14 +260,14 @@ func (p *prompt) choices() []int {
 	return all
 }
 
-// changed says whether the prompt has to be drawn anew.
+// changed reports whether the prompt must be drawn again.
 func (p *prompt) changed() bool {
 	columns, rows := p.t.Size()
 	return p.news.stopped.Load() || columns != p.columns || rows != p.rows
 }
 
-// retake goes on after something happened to the screen. When others had the
-// terminal meanwhile, its state is set again and what was typed is dropped.
+// retake continues after a change to the screen. If another program had the terminal
+// meanwhile, its state is set again and typed input is dropped.
 func (p *prompt) retake() error {
 	p.keys.restart()
 	if !p.news.stopped.Swap(false) {
@@ -290,8 +289,7 @@ func (p *prompt) suspend() error {
 	return p.retake()
 }
 
-// conclude leaves a line that says how it ended, in the place of the field or
-// of the hint.
+// conclude leaves a line about the outcome in place of the field or the hint.
 func (p *prompt) conclude(c Choice, err error) {
 	line := "Answer: " + p.menu.report(c)
 	if err != nil {
@@ -300,7 +298,7 @@ func (p *prompt) conclude(c Choice, err error) {
 	p.say(line) //nolint:errcheck // a terminal that is gone is told nothing
 }
 
-// unanswered says why the prompt is over without an answer.
+// unanswered returns why the prompt ended without an answer.
 func unanswered(err error) string {
 	switch {
 	case errors.Is(err, core.ErrInterrupted):

@@ -11,8 +11,8 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// History is what a review shows: iterations, errors, signatures and decisions
-// of the run, as lines that are safe on a terminal. A nil state has none.
+// History returns the contents of a review: iterations, errors, signatures and decisions of
+// the run, as lines that are safe on a terminal. A nil state has none.
 func History(s *core.State) []string {
 	if s == nil {
 		return []string{noHistory}
@@ -83,8 +83,7 @@ func errorLines(s *core.State) []string {
 	return lines
 }
 
-// signatureLines count the distinct signatures of the history, in the order in
-// which they came up.
+// signatureLines counts the distinct signatures of the history, in order of first appearance.
 func signatureLines(s *core.State) []string {
 	type count struct {
 		core.KnownIssue

@@ -10,18 +10,18 @@ import (
 
 const clearScreen = "\x1b[m\x1b[2J\x1b[H"
 
-// minColumns is the least width text is wrapped at.
+// minColumns is the minimum width at which text is wrapped.
 const minColumns = 12
 
-// present shows the header and, where asked for, the evidence.
+// present shows the header and, if requested, the evidence.
 func (p *prompt) present(before string, evidence bool) error {
 	p.columns, p.rows = p.t.Size()
-	// Colours and a hidden cursor may be left over from what ran before.
+	// The previous program may have left colours and a hidden cursor behind.
 	_, err := p.t.Write([]byte("\x1b[m\x1b[?25h" + before + p.opening(evidence)))
 	return err
 }
 
-// opening is a rule with the header or the news and, where asked for, the evidence.
+// opening returns a rule with the header or the main message and, if requested, the evidence.
 func (p *prompt) opening(evidence bool) string {
 	title, rest := p.menu.Header, []string(nil)
 	if p.menu.Sentence {
@@ -44,7 +44,7 @@ func (p *prompt) opening(evidence bool) string {
 	return strings.Join(append(lines, ""), "\n")
 }
 
-// rule is a line across the screen with the title in it.
+// rule returns a line across the screen with the title in it.
 func (p *prompt) rule(title string) string {
 	if title == "" {
 		return strings.Repeat("━", p.width())
@@ -53,7 +53,7 @@ func (p *prompt) rule(title string) string {
 	return line + strings.Repeat("━", max(2, p.width()-cells.Width(line)))
 }
 
-// say writes a line over the hint, or over the field and its hint.
+// say replaces the hint, or the field and its hint, with a line.
 func (p *prompt) say(line string) error {
 	over := "\r\x1b[K"
 	if p.field != nil {
@@ -63,9 +63,9 @@ func (p *prompt) say(line string) error {
 	return err
 }
 
-// withdraw takes the question off the screen, since it is nobody's here to
-// answer any more. Of a list that does not fit on the screen, and of one whose
-// screen has just changed, only the hint goes: where they stand is not known.
+// withdraw removes the question from the screen, because nobody here can answer it any longer.
+// If the list does not fit on the screen, or the screen has just changed, its position is
+// unknown and only the hint is removed.
 func (p *prompt) withdraw() {
 	if p.columns == 0 || p.changed() {
 		return
@@ -88,7 +88,7 @@ func (p *prompt) withdraw() {
 
 const waitingHint = "one moment …"
 
-// sheet is the menu for the present size of the screen.
+// sheet returns the menu for the current size of the screen.
 func (p *prompt) sheet() sheet {
 	s := sheet{cursor: p.keys.cursor, plain: p.NoColor}
 	switch {
@@ -108,7 +108,7 @@ func (p *prompt) sheet() sheet {
 	return s
 }
 
-// orShort is the hint, and what Ctrl-C does where there is room for that.
+// orShort returns the hint, plus what Ctrl-C does if there is room.
 func (p *prompt) orShort(hint string) string {
 	const more = " · Ctrl-C interrupts"
 	if cells.Width(hint+more) > p.width() {
@@ -117,7 +117,7 @@ func (p *prompt) orShort(hint string) string {
 	return hint + more
 }
 
-// text is the question, wrapped.
+// text returns the question, wrapped.
 func (p *prompt) text() []string {
 	text := cmp.Or(p.menu.Text, "How to proceed?")
 	var lines []string
@@ -129,8 +129,8 @@ func (p *prompt) text() []string {
 	return lines
 }
 
-// message is as much of the question as leaves room for the menu. The end of a
-// long text is the question; its beginning may be what has been advised.
+// message returns as much of the question as leaves room for the menu. In a long text the
+// question is at the end; the beginning may be an assistant's advice.
 func (p *prompt) message() []string {
 	if p.menu.Sentence { // it stands above
 		return []string{""}
@@ -147,16 +147,16 @@ func (p *prompt) message() []string {
 	return kept
 }
 
-// alignFrom is the width from which labels and descriptions stand in columns, and
-// keyColumns is what a number and a letter take.
+// alignFrom is the minimum width at which labels and descriptions are aligned in columns, and
+// keyColumns is the width of a number and a letter.
 const (
 	alignFrom  = 60
 	labelMost  = 30
 	keyColumns = 5
 )
 
-// lay lays the items out, and says how many to show at once so that they fit
-// into the room. Where they do not fit in full, descriptions are cut.
+// lay lays out the items and returns how many to show at once so that they fit into the room.
+// If they do not fit in full, descriptions are cut.
 func (p *prompt) lay(room int) (items []string, rows int) {
 	label := 0
 	for i, item := range p.menu.Items {
@@ -178,7 +178,7 @@ func (p *prompt) lay(room int) (items []string, rows int) {
 	return items, rows
 }
 
-// item is an item in lines: its number, its letter, its label, and what it does.
+// item returns the lines of an item: its number, its letter, its label, and what it does.
 func (p *prompt) item(item Item, label string, columns int, whole bool) []string {
 	number := " "
 	if item.Number > 0 {
@@ -203,7 +203,7 @@ func (p *prompt) item(item Item, label string, columns int, whole bool) []string
 	return cells.Wrap(text, p.width()-2, strings.Repeat(" ", indent))
 }
 
-// box shows whether the item is ticked.
+// box returns the box that shows whether the item is ticked.
 func (p *prompt) box(i int) string {
 	switch {
 	case !p.menu.Items[i].Box:
@@ -214,8 +214,8 @@ func (p *prompt) box(i int) string {
 	return "[ ] "
 }
 
-// width is how many columns text may take; the last one of the screen stays
-// free, since terminals differ in what they do after it.
+// width returns the maximum width of text in columns. The last column of the screen stays
+// free, because terminals differ in what they do after it.
 func (p *prompt) width() int {
 	w := p.columns - 1
 	if p.Width > 0 {

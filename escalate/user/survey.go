@@ -9,8 +9,8 @@ import (
 	"github.com/AlecAivazis/survey/v2/terminal"
 )
 
-// sheet is what the menu looks like on a screen of a certain size. Items can
-// have several lines.
+// sheet is the appearance of the menu on a screen of a certain size. Items can have several
+// lines.
 type sheet struct {
 	message string
 	items   []string
@@ -20,8 +20,8 @@ type sheet struct {
 	plain   bool // no colours
 }
 
-// surveyTemplate replaces survey's own, which advertises filtering. It ends
-// with the hint; of a finished prompt the message stays.
+// surveyTemplate replaces survey's own template, which advertises filtering. It ends with the
+// hint; of a finished prompt, the message remains.
 const surveyTemplate = `
 {{- define "option"}}
     {{- if eq .SelectedIndex .CurrentIndex }}{{color .Config.Icons.SelectFocus.Format }}{{ .Config.Icons.SelectFocus.Text }} {{else}}{{color "default"}}  {{end}}
@@ -35,14 +35,14 @@ const surveyTemplate = `
   {{- color .Config.Icons.Help.Format }}{{ .Help }}{{color "reset"}}
 {{- end}}`
 
-// The bytes by which survey knows our keys. The arrow to the left means nothing to
-// it, but makes it draw again.
+// The bytes that survey recognises as keys. The left arrow has no meaning for it but makes it
+// redraw.
 const surveyUp, surveyDown, surveyDraw, surveyEnter = "\x1b[A", "\x1b[B", "\x1b[D", "\r"
 
-// choose shows the sheet and returns the number of the item that is chosen with
-// the keys that next returns, each with what the sheet says from then on. What survey would make of other bytes, of the end
-// of its input, or of a signal, never happens: it sees whole keys only, and the
-// first error of next ends it with that error. Its panics become errors.
+// choose shows the sheet and returns the index of the item chosen with the keys that next
+// returns. next returns an updated sheet with each key. survey never sees other bytes, the end
+// of its input or a signal: it receives whole keys only, and the first error of next ends it
+// with that error. Its panics become errors.
 func choose(out terminal.FileWriter, s sheet, next func() (key, sheet, error)) (n int, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -65,7 +65,7 @@ func choose(out terminal.FileWriter, s sheet, next func() (key, sheet, error)) (
 		s.icons(icons)
 		codes := surveyDraw
 		to, n := max(0, s.cursor), len(s.items)
-		// The shorter way, around the end as well: survey draws each step.
+		// Take the shorter way, possibly around the end: survey draws each step.
 		if down, up := (to-at+n)%n, (at-to+n)%n; down > 0 && down <= up {
 			codes = strings.Repeat(surveyDown, down)
 		} else if up > 0 {
@@ -84,7 +84,7 @@ func choose(out terminal.FileWriter, s sheet, next func() (key, sheet, error)) (
 	return n, err
 }
 
-// picture is what choose shows of the whole sheet, without colours.
+// picture returns what choose shows of the whole sheet, without colours.
 func (s sheet) picture() (string, error) {
 	var config survey.PromptConfig
 	s.icons(&config.Icons)
@@ -123,7 +123,7 @@ func (s sheet) format(colour string) string {
 	return colour
 }
 
-// surveyKeys is the input survey reads: one whole key at a time.
+// surveyKeys is the input that survey reads: one whole key at a time.
 type surveyKeys struct {
 	next func() (string, error)
 	rest string
@@ -142,5 +142,5 @@ func (r *surveyKeys) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Fd is none: the terminal's state is not survey's to change.
+// Fd returns no valid descriptor: survey must not change the terminal's state.
 func (r *surveyKeys) Fd() uintptr { return ^uintptr(0) }

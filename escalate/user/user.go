@@ -8,39 +8,39 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// ErrAsked marks the errors of [core.Responder] that came after the question
-// was shown: a person was asked and gave no answer. What stands in for an absent
-// person, such as the default of a detached run, must not answer then.
+// ErrAsked marks errors of [core.Responder] that occurred after the question was shown: a
+// person was asked and gave no answer. A substitute for an absent person, such as the default
+// of a detached run, must then not answer.
 var ErrAsked = errors.New("the person who was asked gave no answer")
 
-// Options say how the person is reached. The zero value asks at the controlling
-// terminal, with the environment of the process.
+// Options configures how the person is asked. The zero value asks at the controlling terminal,
+// with the environment of the process.
 type Options struct {
-	// NonInteractive switches the prompt off, and Why says for what reason, as in
-	// “--wait is set”; empty is --non-interactive.
+	// NonInteractive disables the prompt, and Why is the reason, as in “--wait is set”; empty
+	// means --non-interactive.
 	NonInteractive bool
 	Why            string
-	// CI is auto, off, or the name of a CI system; empty is auto. With auto the
-	// environment says whether this is CI, where nobody is asked.
+	// CI is auto, off, or the name of a CI system; empty means auto. With auto the environment
+	// determines whether this is CI, where nobody is asked.
 	CI string
-	// Getenv reads the environment; nil is [os.Getenv].
+	// Getenv reads the environment; nil means [os.Getenv].
 	Getenv func(string) string
-	// Tty is the terminal's path; empty is /dev/tty.
+	// Tty is the terminal's path; empty means /dev/tty.
 	Tty string
-	// Plain asks line by line in place of drawing a menu. TERM=dumb does the same.
+	// Plain asks line by line instead of drawing a menu. TERM=dumb does the same.
 	Plain bool
 	// NoColor draws the prompt without colours. NO_COLOR does the same.
 	NoColor bool
-	// Width, when not zero, wraps text at that many columns, or at the
-	// terminal's edge where that is less.
+	// Width, if not zero, wraps text at that many columns, or at the terminal's edge if that
+	// is narrower.
 	Width int
-	// Ask takes the terminal's place: it shows the menu and returns what was
-	// chosen, which is checked. Whether a person can be asked is then its
-	// affair. Its errors count as those of [core.Responder]. It is shown the
-	// menu again after a review, with the history among the details.
+	// Ask replaces the terminal: it shows the menu and returns the choice, which is then
+	// checked. Ask itself decides whether a person can be asked. Its errors count like those
+	// of [core.Responder]. After a review it is shown the menu again, with the history among
+	// the details.
 	Ask func(context.Context, Menu) (Choice, error)
 
-	// What tests set.
+	// For tests only.
 	timing timing
 	onKey  func(stroke)
 }
@@ -49,17 +49,17 @@ type responder struct{ Options }
 
 // New returns the responder that asks a person. Its Respond returns:
 //
-//   - [core.ErrNoAnswer] when no person can be asked (see [Available]), and,
-//     marked with [ErrAsked], when the terminal was closed;
+//   - [core.ErrNoAnswer] if no person can be asked (see [Available]), and,
+//     marked with [ErrAsked], if the terminal was closed;
 //   - [core.ErrInterrupted] for Ctrl-C and for a signal;
-//   - [core.ErrDeferred] when the person keeps the question for later;
-//   - the cause of the end of the context, which takes the question off the
-//     screen: somebody else has answered it, or who asked is gone;
-//   - another error, marked with ErrAsked, when the prompt failed.
+//   - [core.ErrDeferred] if the person keeps the question for later;
+//   - the cause of the context if it ended, which removes the question from the
+//     screen: somebody else has answered it, or the asker is gone;
+//   - another error, marked with ErrAsked, if the prompt failed.
 //
-// Choosing to review shows the history and asks again within the same call. A
-// select question without options is not answered. Who may answer the question
-// ([core.Question].To) is the caller's to heed.
+// Choosing to review shows the history and asks again within the same call. A select question
+// without options is not answered. The caller must check who may answer the question
+// ([core.Question].To).
 func New(o Options) core.Responder {
 	if o.timing == (timing{}) {
 		o.timing = normalTiming
@@ -67,10 +67,10 @@ func New(o Options) core.Responder {
 	return core.Vouch(&responder{o})
 }
 
-// turn admits one prompt at a time: there is one person.
+// turn allows one prompt at a time, because there is one person.
 var turn = make(chan struct{}, 1)
 
-// Respond asks.
+// Respond asks the person.
 func (r *responder) Respond(ctx context.Context, q core.Question, s *core.State) (core.Answer, error) {
 	none := core.Answer{Responder: core.RespondedByUser, Person: true}
 	m, err := newMenu(q, s)

@@ -9,18 +9,17 @@ import (
 	"github.com/looprun/looprun/internal/tty"
 )
 
-// watch listens to signals while a prompt is on the screen. A signal that tells
-// the process to end cancels the terminal's reads, so that the prompt returns
-// and puts the terminal back; whoever else listens for it hears it as well. One
-// that is ignored stays ignored.
+// watch listens for signals while a prompt is on the screen. A signal that tells the process
+// to end cancels the terminal's reads, so that the prompt returns and restores the terminal;
+// other listeners receive the signal too. An ignored signal stays ignored.
 type watch struct {
 	signals chan os.Signal
 	done    chan struct{}
 	// end is closed when the process was told to end.
 	end chan struct{}
-	// stopped says that the process was stopped and goes on.
+	// stopped reports that the process was stopped and has continued.
 	stopped atomic.Bool
-	// continued gets a value when the process goes on.
+	// continued receives a value when the process continues.
 	continued chan struct{}
 }
 
@@ -66,7 +65,7 @@ func (w *watch) hear(t *tty.Terminal, s os.Signal, ending bool) {
 	t.Wake()
 }
 
-// forgetContinued drops what was not received.
+// forgetContinued drops a value that was not received.
 func (w *watch) forgetContinued() {
 	select {
 	case <-w.continued:

@@ -1,5 +1,5 @@
-// Package testfix writes and reads Roman numerals. It has three bugs, and
-// fix.sh mends one of them each time it is called.
+// Package testfix formats and parses Roman numerals. It has three bugs, and fix.sh fixes one
+// of them each time it is called.
 package testfix
 
 import (
@@ -29,7 +29,7 @@ var numerals = []struct {
 	{1, "I"},
 }
 
-// Format writes a number from 1 to 3999 as a Roman numeral.
+// Format formats a number from 1 to 3999 as a Roman numeral.
 func Format(n int) (string, error) {
 	if n < 0 || n > 3999 {
 		return "", ErrRange
@@ -44,7 +44,7 @@ func Format(n int) (string, error) {
 	return b.String(), nil
 }
 
-// Parse reads what Format writes, in either case.
+// Parse parses the output of Format, in either case.
 func Parse(text string) (int, error) {
 	n, rest := 0, text
 	for _, r := range numerals {

@@ -1,6 +1,6 @@
-// Command looprun-fleet-dev is looprun-fleet with a Temporal server in it, for trying a
-// fleet on one machine: looprun-fleet dev runs it. It is a module of its own, since the
-// server is large.
+// Command looprun-fleet-dev is looprun-fleet with a Temporal server in it, for trying a fleet
+// on one machine: looprun-fleet dev runs it. It is a separate module, since the server is
+// large.
 package main
 
 import (

@@ -27,7 +27,7 @@ import (
 	"github.com/looprun/looprun/fleet/internal/cli"
 )
 
-// postgres is a variable that has tests use a PostgreSQL server, HOST:PORT, with the
+// postgres is the variable that makes tests use a PostgreSQL server, HOST:PORT, with the
 // databases temporal and temporal_visibility of the user temporal.
 const postgres = "LOOPRUN_FLEET_DEV_POSTGRES"
 
@@ -49,7 +49,7 @@ func serve(ctx context.Context, o cli.DevOptions, ready func(address string) err
 
 func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// freePorts are those of the server's four parts. The first is the one that was asked for.
+// freePorts returns ports for the server's four parts. The first is the requested one.
 func freePorts(first int) ([4]int, error) {
 	var ports [4]int
 	for i := range ports {
@@ -112,7 +112,7 @@ func newServer(o cli.DevOptions, ports [4]int) (temporal.Server, error) {
 	)
 }
 
-// store says where the server keeps what it knows.
+// store configures where the server stores its data.
 func store(c *config.Config, o cli.DevOptions) error {
 	if at := os.Getenv(postgres); at != "" {
 		database := func(name string) config.DataStore {

@@ -1,8 +1,7 @@
-// Package guardtest checks that a guard keeps the rules that the loop relies
-// on. Give it a story that makes the guard trip, and it checks the rest: that
-// the guard trips there and not before, that it can be turned off, that it
-// changes nothing, remembers nothing outside the state, and lets the run go on
-// once the question was answered.
+// Package guardtest checks that a guard keeps the rules that the loop relies on. Give it a
+// story that makes the guard trip, and it checks the rest: that the guard trips there and not
+// earlier, can be turned off, modifies nothing, remembers nothing outside the state, and lets
+// the run continue once the question was answered.
 package guardtest
 
 import (
@@ -22,11 +21,11 @@ type Story struct {
 	Off    core.Limits // with which it never does
 	// Steps are the finished iterations; the guard trips after the last.
 	Steps []Step
-	// Extend is what an answer adds, for guards that are limits.
+	// Extend is the extension in the answer, for guards that are limits.
 	Extend core.Extend
 	// Ladder are the rungs of the run.
 	Ladder ladder.Config
-	// Always is for guards that no limit turns off: Off is then not tried.
+	// Always is for guards that no limit turns off; Off is then not tested.
 	Always bool
 }
 
@@ -40,7 +39,7 @@ type Step struct {
 	Took    time.Duration // active time
 	Tree    int           // iterations with the same number left the same files; 0: not known
 	Said    []core.Data
-	// Weakened is what the pass checked less than before.
+	// Weakened describes what the pass checked less than before.
 	Weakened string
 }
 
@@ -90,8 +89,8 @@ func Check(t *testing.T, g core.Guard, story Story) {
 	}
 }
 
-// look asks the guard twice, and once more with the state as a restart would
-// find it: the answers have to be the same, and the state as it was.
+// look asks the guard twice, and once more with the state as after a restart. The results must
+// be equal and the state unchanged.
 func look(t *testing.T, g core.Guard, s *core.State) *core.Trip {
 	t.Helper()
 	before := encode(t, s)
@@ -110,7 +109,7 @@ func look(t *testing.T, g core.Guard, s *core.State) *core.Trip {
 	return first
 }
 
-// answered lets the run go on and expects the guard to agree.
+// answered lets the run continue and expects the guard to agree.
 func answered(t *testing.T, g core.Guard, s *core.State, trip core.Trip, e core.Extend) {
 	t.Helper()
 	trip.Iteration = s.Iterations
@@ -129,7 +128,7 @@ func answered(t *testing.T, g core.Guard, s *core.State, trip core.Trip, e core.
 	}
 }
 
-// Start is a run that has started with these limits and no caps.
+// Start returns the state of a run that has started with these limits and no caps.
 func Start(t *testing.T, l core.Limits) *core.State {
 	t.Helper()
 	return start(t, l, nil)
@@ -142,7 +141,7 @@ func start(t *testing.T, l core.Limits, rungs ladder.Config) *core.State {
 	return s
 }
 
-// Finish runs the next iteration as the step says.
+// Finish runs the next iteration as described by step.
 func Finish(t *testing.T, s *core.State, step Step) {
 	t.Helper()
 	n := s.NextIteration()

@@ -1,6 +1,6 @@
-// Package agent is what is known of coding agents as commands: how each is started so
-// that it works without a person and reports what it does, and what a loop around it
-// needs. What their transcripts look like is [carrier]'s.
+// Package agent holds what is known about coding agents as commands: how to start each one so
+// that it works without a person and reports what it does, and what a loop around it needs.
+// Package [carrier] describes their transcripts.
 package agent
 
 import (
@@ -12,41 +12,42 @@ import (
 	"github.com/looprun/looprun/internal/carrier"
 )
 
-// Agent is one of them: a row of the table, and of the key agents of a looprun.yaml.
+// Agent is one coding agent: a row of the table, and of the key agents in looprun.yaml.
 type Agent struct {
 	Name string `yaml:"-" json:"name"` // of its command, too, where Command has no other
-	// Command starts it without a person: it reads the task from its standard input,
-	// and writes a transcript. It has no flag that lifts the agent's own permissions.
-	// The user's own flags stand behind it.
+	// Command starts the agent without a person: it reads the task from its standard input and
+	// writes a transcript. It has no flag that lifts the agent's own permissions. The user's
+	// own flags are appended.
 	Command []string `yaml:"command,required" json:"command" doc:"How it is started without a person: it reads the task from its standard input. What stands behind -- is added."`
-	// CostFrom, WaitOn and StopOn are what --agent sets for the options of that name;
-	// empty: nothing.
+	// CostFrom, WaitOn and StopOn are the values that --agent sets for the options of the same
+	// names; empty sets nothing.
 	CostFrom string   `yaml:"cost_from" json:"cost_from,omitempty" doc:"As the option; without it, what usd and tokens of its transcript say."`
 	WaitOn   []string `yaml:"wait_on" json:"wait_on,omitempty" doc:"As the option."`
 	StopOn   []string `yaml:"stop_on" json:"stop_on,omitempty" doc:"As the option."`
-	// Permit are its flags that let it edit files and run commands unasked. They are
-	// shown to people and never used.
+	// Permit holds the flags that let the agent edit files and run commands without asking.
+	// They are shown to people and never used.
 	Permit string `yaml:"permit" json:"permit,omitempty" doc:"Its flags that let it edit files and run commands unasked: they are shown, and never added."`
 	Login  string `yaml:"login" json:"login,omitempty" doc:"How it is logged in, for people."`
-	// Version is the one that was tried; empty: it was written from its documentation.
+	// Version is the version that was tested; empty means the entry was written from the
+	// agent's documentation.
 	Version string `yaml:"-" json:"version,omitempty"`
-	// Transcript is what its output carries in JSON.
+	// Transcript describes the JSON that the agent prints.
 	Transcript []carrier.Shape `yaml:"transcript" json:"transcript,omitempty" doc:"How the JSON objects look that it prints, and what they carry; the first that matches counts. Objects that looprun knows by itself come before."`
 }
 
-// HasTranscript reports whether its output is known to be a transcript.
+// HasTranscript reports whether the agent's output is known to be a transcript.
 func (a Agent) HasTranscript() bool {
 	return len(a.Transcript) > 0 || slices.ContainsFunc(all, func(b Agent) bool { return b.Name == a.Name })
 }
 
-// ReadsCost reports whether its transcript says what it costs.
+// ReadsCost reports whether the agent's transcript contains its cost.
 func (a Agent) ReadsCost() bool {
 	return slices.ContainsFunc(a.Transcript, func(s carrier.Shape) bool {
 		return slices.ContainsFunc(s.Read, func(r carrier.Reading) bool { return r.USD != "" || r.Tokens != "" })
 	})
 }
 
-// all are the agents that can be set up. A call is not needed to list them.
+// all lists the built-in agents. It is a variable so that listing them needs no call.
 var all = []Agent{
 	{
 		Name: "claude", Command: []string{"claude", "-p", "--output-format", "stream-json", "--verbose"},
@@ -76,16 +77,16 @@ var all = []Agent{
 	},
 }
 
-// unsupervised are commands of agents that cannot be set up; they too end with 0
-// whatever they achieved.
+// unsupervised lists the commands of agents that cannot be set up; like the others, they exit
+// with 0 whatever they achieved.
 var unsupervised = []string{"aider", "goose", "amp"}
 
-// Agents are those of somebody's own, by name. All that is asked of them holds for the
-// built-in ones too; the zero value has no others.
+// Agents holds the user's own agents, by name. Its methods include the built-in ones; the zero
+// value has no others.
 type Agents map[string]Agent
 
-// All are the agents that can be set up: the built-in ones, those that were tried first,
-// and one's own.
+// All returns the agents that can be set up: the built-in ones, tested ones first, then the
+// user's own.
 func (own Agents) All() []Agent {
 	list := slices.Clone(all)
 	for _, name := range slices.Sorted(maps.Keys(own)) {
@@ -94,7 +95,7 @@ func (own Agents) All() []Agent {
 	return list
 }
 
-// Names are their names.
+// Names returns the names of those agents.
 func (own Agents) Names() []string {
 	var names []string
 	for _, a := range own.All() {
@@ -103,7 +104,7 @@ func (own Agents) Names() []string {
 	return names
 }
 
-// Find is the agent of a name.
+// Find returns the agent with that name.
 func (own Agents) Find(name string) (Agent, bool) {
 	list := own.All()
 	i := slices.IndexFunc(list, func(a Agent) bool { return a.Name == name })
@@ -113,8 +114,8 @@ func (own Agents) Find(name string) (Agent, bool) {
 	return list[i], true
 }
 
-// Of is the agent that a command starts, by the name of its program. It may be one that
-// cannot be set up, which has nothing but a name.
+// Of returns the agent that a command starts, by the name of its program. It may be one that
+// cannot be set up, of which only the name is set.
 func (own Agents) Of(command []string) (Agent, bool) {
 	if len(command) == 0 {
 		return Agent{}, false
@@ -135,7 +136,7 @@ func programOf(command []string) string {
 	return strings.TrimSuffix(filepath.Base(command[0]), ".exe")
 }
 
-// Carriers are what streams of output may carry; nil: what is known, and no more.
+// Carriers returns the formats that output may be wrapped in; nil means only the known ones.
 func (own Agents) Carriers() *carrier.Table {
 	if len(own) == 0 {
 		return nil

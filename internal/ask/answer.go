@@ -27,20 +27,20 @@ type Answer struct {
 	Text      *string  `json:"text"`
 	Cancelled bool     `json:"cancelled"`
 	Responder string   `json:"responder"` // who answered: policy, assistant, parent, user, detached
-	// Assistant is which assistant it was, where that is known.
+	// Assistant is the assistant that answered, if known.
 	Assistant core.Assistant `json:"assistant,omitzero"`
 	Reason    string         `json:"reason"`
-	// Earlier says that nobody was asked: it is the answer to the same question before.
+	// Earlier means that nobody was asked: the answer is that of an earlier, equal question.
 	Earlier bool `json:"earlier,omitempty"`
 }
 
-// Who is who answered, as [core.Answer.Who] says it.
+// Who returns who answered, in the form of [core.Answer.Who].
 func (a Answer) Who() string {
 	return core.Answer{Responder: a.Responder, Assistant: a.Assistant}.Who()
 }
 
-// ShortAnswer answers one question of any kind: what looprun answer reads in place of a
-// response, and what the page sends.
+// ShortAnswer answers one question of any kind: looprun answer accepts it instead of a
+// response, and the page sends it.
 type ShortAnswer struct {
 	Question string   `json:"question,omitempty"` // its id; empty: the only one that waits
 	Option   string   `json:"option,omitempty"`
@@ -51,26 +51,26 @@ type ShortAnswer struct {
 	Guidance string   `json:"guidance,omitempty"`
 }
 
-// Selected is what was chosen: nothing, one id, or a list of ids. In JSON it is
-// null, a text, or a list of texts. The zero value is nothing.
+// Selected is the choice: nothing, one id, or a list of ids. In JSON it is null, a text, or a
+// list of texts. The zero value is nothing.
 type Selected struct {
 	ids  []string
 	list bool
 }
 
-// One is the choice of one option, or of yes or no.
+// One returns the choice of one option, or of yes or no.
 func One(id string) Selected { return Selected{ids: []string{id}} }
 
-// Several is the choice of a multi-select question.
+// Several returns the choice of several options of a multi-select question.
 func Several(ids ...string) Selected { return Selected{ids: slices.Clone(ids), list: true} }
 
-// IsNull reports whether nothing was chosen. An empty list is not nothing.
+// IsNull reports whether nothing was chosen. An empty list is a choice.
 func (s Selected) IsNull() bool { return !s.list && len(s.ids) == 0 }
 
-// IsList reports whether it is a list.
+// IsList reports whether the choice is a list.
 func (s Selected) IsList() bool { return s.list }
 
-// IDs are the ids that were chosen.
+// IDs returns the chosen ids.
 func (s Selected) IDs() []string { return slices.Clone(s.ids) }
 
 // MarshalJSON writes null, a text or a list.
@@ -104,9 +104,8 @@ func (s *Selected) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// CheckResponse checks that the response answers each question of the request
-// once and nothing else, and each answer with [CheckAnswer]. The error is
-// [Problems].
+// CheckResponse checks that the response answers each question of the request exactly once and
+// nothing else, and checks each answer with [CheckAnswer]. The error is [Problems].
 func CheckResponse(request Request, response Response) error {
 	var ps Problems
 	if response.ID != request.ID {
@@ -137,7 +136,8 @@ func CheckResponse(request Request, response Response) error {
 	return ps.Err()
 }
 
-// Normalize is the answer as it counts: a cancel beats typed text.
+// Normalize returns the effective form of an answer: a cancel takes precedence over typed
+// text.
 func Normalize(a Answer) Answer {
 	if a.Cancelled {
 		a.Text = nil
@@ -145,8 +145,8 @@ func Normalize(a Answer) Answer {
 	return a
 }
 
-// CheckAnswer checks that the answer, as [Normalize] leaves it, answers the
-// question. The error says what is wrong and what would be right.
+// CheckAnswer checks that the answer, after [Normalize], answers the question. The error
+// describes what is wrong and what would be right.
 func CheckAnswer(q Question, a Answer) error {
 	a = Normalize(a)
 	q = q.withDefaults()
@@ -198,7 +198,7 @@ func (q Question) checkSelected(s Selected) error {
 	return nil
 }
 
-// wanted says what would be an answer.
+// wanted describes what would be a valid answer.
 func (q Question) wanted() string {
 	var ways []string
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/looprun/looprun/internal/strictjson"
 )
 
-// The form that other programs' interfaces take.
+// exported is the form that other programs' interfaces accept.
 type exported struct {
 	Questions []exportedQuestion `json:"questions"`
 }
@@ -28,11 +28,10 @@ type exportedOption struct {
 	Description string `json:"description"`
 }
 
-// AskUserQuestion writes questions in the form that other programs' interfaces
-// take: at most four questions, four options each, headers of twelve code points.
-// leftOut names what does not fit, as "ID" for a question and "ID: LABEL" for an
-// option. A confirm question has the options Yes and No, a text question none.
-// The questions need not keep the limits themselves.
+// AskUserQuestion writes questions in the form that other programs' interfaces accept: at most
+// four questions, four options each, headers of twelve code points. leftOut names what does
+// not fit, as "ID" for a question and "ID: LABEL" for an option. A confirm question has the
+// options Yes and No, a text question none. The questions themselves may exceed the limits.
 func AskUserQuestion(questions []Question) (data []byte, leftOut []string) {
 	out := exported{Questions: []exportedQuestion{}}
 	for i, q := range withDefaults(questions) {
@@ -58,13 +57,12 @@ func AskUserQuestion(questions []Question) (data []byte, leftOut []string) {
 	return append(data, '\n'), leftOut
 }
 
-// ParseAnswers reads what such an interface gives back: an object with a value
-// for each question, by its text or its id, bare or under "answers". A value is
-// the label or the id of an option, a list of them for multi-select (or a text of
-// them with commas between), true or false for a confirm question, null to cancel,
-// or a text, each where the question takes it. The answers are checked and in the
-// order of their questions; questions without a value have none. The error is
-// [Problems].
+// ParseAnswers parses the reply of such an interface: an object with a value for each
+// question, keyed by its text or its id, at the top level or under "answers". A value is the
+// label or the id of an option, a list of them for multi-select (or a text with commas between
+// them), true or false for a confirm question, null to cancel, or a text, each where the
+// question accepts it. ParseAnswers checks the answers and returns them in the order of their
+// questions, without those that have no value. The error is [Problems].
 func ParseAnswers(data []byte, questions []Question) ([]Answer, error) {
 	questions = withDefaults(questions)
 	var ps Problems
@@ -104,8 +102,8 @@ func ParseAnswers(data []byte, questions []Question) ([]Answer, error) {
 	return answers, nil
 }
 
-// answerMembers are the values by question. A program may give the questions back
-// with the answers.
+// answerMembers returns the values by question. A program may return the questions along with
+// the answers.
 func answerMembers(data []byte, questions []Question, ps *Problems) []strictjson.Member {
 	if *ps = strictjson.Readable(data); len(*ps) > 0 {
 		return nil
@@ -133,7 +131,7 @@ func answerMembers(data []byte, questions []Question, ps *Problems) []strictjson
 	return members
 }
 
-// keyed finds the question that a key names, by id or by text.
+// keyed returns the question that a key names, by id or by text.
 func keyed(questions []Question, key string) (int, string) {
 	found := -1
 	for i, q := range questions {
@@ -165,7 +163,7 @@ func remedyForKey(key string, questions []Question) string {
 	return "the ids are " + strings.Join(names[:len(questions)], ", ")
 }
 
-// answerFrom makes an answer of a value; whether it is right is for CheckAnswer.
+// answerFrom converts a value into an answer; CheckAnswer decides whether it is valid.
 func (q Question) answerFrom(raw json.RawMessage) (Answer, error) {
 	a := Answer{ID: q.ID}
 	var value any
@@ -227,8 +225,8 @@ func (q Question) answerFromText(text string) (Answer, error) {
 	return a, nil
 }
 
-// allOptions are the options that a text names with commas between, nil when it
-// is anything else.
+// allOptions returns the options that a comma-separated text names, or nil if any part is
+// something else.
 func (q Question) allOptions(text string) []string {
 	var ids []string
 	for part := range strings.SplitSeq(text, ",") {
@@ -241,9 +239,8 @@ func (q Question) allOptions(text string) []string {
 	return ids
 }
 
-// optionFor is the id of the option that a text names by id or label, empty for
-// none. A label that differs in case only will do; the first of the rules that
-// finds one option decides.
+// optionFor returns the id of the option that a text names by id or label, or an empty string.
+// A label may differ in case; the first rule that finds exactly one option decides.
 func (q Question) optionFor(text string) (string, error) {
 	want := normal(text)
 	for _, same := range []func(Option) bool{

@@ -12,12 +12,12 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// longestID is how many code points an id may have: it is printed, typed and
-// stands in the journal.
+// longestID is the maximum length of an id, in code points: ids are printed, typed and stored
+// in the journal.
 const longestID = 100
 
-// checkQuestions looks for what the shape cannot say. What already has a problem
-// is not reported twice.
+// checkQuestions checks what the JSON shape cannot express. Anything that already has a
+// problem is not reported twice.
 func checkQuestions(questions []Question, path string, ps *Problems) {
 	ids := map[string]int{}
 	for i, q := range questions {
@@ -78,8 +78,8 @@ func (q Question) checkDefault(at string, ps *Problems) {
 	ps.Add(at, excerpt(q.Default)+" is no option", nearest.DidYouMean(q.Default, ids))
 }
 
-// checkOptions wants ids and labels that tell the options apart, also where one's
-// label could be taken for another's id.
+// checkOptions requires ids and labels that distinguish the options, including a label that
+// could be taken for another option's id.
 func (q Question) checkOptions(at string, ps *Problems) {
 	for i, o := range q.Options {
 		here := fmt.Sprintf("%s.options[%d]", at, i)
@@ -103,7 +103,7 @@ func (q Question) checkOptions(at string, ps *Problems) {
 	}
 }
 
-// checkID wants what can be printed and typed on one line.
+// checkID requires an id that can be printed and typed on one line.
 func checkID(id, at string, ps *Problems) {
 	switch {
 	case ps.Has(at):

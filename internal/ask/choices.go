@@ -2,22 +2,22 @@ package ask
 
 import "encoding/json"
 
-// StatusChoices is [Choices.Status].
+// StatusChoices is the value of [Choices.Status].
 const StatusChoices = "paused_awaiting_choices"
 
-// Choices is what a command that cannot wait prints, or writes to
-// $LOOPRUN_DIR/questions.json, before it exits. looprun asks, and the next
-// iteration gets the answers.
+// Choices is the document that a command which cannot wait prints, or writes to
+// $LOOPRUN_DIR/questions.json, before it exits. looprun asks, and the next iteration receives
+// the answers.
 type Choices struct {
 	Schema        string          `json:"schema,omitempty"` // [ChoicesSchema], or empty
 	Status        string          `json:"status"`           // always [StatusChoices]
 	PartialResult json.RawMessage `json:"partial_result,omitempty"`
-	// PendingUserChoices are one or more; ask them in [Batches].
+	// PendingUserChoices holds one or more questions; ask them in [Batches].
 	PendingUserChoices []Question `json:"pending_user_choices"`
 }
 
-// ParseChoices reads the document, fills in what may be left out, and checks it.
-// The error is [Problems], for the command to read: an empty list is one.
+// ParseChoices parses the document, fills in defaults, and validates it. The error is
+// [Problems], written for the command to read; an empty list is one.
 func ParseChoices(data []byte) (Choices, error) {
 	var c Choices
 	ps := choicesShape().Read(data, &c)

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// Key is the same for equal questions, which are asked once: those of the same
-// kind with the same header, question and labels, in any order. Texts are
-// compared in NFC, without blank space around them. It has 64 hex digits.
+// Key returns a key that is the same for equal questions, which are asked once: those of the
+// same kind with the same header, question and labels, in any order. Texts are compared in
+// NFC, without surrounding blank space. The key has 64 hex digits.
 func Key(q Question) string {
 	q = q.withDefaults()
 	labels := make([]string, len(q.Options))
@@ -23,9 +23,9 @@ func Key(q Question) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Transfer makes of an answer to one question the answer to an equal one of
-// another requester, whose options can have other ids, and checks it against
-// that one. Where it fails the other question has to be asked by itself.
+// Transfer converts an answer to one question into the answer to an equal one of another
+// requester, whose options can have other ids, and checks it against that question. If it
+// fails, the other question has to be asked separately.
 func Transfer(from, to Question, a Answer) (Answer, error) {
 	if Key(from) != Key(to) {
 		return Answer{}, fmt.Errorf("the questions %s and %s are not equal", excerpt(from.ID), excerpt(to.ID))

@@ -2,11 +2,11 @@ package ask
 
 import "github.com/looprun/looprun/internal/jsontext"
 
-// longestWord is what the key "status" and its value need at most, when each of
-// their characters is written as \uXXXX.
+// longestWord is the maximum length of the key "status" and its value, if each of their
+// characters is written as \uXXXX.
 const longestWord = 6 * len(StatusChoices)
 
-// machine follows one JSON object byte by byte, and knows of each object in it whether its
+// machine tracks one JSON object byte by byte, and knows for each object in it whether its
 // status is that of [Choices].
 type machine struct {
 	json   jsontext.Scanner
@@ -18,7 +18,7 @@ type machine struct {
 	status bool   // the name just read is "status"
 }
 
-// span is a part of the value, by its bytes.
+// span is a byte range of the value.
 type span struct{ from, to int }
 
 // frame is an open object or array.
@@ -33,8 +33,7 @@ func (m *machine) reset() {
 	m.at, m.status = 0, false
 }
 
-// nested is the last complete document inside the value, which must not be
-// complete itself.
+// nested returns the last complete document inside the value, which must itself be incomplete.
 func (m *machine) nested() (span, bool) {
 	for i := m.json.Depth() - 1; i >= 0; i-- {
 		if s := m.frames[i].inner; s.to > 0 {
@@ -44,7 +43,7 @@ func (m *machine) nested() (span, bool) {
 	return span{}, false
 }
 
-// plain skips bytes of a text that mean nothing, and returns how many.
+// plain skips bytes of a text that have no meaning, and returns their number.
 func (m *machine) plain(p []byte) int {
 	n := m.json.Plain(p)
 	m.keep(p[:n])
@@ -61,8 +60,8 @@ func (m *machine) keep(p []byte) {
 	}
 }
 
-// step takes the next byte; false: it cannot stand there. The value is complete
-// when the depth is zero afterwards. lineStart says that the byte is the first of
+// step reads the next byte; it returns false if the byte is not allowed there. The value is
+// complete when the depth is zero afterwards. lineStart means that the byte is the first of
 // its line.
 func (m *machine) step(c byte, lineStart bool) bool {
 	step := m.json.Take(c)
@@ -103,8 +102,8 @@ func (m *machine) step(c byte, lineStart bool) bool {
 	return true
 }
 
-// value notes that a value begins at that depth, and reports whether it is a status. Of a
-// repeated key the last counts.
+// value records that a value begins at that depth, and reports whether it is a status. If a
+// key is repeated, the last one counts.
 func (m *machine) value(depth int) (status bool) {
 	if status = m.status; status {
 		m.frames[depth-1].status = false
@@ -113,8 +112,8 @@ func (m *machine) value(depth int) (status bool) {
 	return status
 }
 
-// end notes that an object or an array ended, which leaves that depth. A complete object at
-// the start of a line hides what is inside it.
+// end records that an object or an array ended, which leaves that depth. A complete object at
+// the start of a line hides the objects inside it.
 func (m *machine) end(depth int) {
 	if depth == 0 {
 		return

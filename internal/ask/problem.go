@@ -5,8 +5,8 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Problems are what is wrong with a document.
+// Problems lists what is wrong with a document.
 type Problems = problem.List
 
-// excerpt is the beginning of a text that somebody sent, in quotes, safe to show.
+// excerpt returns the beginning of a text from outside, quoted and safe to show.
 func excerpt(text string) string { return termsafe.Quote(text, 60) }

@@ -14,7 +14,7 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// The schema fields of the documents.
+// The values of the documents' schema fields.
 const (
 	QuestionSchema = "looprun.dev/question/v1"
 	AnswerSchema   = "looprun.dev/answer/v1"
@@ -29,16 +29,17 @@ const (
 	MaxOptions   = 4
 )
 
-// Who may answer, as [Request.To] says it. Empty: whoever the run is set up with.
+// The values of [Request.To], that is, who may answer. Empty means whoever the run is set up
+// with.
 const (
 	ToUser                    = "user"
 	ToAssistant               = "assistant"
 	ToAssistantWithEscalation = "assistant_with_escalation"
 )
 
-// Request is what a command asks, in one round.
+// Request is the set of questions that a command asks in one round.
 type Request struct {
-	// Type is "ask" in a message on the socket, else empty.
+	// Type is "ask" in a message on the socket, otherwise empty.
 	Type      string     `json:"type,omitempty"`
 	Schema    string     `json:"schema,omitempty"` // [QuestionSchema], or empty
 	ID        string     `json:"id,omitempty"`     // the response has the same
@@ -48,39 +49,38 @@ type Request struct {
 
 // Question is one decision.
 type Question struct {
-	// ID names the question in its answer. Empty: q1, q2 and so on by its place.
+	// ID identifies the question in its answer. Empty means q1, q2 and so on, by position.
 	ID       string    `json:"id,omitempty"`
 	Header   string    `json:"header,omitempty"` // at most 12 code points
 	Question string    `json:"question"`
 	Kind     core.Kind `json:"kind,omitempty"` // empty: select
-	// Options are 2 to 4 for select, none for the other kinds.
+	// Options holds 2 to 4 options for select, none for the other kinds.
 	Options     []Option `json:"options,omitempty"`
 	MultiSelect bool     `json:"multi_select,omitempty"` // several options can be chosen
-	// AllowText lets a text answer the question in place of an option; nil: true
-	// for select, false for confirm. A text question always takes text.
+	// AllowText means that a text may answer the question instead of an option; nil means true
+	// for select, false for confirm. A text question always accepts text.
 	AllowText   *bool `json:"allow_text,omitempty"`
 	AllowCancel bool  `json:"allow_cancel,omitempty"` // the question can be declined
 	Exclusive   bool  `json:"exclusive,omitempty"`    // a person has to answer
-	// Default is what counts where nobody answers and the run is set to defaults:
-	// the id of an option, yes or no, or a text. Empty: there is none.
+	// Default is the answer if nobody answers and the run is set to defaults: the id of an
+	// option, yes or no, or a text. Empty means there is none.
 	Default string `json:"default,omitempty"`
-	// Safe is what the exit code of a confirm question says when nobody answers:
-	// yes or no. Empty: that nobody answered.
+	// Safe is the answer, yes or no, that the exit code of a confirm question reports when
+	// nobody answers. Empty means it reports that nobody answered.
 	Safe string `json:"safe,omitempty"`
-	// Again asks although the same question, with the same ID, was answered before.
+	// Again asks even if the same question, with the same ID, was answered before.
 	Again bool `json:"again,omitempty"`
 }
 
 // Option is one answer to a select question.
 type Option struct {
-	// ID names the option in the answer. Empty: made of the label.
+	// ID identifies the option in the answer. If empty, it is derived from the label.
 	ID          string `json:"id,omitempty"`
 	Label       string `json:"label"`
 	Description string `json:"description,omitempty"`
 }
 
-// Parse reads a request, fills in what may be left out, and checks it. The error
-// is [Problems].
+// Parse parses a request, fills in defaults, and validates it. The error is [Problems].
 func Parse(data []byte) (Request, error) {
 	var r Request
 	ps := requestShape().Read(data, &r)
@@ -92,8 +92,8 @@ func Parse(data []byte) (Request, error) {
 	return r, nil
 }
 
-// Validate checks a request that was made in Go, as [Parse] does with one that
-// was read. The error is [Problems].
+// Validate checks a request built in Go, as [Parse] checks one that it parses. The error is
+// [Problems].
 func (r *Request) Validate() error {
 	data, err := json.Marshal(r)
 	if err == nil {
@@ -102,15 +102,15 @@ func (r *Request) Validate() error {
 	return err
 }
 
-// WithDefaults is a copy with what may be left out filled in: the schema, the
-// kinds, the ids of questions and options.
+// WithDefaults returns a copy with defaults filled in: the schema, the kinds, the ids of
+// questions and options.
 func (r Request) WithDefaults() Request {
 	r.Schema = QuestionSchema
 	r.Questions = withDefaults(r.Questions)
 	return r
 }
 
-// TakesText reports whether a text answers the question.
+// TakesText reports whether a text may answer the question.
 func (q Question) TakesText() bool {
 	switch {
 	case q.Kind == core.KindText:
@@ -131,7 +131,7 @@ func (q Question) Option(id string) (Option, bool) {
 	return Option{}, false
 }
 
-// choices are the options, with those that a confirm question has unsaid.
+// choices returns the options, including the implicit ones of a confirm question.
 func (q Question) choices() []Option {
 	if q.Kind == core.KindConfirm {
 		return []Option{{ID: core.Yes, Label: "Yes"}, {ID: core.No, Label: "No"}}
@@ -176,7 +176,7 @@ func (q Question) withDefaults() Question {
 		if o.ID != "" {
 			continue
 		}
-		// C and C++ have the same slug: then the labels are the ids.
+		// C and C++ have the same slug: in that case the labels are the ids.
 		if o.ID = slug(o.Label); o.ID == "" || slugs[o.ID] > 1 {
 			o.ID = termsafe.Line(norm.NFC.String(o.Label))
 		}
@@ -184,8 +184,8 @@ func (q Question) withDefaults() Question {
 	return q
 }
 
-// slug is a label as an id: its ASCII letters and digits, in lower case, with a
-// dash for everything between. It is empty when the label has other letters.
+// slug turns a label into an id: its ASCII letters and digits, in lower case, with a dash for
+// everything between them. It is empty if the label has other letters.
 func slug(label string) string {
 	var b strings.Builder
 	dash := false
@@ -206,6 +206,6 @@ func slug(label string) string {
 	return b.String()
 }
 
-// normal is a text as it is compared: NFC, without blank space around it and
-// without what cannot be seen.
+// normal returns a text in the form used for comparison: NFC, without surrounding blank space
+// and invisible characters.
 func normal(text string) string { return norm.NFC.String(termsafe.Line(text)) }

@@ -6,16 +6,16 @@ import (
 	"fmt"
 )
 
-// choicesLimit is the longest document that [ChoicesScanner] keeps, in bytes.
+// choicesLimit is the size of the longest document that [ChoicesScanner] keeps, in bytes.
 const choicesLimit = 64 << 10
 
 // ChoicesScanner finds [Choices] in the lines of one stream of a command's output: the last
-// complete JSON object with that status whose "{" is the first character of a
-// line. It can span lines; an object inside another complete one does not count,
-// nor one inside an object of more than 64 KiB. Of a line of more than 64 KiB only the
-// beginning is there: a document in it is too long where the status stands in that
-// beginning. Memory is bounded by two documents of 64 KiB, and output without
-// such a "{" costs no more than looking for it. The zero value is ready.
+// complete JSON object with that status whose "{" is the first character of a line. The object
+// can span lines; one inside another complete object does not count, nor one inside an object
+// of more than 64 KiB. Of a line of more than 64 KiB only the beginning is available: a
+// document in it is reported as too long if that beginning contains the status. Memory use is
+// bounded by two documents of 64 KiB, and output without such a "{" costs no more than
+// searching for it. The zero value is ready to use.
 type ChoicesScanner struct {
 	inside    bool // an object has begun
 	machine   machine
@@ -25,8 +25,8 @@ type ChoicesScanner struct {
 	limit     int    // 0: choicesLimit; tests make it small
 }
 
-// Line takes the next line of the output, without its line break and without escape
-// sequences; cut says that the line goes on.
+// Line reads the next line of the output, without its line break and without escape sequences;
+// cut means that the line continues.
 func (s *ChoicesScanner) Line(line []byte, cut bool) {
 	begins := bytes.TrimPrefix(line, []byte("\ufeff")) // it shows nothing
 	complete := s.inside && s.consume(line, true)
@@ -47,9 +47,9 @@ func (s *ChoicesScanner) Line(line []byte, cut bool) {
 	}
 }
 
-// Result is the last document, nil when there is none. The error says what is
-// wrong with it, for the command to read. It can be called while the output goes
-// on; an object that is not complete yet does not count.
+// Result returns the last document, or nil if there is none. The error describes what is wrong
+// with it, for the command to read. Result can be called while the output continues; an
+// incomplete object does not count.
 func (s *ChoicesScanner) Result() (*Choices, error) {
 	doc, oversized := s.found, s.oversized
 	if part, ok := s.machine.nested(); ok && s.inside && !s.long() {
@@ -70,7 +70,7 @@ func (s *ChoicesScanner) Result() (*Choices, error) {
 	return &c, nil
 }
 
-// Reset makes the scanner ready for the output of the next iteration.
+// Reset prepares the scanner for the output of the next iteration.
 func (s *ChoicesScanner) Reset() { *s = ChoicesScanner{buf: s.buf[:0], limit: s.limit} }
 
 func (s *ChoicesScanner) size() int {
@@ -80,8 +80,8 @@ func (s *ChoicesScanner) size() int {
 	return choicesLimit
 }
 
-// consume reads on in the object, and reports whether it is complete. It is given up at a
-// byte that cannot be part of it. Starts says that a line begins.
+// consume reads more of the object, and reports whether it is complete. It abandons the object
+// at a byte that cannot be part of it. starts means that a line begins here.
 func (s *ChoicesScanner) consume(line []byte, starts bool) (complete bool) {
 	m := &s.machine
 	for i := 0; i < len(line); i++ {
@@ -103,7 +103,7 @@ func (s *ChoicesScanner) consume(line []byte, starts bool) (complete bool) {
 	return false
 }
 
-// keep adds to the object, unless it is too long already.
+// keep appends to the object, unless it is already too long.
 func (s *ChoicesScanner) keep(p []byte) {
 	if room := s.size() + 1 - len(s.buf); len(p) > room {
 		p = p[:room]
@@ -111,11 +111,11 @@ func (s *ChoicesScanner) keep(p []byte) {
 	s.buf = append(s.buf, p...)
 }
 
-// long reports whether the object is above the limit; the buffer then has one
-// byte more than is allowed.
+// long reports whether the object exceeds the limit; the buffer then holds one byte more than
+// allowed.
 func (s *ChoicesScanner) long() bool { return len(s.buf) > s.size() }
 
-// finish takes the object if it is a document.
+// finish stores the object if it is a document.
 func (s *ChoicesScanner) finish() {
 	s.inside = false
 	switch {
@@ -127,7 +127,7 @@ func (s *ChoicesScanner) finish() {
 	}
 }
 
-// abandon gives the object up. A complete document inside it then stands alone.
+// abandon discards the object. A complete document inside it then counts by itself.
 func (s *ChoicesScanner) abandon() {
 	s.inside = false
 	if part, ok := s.machine.nested(); ok && !s.long() {
@@ -139,7 +139,7 @@ func (s *ChoicesScanner) take(doc []byte) {
 	s.found, s.oversized = append(s.found[:0], doc...), false
 }
 
-// means reports whether a JSON string, without its quotes, stands for the text.
+// means reports whether a JSON string, without its quotes, represents the text.
 func means(raw []byte, text string) bool {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw) == text

@@ -6,11 +6,11 @@ import (
 	"github.com/looprun/looprun/internal/nearest"
 )
 
-// The names of the schemas, in the order in which they are documented.
+// The names of the schemas, in the order of the documentation.
 var schemaNames = []string{"question", "answer", "choices"}
 
-// Schema is the JSON Schema (2020-12) of a [Request] (question), a [Response]
-// (answer) or [Choices] (choices), with a line break at the end.
+// Schema returns the JSON Schema (2020-12) of a [Request] (question), a [Response] (answer) or
+// [Choices] (choices), with a final line break.
 func Schema(name string) ([]byte, error) {
 	var s shape
 	var id string

@@ -68,7 +68,8 @@ func questionShape() shape {
 	}
 }
 
-// kindRules say what goes with which kind; Question.check does the same.
+// kindRules returns the rules for which fields go with which kind; Question.check enforces the
+// same.
 func kindRules() []object {
 	of := func(kind core.Kind) object {
 		return object{"properties": object{"kind": object{"const": kind}}, "required": []string{"kind"}}
@@ -108,7 +109,8 @@ func responseShape() shape {
 	}
 }
 
-// ShortAnswerShape is the form of a [ShortAnswer]: what answers, then what goes with it.
+// ShortAnswerShape returns the form of a [ShortAnswer]: the members that answer, then those
+// that go with them.
 func ShortAnswerShape() strictjson.Shape {
 	text := strictjson.Shape{Form: strictjson.Text, Nullable: true}
 	return strictjson.Shape{Form: strictjson.Object, Fields: []strictjson.Field{

@@ -1,5 +1,5 @@
-// Package atomicfile writes whole files or none: a reader sees the old content
-// or the new one, never half of it, whatever kills the writer.
+// Package atomicfile writes files atomically: a reader sees either the old content or the new,
+// never half of it, even if the writer is killed.
 package atomicfile
 
 import (
@@ -12,16 +12,16 @@ import (
 	"strings"
 )
 
-// ErrInUse is what [Write] returns on Windows while somebody has the file open,
-// where a file in use cannot be replaced.
+// ErrInUse is returned by [Write] on Windows while somebody has the file open: a file in use
+// cannot be replaced there.
 var ErrInUse = errors.New("somebody has it open")
 
-// Mode is the mode of the files that are for their owner alone.
+// Mode is the mode of files that only their owner may access.
 const Mode = 0o600
 
-// Write replaces the file by data, with mode [Mode]. When durable is set it also
-// survives a power loss once Write has returned. The folder must exist. What is
-// not a regular file, a link for instance, is replaced, not written through.
+// Write replaces the file's content with data, with mode [Mode]. If durable is set, the file
+// also survives a power loss once Write has returned. The folder must exist. Write replaces
+// anything that is not a regular file, such as a link, instead of writing through it.
 func Write(name string, data []byte, durable bool) error {
 	return write(name, data, Mode, durable)
 }
@@ -59,7 +59,7 @@ func write(name string, data []byte, mode fs.FileMode, durable bool) (err error)
 
 const suffix = ".tmp"
 
-// create makes a file of a new name beside the one to be written.
+// create creates a file with a new name next to the one to be written.
 func create(name string, mode fs.FileMode) (*os.File, error) {
 	dir, base := filepath.Split(name)
 	for {
@@ -71,8 +71,8 @@ func create(name string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// Sweep removes what writers that were killed have left in a folder. Nobody may
-// be writing there. A folder that is not there has nothing to sweep.
+// Sweep removes files that killed writers left in a folder. Nobody may be writing there. For a
+// folder that does not exist it does nothing.
 func Sweep(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

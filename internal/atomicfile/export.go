@@ -9,17 +9,16 @@ import (
 	"time"
 )
 
-// exportMode is what other programs give a file, less the umask.
+// exportMode is the mode that other programs give a file, before the umask.
 const exportMode = 0o666
 
 // readerPatience is how long the reader of a pipe may take.
 const readerPatience = 10 * time.Second
 
-// Export writes a file that the user named, with the mode that other programs
-// would give it. A regular file is replaced as [Write] does it, or, where the
-// folder does not let that happen, written over. What is none, such as a link,
-// /dev/stdout or a pipe, is written to: where a link leads, and whether anybody
-// may follow it, the system says. A pipe has to have a reader.
+// Export writes a file that the user named, with the mode that other programs would give it.
+// It replaces a regular file as [Write] does or, if the folder does not allow that, overwrites
+// it. It writes to anything else, such as a link, /dev/stdout or a pipe: the system decides
+// where a link leads and whether it may be followed. A pipe must have a reader.
 func Export(name string, data []byte) error {
 	if replaceable(name) {
 		if err := write(name, data, exportMode, true); !overwritten(err) {
@@ -35,7 +34,7 @@ func Export(name string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// CheckExport says why [Export] could not write the file now. It changes nothing.
+// CheckExport returns an error if [Export] could not write the file now. It changes nothing.
 func CheckExport(name string) error {
 	info, missing := os.Stat(name)
 	if missing == nil && info.Mode()&fs.ModeNamedPipe != 0 {
@@ -62,7 +61,7 @@ func CheckExport(name string) error {
 	return f.Close()
 }
 
-// replaceable reports whether there is nothing yet, or a file and not a link to one.
+// replaceable reports whether the name does not exist yet, or is a file and not a link to one.
 func replaceable(name string) bool {
 	if device(name) {
 		return false
@@ -71,8 +70,8 @@ func replaceable(name string) bool {
 	return err != nil || info.Mode().IsRegular()
 }
 
-// overwritten reports whether a file that cannot be replaced, because of its folder
-// or since it is a mount point, can still be written.
+// overwritten reports whether a file that cannot be replaced, because of its folder or because
+// it is a mount point, can still be overwritten.
 func overwritten(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EBUSY)
 }
@@ -93,8 +92,8 @@ func openExport(name string) (*os.File, error) {
 	return f, err
 }
 
-// device reports whether the name stands for an open file, which may well be a
-// regular one: what was printed there before has to stay.
+// device reports whether the name stands for an open file, which may be a regular one:
+// anything already printed to it must stay.
 func device(name string) bool {
 	return strings.HasPrefix(name, "/dev/") || strings.HasPrefix(name, "/proc/")
 }

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// replace gives the file its name. Where another has it, the two change places
-// and the old one goes: unlike a rename that replaces a file, that makes no file
-// system write the new one out at once, which is what takes most of the time.
+// replace renames temp to name. If name exists, the two files are swapped and the old one is
+// removed: unlike a rename that replaces a file, that does not make any file system flush the
+// new file immediately, which is what takes most of the time.
 func replace(temp, name string) error {
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return os.Rename(temp, name)

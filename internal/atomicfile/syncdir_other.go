@@ -2,5 +2,5 @@
 
 package atomicfile
 
-// SyncDir does nothing: the system keeps names by itself.
+// SyncDir does nothing: the system makes names durable by itself.
 func SyncDir(string) error { return nil }

@@ -18,19 +18,19 @@ import (
 	"github.com/looprun/looprun/internal/eventually"
 )
 
-// Browser is a headless Chromium that is driven through its debugging pipe: no
-// port, no driver, no library.
+// Browser is a headless Chromium, driven through its debugging pipe: no port, no driver, no
+// library.
 type Browser struct {
 	t       *testing.T
 	in      *os.File
 	out     *bufio.Reader
 	next    int
 	session string
-	// Events are what the browser has said since the last Open.
+	// Events holds the browser's events since the last Open.
 	Events []Message
 }
 
-// Message is an answer or an event of the browser.
+// Message is a reply or an event from the browser.
 type Message struct {
 	ID     int             `json:"id"`
 	Method string          `json:"method"`
@@ -39,7 +39,7 @@ type Message struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// For is the same browser for another test, such as a part of the one that started it:
+// For returns the same browser for another test, such as a subtest of the one that started it:
 // a browser takes seconds to start.
 func (b *Browser) For(t *testing.T) *Browser {
 	t.Helper()
@@ -48,7 +48,7 @@ func (b *Browser) For(t *testing.T) *Browser {
 	return b
 }
 
-// Start skips the test where there is no Chromium.
+// Start starts a browser. It skips the test if there is no Chromium.
 func Start(t *testing.T) *Browser {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -80,7 +80,7 @@ func Start(t *testing.T) *Browser {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
-	// --no-sandbox: in containers there is none, and all it opens is the page.
+	// --no-sandbox: containers have none, and the browser opens nothing but the page.
 	cmd := exec.CommandContext(ctx, path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--disable-extensions", "--no-first-run", "--user-data-dir="+profile, "--remote-debugging-pipe", "about:blank")
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
@@ -99,7 +99,7 @@ func Start(t *testing.T) *Browser {
 		cancel()
 		in.Close()
 		out.Close()
-		// Helpers of the browser may outlive it for a moment, and write there.
+		// The browser's helper processes may outlive it for a moment, and write there.
 		for end := time.Now().Add(5 * time.Second); os.RemoveAll(profile) != nil && time.Now().Before(end); {
 			time.Sleep(50 * time.Millisecond)
 		}
@@ -121,7 +121,7 @@ func Start(t *testing.T) *Browser {
 	return b
 }
 
-// Call waits for the answer; events that come before it are kept.
+// Call calls a method and waits for the reply; it keeps events that arrive before it.
 func (b *Browser) Call(method string, params, result any) {
 	b.t.Helper()
 	b.next++
@@ -172,8 +172,8 @@ func (b *Browser) read() Message {
 	return m
 }
 
-// Open shows a page in a window and waits until it has loaded. What the page before it
-// still asks for is not counted as this one's.
+// Open opens a page in a window and waits until it has loaded. Requests that the previous page
+// still makes are not counted as this page's.
 func (b *Browser) Open(url string, width int) {
 	b.t.Helper()
 	b.Resize(width)
@@ -186,13 +186,13 @@ func (b *Browser) Open(url string, width int) {
 	}
 }
 
-// Resize sets how wide the window is, in pixels.
+// Resize sets the window's width, in pixels.
 func (b *Browser) Resize(width int) {
 	b.t.Helper()
 	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil)
 }
 
-// Media sets what the person prefers.
+// Media sets the person's preferences as media features.
 func (b *Browser) Media(features ...string) {
 	b.t.Helper()
 	list := []map[string]string{}
@@ -203,7 +203,7 @@ func (b *Browser) Media(features ...string) {
 	b.Call("Emulation.setEmulatedMedia", map[string]any{"features": list}, nil)
 }
 
-// Happened reports whether the browser has told of such an event.
+// Happened reports whether the browser has reported such an event.
 func (b *Browser) Happened(method string) bool {
 	for _, e := range b.Events {
 		if e.Method == method {
@@ -227,7 +227,7 @@ func Eval[T any](b *Browser, expression string) T {
 	return result.Result.Value
 }
 
-// Press presses a key, as a person does.
+// Press presses a key, as a person would.
 func (b *Browser) Press(key string) {
 	b.t.Helper()
 	code := map[string]int{"Tab": 9, "Enter": 13, "ArrowUp": 38, "ArrowDown": 40, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39, " ": 32}[key]
@@ -241,7 +241,7 @@ func (b *Browser) Press(key string) {
 	}
 }
 
-// Screenshot keeps a picture of the whole page where LOOPRUN_SCREENSHOTS says.
+// Screenshot saves a picture of the whole page in the folder that LOOPRUN_SCREENSHOTS names.
 func (b *Browser) Screenshot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("LOOPRUN_SCREENSHOTS")
@@ -259,8 +259,8 @@ func (b *Browser) Screenshot(name string) {
 	}
 }
 
-// Contrasts finds text that cannot be read: it compares the colour of each text
-// with that behind it, as WCAG 2 does.
+// Contrasts finds unreadable text: it compares the colour of each text with that of its
+// background, as WCAG 2 does.
 const Contrasts = `(() => {
 	const parse = (c) => { const v = c.match(/[\d.]+/g).map(Number); return v.length < 4 ? [...v, 1] : v; };
 	const over = (a, b) => a.slice(0, 3).map((v, i) => v * a[3] + b[i] * (1 - a[3])).concat(1);

@@ -1,53 +1,52 @@
-// Package carrier opens JSON that carries text: the transcripts of coding agents and
-// the lines that collectors of logs wrap around what a program printed. Everything
-// else passes unchanged.
+// Package carrier opens JSON that carries text: the transcripts of coding agents, and the
+// lines in which log collectors wrap a program's output. Everything else passes unchanged.
 //
 //	s := carrier.Stream{Part: func(p carrier.Part) { … }, Fact: func(f carrier.Fact) { … }}
 //	s.Write(piece) // cut anywhere
 //	s.Flush()      // the stream has ended
 //
-// Each stream of output has a Stream of its own; two would cut each other's lines. One
-// that has no Fact has nobody to tell.
+// Each output stream needs a Stream of its own; two would cut each other's lines. If Fact is
+// nil, facts are dropped.
 //
 // # Parts
 //
-// What comes out are parts, in the order of what came in. The parts of one role, one
-// after the other, are a text with line ends of its own, so a reader of lines keeps an
-// unfinished line for each role:
+// A stream is split into parts, in the order of the input. Joined in order, the parts of one
+// role form a text with line ends of its own, so a reader of lines keeps an unfinished line
+// for each role:
 //
-//   - [Plain] is what is no carrier, byte for byte, and the text of a log's lines. It is
-//     what the program printed: all that looks into output looks into it, as if there
-//     were no carriers. A margin (a time, the name of a service) is a part of it.
+//   - [Plain] is everything that is not a carrier, byte for byte, and the text of a log's
+//     lines. It is what the program printed: whatever examines output examines it, as if there
+//     were no carriers. A margin (a time, the name of a service) is part of it.
 //   - [Said] is what an agent says to whoever started it: promises, signals, rejections
 //     and questions count here. Each text ends with a line end; a text that a killed
-//     agent left unfinished is said up to its last whole line.
+//     agent left unfinished ends at its last whole line.
 //   - [Printed] is what an agent's tools printed, and what its own machinery prints when
 //     it fails: evidence for the signature, and nothing else. What a tool reads out of
-//     files and the web is no evidence.
-//   - [Noise] is for people's eyes: the prompt as it is echoed, what a tool is called
-//     with, what files held, what the model thought, what subordinate agents say. It
+//     files and the web is not evidence.
+//   - [Noise] is only shown to people: the prompt as it is echoed, the input of a tool,
+//     the contents of files, the model's thoughts, the messages of subordinate agents. It
 //     counts for nothing.
 //
-// What is in none of them (ids, usage, durations) is in no part. A text that an agent
-// repeats, first in pieces, then whole, then as its result, comes once.
+// Anything else (ids, usage, durations) is in no part. A text that an agent repeats, first in
+// pieces, then whole, then as its result, appears once.
 //
 // # Facts
 //
-// A [Fact] is what an agent says of itself: [Began], [Ended], [Trouble], [Usage], [Call] and
-// [Refused]. Began comes before the parts of its object, the others come after them.
+// A [Fact] is what an agent reports about itself: [Began], [Ended], [Trouble], [Usage], [Call]
+// and [Refused]. Began comes before the parts of its object, the others after them.
 //
 // # What is recognised
 //
-// Objects are recognised by their shape, never by the name of a command, one by one:
-// plain lines may stand between them. An agent's object may have other text around it, be
-// an entry of a list, or take several lines if it begins with a name that the table has. A
-// log's object is a line of its own. [Known] is the table of the shapes, and [NewTable]
-// makes others. Of a name that an object has twice, the value that says worse counts.
+// Objects are recognised one by one, by their shape and never by the name of a command: there
+// may be plain lines between them. An agent's object may be surrounded by other text, be an
+// element of a list, or span several lines if it begins with a name in the table. A log's
+// object is a line of its own. [Known] is the table of the known shapes, and [NewTable] builds
+// others. If an object has a name twice, the value that reports the worse outcome counts.
 //
 // # Bounds
 //
-// A stream keeps at most 1 MiB of an object, and of a longer one the beginnings of its
-// texts; 64 calls of tools that have not ended; and 32,768 values in 64 levels of an object.
+// A stream holds at most 1 MiB of an object, and for a longer one the beginnings of its texts;
+// 64 tool calls that have not ended; and 32,768 values in 64 levels of an object.
 package carrier
 
 import (
@@ -55,7 +54,7 @@ import (
 	"time"
 )
 
-// Role says what the text of a part counts for.
+// Role is what the text of a part counts for.
 type Role byte
 
 // The roles.
@@ -68,13 +67,13 @@ const (
 
 func (r Role) String() string { return [...]string{"plain", "said", "printed", "noise"}[r] }
 
-// Part is a piece of text. The text is valid until the function returns that is given it.
+// Part is a piece of text. The text is valid until the function that receives it returns.
 type Part struct {
 	Role  Role
 	Text  []byte
 	Agent string // who it is of; empty: Plain
-	// Begins says that a message of the agent begins with this text. It may be empty: no more
-	// is known of the message.
+	// Begins means that an agent's message begins with this text. The text may be empty if no
+	// more is known of the message.
 	Begins bool
 	Source string // the unit, container or service that a log names; empty: none
 }
@@ -82,34 +81,34 @@ type Part struct {
 // Fact is one of [Began], [Ended], [Trouble], [Usage], [Call] and [Refused].
 type Fact interface{ fact() }
 
-// Began says that a turn is under way, of an agent whose format says how a turn ends: where
-// fewer are [Ended] than began, one was cut off.
+// Began means that a turn is under way, of an agent whose format marks the end of turns: if
+// fewer turns [Ended] than began, one was cut off.
 type Began struct{ Agent string }
 
-// Ended says that an agent's turn is over. A stream may have several: a command can
-// start more than one agent, and the last is how it ended.
+// Ended means that an agent's turn has ended. A stream may have several: a command can start
+// more than one agent, and the last one is its outcome.
 type Ended struct {
 	Agent  string
 	Failed bool   // it says so itself: is_error, turn.failed, a code that is not 0
 	Last   string // its last words, or what it failed of; at most 4 KiB
 }
 
-// Trouble is an error in the agent's own words, the limits of others among them. It
-// may go on all the same: Ended says whether it failed.
+// Trouble is an error in the agent's own words, including others' limits. The agent may
+// continue all the same: Ended reports whether it failed.
 type Trouble struct {
 	Agent string
 	Text  string    // at most 4 KiB
 	Until time.Time // when it is over; zero: it does not say
 }
 
-// Usage is what an agent says that it has used up; NaN: what it says is no number.
+// Usage is what an agent reports as used; NaN means that the reported value is not a number.
 type Usage struct {
 	Agent       string
 	Session     string // whose totals the numbers are; empty: they are of this report alone
 	USD, Tokens float64
-	// Process is the session of which the dollars are the total as far as one process has
-	// it; empty: they are not. Wrote and AllWrote are what the model wrote of the tokens:
-	// for this report, and for all that the dollars are of.
+	// Process is the session whose total, within one process, the dollars are; empty means
+	// they are not a total. Wrote and AllWrote are the tokens that the model wrote: for this
+	// report, and for everything that the dollars cover.
 	Process         string
 	Wrote, AllWrote float64
 }
@@ -123,7 +122,7 @@ type Call struct {
 	Silent        bool // it printed nothing, or only what its agent says of that
 }
 
-// Refused is a tool call that the agent's own permissions did not allow.
+// Refused is a tool call that the agent's own permissions denied.
 type Refused struct{ Agent, Tool, Text string }
 
 func (Began) fact()   {}
@@ -133,7 +132,7 @@ func (Usage) fact()   {}
 func (Call) fact()    {}
 func (Refused) fact() {}
 
-// SaidBytes is how much of the end of what agents say is evidence, in bytes.
+// SaidBytes is how much of the end of an agent's messages is evidence, in bytes.
 const SaidBytes = 64 << 10
 
 const (
@@ -143,7 +142,7 @@ const (
 	nested   = 3 // carriers within each other
 )
 
-// Stream opens one stream. The zero value knows what [Known] knows.
+// Stream opens one stream. The zero value uses [Known].
 type Stream struct {
 	Part  func(Part)
 	Fact  func(Fact) // may be nil
@@ -188,7 +187,7 @@ type call struct {
 	reads    bool // what it prints is no evidence
 }
 
-// Reset forgets all that came, as for a new stream.
+// Reset clears all state, as for a new stream.
 func (s *Stream) Reset() {
 	*s = Stream{
 		Part: s.Part, Fact: s.Fact, Table: s.Table, depth: s.depth, inner: s.inner,
@@ -199,7 +198,7 @@ func (s *Stream) Reset() {
 	}
 }
 
-// Write takes the next piece of the stream, cut anywhere. It never fails.
+// Write reads the next piece of the stream, cut anywhere. It never fails.
 func (s *Stream) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
@@ -221,7 +220,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Flush ends the stream: what is held of an object is read as far as it goes.
+// Flush ends the stream: an incomplete object is read as far as possible.
 func (s *Stream) Flush() {
 	if s.mode == holding {
 		s.bare = s.skim.bare(s)
@@ -236,7 +235,7 @@ func (s *Stream) Flush() {
 	}
 }
 
-// begin passes on everything before the first thing that may be an object.
+// begin passes on everything before the first possible object.
 func (s *Stream) begin(p []byte) []byte {
 	i := opening(p, s.mode == start)
 	n := i
@@ -258,9 +257,9 @@ func (s *Stream) begin(p []byte) []byte {
 	return p[n:]
 }
 
-// opening returns where the first thing begins that may be an object, with what surrounds
-// it at the beginning of its line; -1: there is none. At the end of the piece its brace may
-// be missing. Fresh says that the piece begins a line.
+// opening returns where the first possible object begins, including what surrounds it at the
+// beginning of its line, or -1 if there is none. At the end of the piece its brace may be
+// missing. fresh means that the piece begins a line.
 func opening(p []byte, fresh bool) int {
 	for i := 0; i < len(p); i++ {
 		n := bytes.IndexByte(p[i:], '{')
@@ -289,14 +288,15 @@ func opening(p []byte, fresh bool) int {
 	return listAbove(p, line, fresh)
 }
 
-// opens reports whether the text after a brace may be the rest of an object: a name is the
-// next thing, or it is not there yet.
+// opens reports whether the text after a brace may be the rest of an object: a name comes
+// next, or has not arrived yet.
 func opens(p []byte) bool {
 	p = bytes.TrimLeft(p, " \t\r")
 	return len(p) == 0 || p[0] == '"' || p[0] == '\n' || p[0] == '\x1b'
 }
 
-// listAbove is where the line before this one begins, if that has only the bracket of a list.
+// listAbove returns where the previous line begins, if that line contains only the bracket of
+// a list.
 func listAbove(p []byte, line int, fresh bool) int {
 	if line < 2 {
 		return line
@@ -308,11 +308,11 @@ func listAbove(p []byte, line int, fresh bool) int {
 	return line
 }
 
-// maxLead is how much may surround an object at the beginning of its line, in bytes.
+// maxLead is how much text may surround an object at the beginning of its line, in bytes.
 const maxLead = 256
 
-// isLead reports whether there is only white space, a byte order mark, escape sequences and
-// what stands between the entries of a list.
+// isLead reports whether p consists only of white space, a byte order mark, escape sequences
+// and the separators of a list.
 func isLead(p []byte) bool {
 	if len(p) > maxLead {
 		return false
@@ -334,13 +334,13 @@ func leads(c byte) bool {
 	return false
 }
 
-// May reports whether there may be a carrier in whole lines of output. In what there is
-// none in, there is nothing to open, unless there was one before it.
+// May reports whether whole lines of output may contain a carrier. If not, there is nothing to
+// open, unless a carrier began before them.
 func May(lines []byte) bool {
 	return len(lines) > 0 && opening(lines, true) >= 0
 }
 
-// hold takes more of what may be an object.
+// hold reads more of a possible object.
 func (s *Stream) hold(p []byte) []byte {
 	if len(s.line) == 0 && !s.mid && p[0] == '{' {
 		if i := bytes.IndexByte(p, '\n'); i >= 0 && i < maxLine { // the common case: a line, whole
@@ -384,7 +384,8 @@ func (s *Stream) hold(p []byte) []byte {
 	return p
 }
 
-// release passes on what was held and is no object, as far as no other may begin in it.
+// release passes on held text that is not an object, up to where another object may begin in
+// it.
 func (s *Stream) release(p []byte) []byte {
 	from := min(len(s.line), max(1, s.skim.open+1))
 	if s.skim.open < 0 { // nothing but what surrounds one
@@ -412,8 +413,8 @@ func (s *Stream) release(p []byte) []byte {
 	return p
 }
 
-// after takes what follows an object on its line: commas and brackets of its list, white space
-// and escape sequences count for nothing.
+// after handles the text after an object on its line: it ignores commas and brackets of the
+// object's list, white space and escape sequences.
 func (s *Stream) after(p []byte) []byte {
 	for i, c := range p {
 		ok, in := s.esc.take(c)

@@ -13,7 +13,7 @@ import (
 //go:embed known.jsonl
 var known []byte
 
-// KnownShapes are the shapes of [Known].
+// KnownShapes returns the shapes of [Known].
 var KnownShapes = sync.OnceValue(func() (shapes []Shape) {
 	for line := range bytes.Lines(known) {
 		if line[0] != '{' {
@@ -28,5 +28,5 @@ var KnownShapes = sync.OnceValue(func() (shapes []Shape) {
 	return shapes
 })
 
-// Known is the table of what is known.
+// Known returns the table of known carriers.
 var Known = sync.OnceValue(func() *Table { return NewTable(KnownShapes()...) })

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of one object.
+// Limits of one object.
 const (
 	maxDepth = 64
 	maxNodes = 1 << 15
@@ -24,7 +24,7 @@ const (
 	record
 )
 
-// node is a value of a document: where it stands, and what it is called.
+// node is a value of a document: its position and its name.
 type node struct {
 	kind        kind
 	cut         bool  // the document ended in it
@@ -33,8 +33,8 @@ type node struct {
 	child, next int32 // in nodes, 0: none
 }
 
-// document is a JSON document that may be cut off at its end. The nodes are kept
-// for the next one.
+// document is a JSON document that may be cut off at its end. The nodes are reused for the
+// next one.
 type document struct {
 	src   []byte
 	pos   int
@@ -44,7 +44,7 @@ type document struct {
 	short []int32 // where the texts end of which only the beginning is there
 }
 
-// read reads src, and says whether it is one JSON value, whole or cut off.
+// read parses src, and reports whether it is one JSON value, whole or cut off.
 func (d *document) read(src []byte) bool {
 	d.src, d.pos, d.nodes, d.cut = src, 0, d.nodes[:0], false
 	d.full = false
@@ -66,7 +66,7 @@ func (d *document) space() {
 	}
 }
 
-// value reads a value and returns its number, or none.
+// value parses a value and returns its number, or none.
 func (d *document) value(depth int) int32 {
 	if depth > maxDepth {
 		return none
@@ -110,7 +110,7 @@ func (d *document) value(depth int) int32 {
 	return i
 }
 
-// members reads what is in a list or a record, from its bracket to the other.
+// members parses the contents of a list or a record, from its opening to its closing bracket.
 func (d *document) members(of int32, closing byte, depth int) bool {
 	d.pos++
 	last, first := int32(0), true
@@ -152,7 +152,7 @@ func (d *document) members(of int32, closing byte, depth int) bool {
 	return true
 }
 
-// name reads the name of a record's member and its colon; a list's have none.
+// name parses the name of a record's member and its colon; the elements of a list have none.
 func (d *document) name(closing byte) (from, to int32, ok bool) {
 	if closing == ']' {
 		return 0, 0, true
@@ -179,7 +179,7 @@ func (d *document) name(closing byte) (from, to int32, ok bool) {
 	return from, to, true
 }
 
-// string goes behind the quote that ends a text.
+// string advances past the quote that ends a text.
 func (d *document) string() {
 	for {
 		i := bytes.IndexByte(d.src[d.pos:], '"')
@@ -199,7 +199,7 @@ func (d *document) string() {
 	}
 }
 
-// word goes behind a number, true, false or null.
+// word advances past a number, true, false or null.
 func (d *document) word() bool {
 	from := d.pos
 	for d.pos < len(d.src) {
@@ -217,7 +217,7 @@ func (d *document) word() bool {
 
 func (d *document) called(i int32) []byte { return unescaped(d.src[d.nodes[i].key:d.nodes[i].keyEnd]) }
 
-// unescaped is a text without its escapes, which names hardly ever have.
+// unescaped returns a text with its escapes decoded; names hardly ever have any.
 func unescaped(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw
@@ -225,14 +225,14 @@ func unescaped(raw []byte) []byte {
 	return appendString(nil, raw)
 }
 
-// raw is a value as it is written.
+// raw returns a value as it is written.
 func (d *document) raw(i int32) []byte { return d.src[d.nodes[i].at:d.nodes[i].end] }
 
-// none is the number of no value.
+// none is the number that stands for no value.
 const none int32 = -1
 
-// get is the value at a path below another. A name is any member's where it is *, and any
-// entry's of a list. Of several the last is it.
+// get returns the value at a path below another. The name * matches any member, and any
+// element of a list. If several values match, the last one counts.
 func (d *document) get(i int32, path []string) int32 {
 	for _, name := range path {
 		found := none
@@ -251,8 +251,8 @@ func (d *document) get(i int32, path []string) int32 {
 	return i
 }
 
-// count is how many values there are at a path, null aside, and how many of them hold. An
-// object may have a name twice.
+// count returns how many values other than null there are at a path, and for how many of them
+// holds returns true. An object may have a name twice.
 func (d *document) count(i int32, path []string, holds func(raw []byte) bool) (all, held int) {
 	if len(path) == 0 {
 		if d.nodes[i].kind == null {
@@ -275,7 +275,7 @@ func (d *document) count(i int32, path []string, holds func(raw []byte) bool) (a
 	return all, held
 }
 
-// appendString appends a text's bytes, without its escapes.
+// appendString appends a text with its escapes decoded.
 func appendString(to, raw []byte) []byte {
 	for {
 		i := bytes.IndexByte(raw, '\\')
@@ -303,8 +303,8 @@ func appendString(to, raw []byte) []byte {
 	}
 }
 
-// escaped is the character that \u and the like begin, and how many bytes it took; 0:
-// it is cut off.
+// escaped returns the character for an escape that begins with \u, and the number of bytes
+// read; 0 means that it is cut off.
 func escaped(raw []byte) (rune, int) {
 	r, ok := hex(raw)
 	if !ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// object reads an object, and says whether it is a carrier. Where it may be cut, what
-// there is of it is read.
+// object parses an object, and reports whether it is a carrier. If it may be cut off, the
+// available part is read.
 func (s *Stream) object(src []byte, cut bool) bool {
 	s.doc.short = s.skim.short
 	if len(s.doc.short) == 0 {
@@ -23,7 +23,8 @@ func (s *Stream) object(src []byte, cut bool) bool {
 	return known
 }
 
-// read is object for one without escape sequences, and says also whether it is JSON at all.
+// read is object for text without escape sequences; it also reports whether the text is JSON
+// at all.
 func (s *Stream) read(src []byte, cut bool) (known, isJSON bool) {
 	d := &s.doc
 	if !d.read(src) || d.cut && !d.full && !cut || d.nodes[0].kind != record {
@@ -38,7 +39,7 @@ func (s *Stream) read(src []byte, cut bool) (known, isJSON bool) {
 	return false, true
 }
 
-// open reads an object; false: its shape is not known.
+// open handles an object; it returns false if its shape is unknown.
 func (s *Stream) open(i int32) bool {
 	d := &s.doc
 	shape := s.table().of(d, i, s.seen)
@@ -79,7 +80,7 @@ func (s *Stream) entry(of *shape, i int32) {
 	}
 }
 
-// parts gives what the entry carries.
+// parts emits the entry's parts.
 func (s *Stream) parts(r *reading, i int32) {
 	if r.Ends {
 		s.finish()
@@ -116,7 +117,7 @@ func (s *Stream) parts(r *reading, i int32) {
 	}
 }
 
-// unfinished cuts off the last line of a text that was cut.
+// unfinished splits off the last line of a text that was cut.
 func unfinished(text []byte, cut bool) (whole, rest []byte) {
 	if !cut {
 		return text, nil
@@ -125,7 +126,7 @@ func unfinished(text []byte, cut bool) (whole, rest []byte) {
 	return text[:n], text[n:]
 }
 
-// log reads the text of a log's line, which may be a carrier itself.
+// log handles the text of a log's line, which may itself be a carrier.
 func (s *Stream) log(r *reading, text []byte, i int32) {
 	if r.Line && !bytes.HasSuffix(text, []byte("\n")) {
 		text = append(text, '\n')
@@ -143,7 +144,7 @@ func (s *Stream) log(r *reading, text []byte, i int32) {
 	_, _ = s.inner.Write(text)
 }
 
-// call begins or ends the call of a tool.
+// call starts or ends a tool call.
 func (s *Stream) call(r *reading, i int32) {
 	c := call{id: s.word(r.id, i), name: s.called(r.name, i)}
 	at := r.input.find(&s.doc, i)
@@ -182,7 +183,7 @@ func (s *Stream) call(r *reading, i int32) {
 	})
 }
 
-// forget takes the call with an id from those that have not ended.
+// forget removes the call with an id from those that have not ended, and returns it.
 func (s *Stream) forget(id string) *call {
 	for i := range s.calls {
 		if c := s.calls[i]; id != "" && c.id == id {
@@ -193,7 +194,8 @@ func (s *Stream) forget(id string) *call {
 	return nil
 }
 
-// What the input of a tool that runs something names, and of one that only brings what stands somewhere, or what another agent thinks.
+// The input names of a tool that runs something, and of one that only fetches existing content
+// or another agent's thoughts.
 var (
 	runs   = []path{{"command"}, {"cmd"}, {"script"}, {"code"}}
 	places = []path{
@@ -214,14 +216,14 @@ var (
 	}
 )
 
-// reads reports whether what the tool prints is what stands somewhere.
+// reads reports whether the tool prints existing content.
 func (s *Stream) reads(input int32) bool { return !s.has(input, runs) && s.has(input, places) }
 
 func (s *Stream) has(input int32, names []path) bool {
 	return s.doc.nodes[input].kind == record && (paths{of: names}).find(&s.doc, input) != none
 }
 
-// shown is a call as people see it: the tool, and the first text it is called with.
+// shown formats a call for people: the tool, and the first text of its input.
 func (s *Stream) shown(name string, input int32) []byte {
 	d := &s.doc
 	out := append(s.text[:0], name...)
@@ -240,7 +242,7 @@ func (s *Stream) shown(name string, input int32) []byte {
 	return out[:min(len(out), maxWords)]
 }
 
-// called is the name of a tool: a text, or what the record is called that stands there.
+// called returns the name of a tool: a text, or the member name of the record at that path.
 func (s *Stream) called(p paths, i int32) string {
 	at := p.find(&s.doc, i)
 	if at != none && s.doc.nodes[at].kind == record {
@@ -249,7 +251,7 @@ func (s *Stream) called(p paths, i int32) string {
 	return s.word(p, i)
 }
 
-// turnBegan tells that a turn is under way: once, or again where another one starts.
+// turnBegan reports that a turn is under way: once, or again if another one starts.
 func (s *Stream) turnBegan(agent string, starts bool) {
 	if (s.begun == 0 || starts) && agent != "" {
 		s.begun++
@@ -263,7 +265,7 @@ func (s *Stream) tell(f Fact) {
 	}
 }
 
-// facts tells what the agent says of itself.
+// facts emits what the agent reports about itself.
 func (s *Stream) facts(r *reading, i int32) {
 	if s.agent == "" {
 		return
@@ -304,8 +306,8 @@ func (s *Stream) facts(r *reading, i int32) {
 	}
 }
 
-// texts is the text at the paths, valid until the next is asked for; nil: there is
-// none. It is cut off where the document is.
+// texts returns the text at the paths, valid until the next call; nil means there is none. cut
+// is set if the document cuts it off.
 func (s *Stream) texts(p paths, i int32) (all []byte, cut bool) {
 	d := &s.doc
 	out, found := s.text[:0], false
@@ -328,8 +330,8 @@ func (s *Stream) texts(p paths, i int32) (all []byte, cut bool) {
 	return out, cut
 }
 
-// appendText appends the text of a value: of a list, that of its entries, or of the
-// bytes that it lists.
+// appendText appends the text of a value: for a list, the texts of its elements, or the bytes
+// that it lists.
 func (s *Stream) appendText(out []byte, i int32, cut bool) ([]byte, bool) {
 	d := &s.doc
 	switch d.nodes[i].kind {
@@ -359,7 +361,7 @@ func (s *Stream) appendText(out []byte, i int32, cut bool) ([]byte, bool) {
 	return out, cut
 }
 
-// word is a short text.
+// word returns a short text.
 func (s *Stream) word(p paths, i int32) string {
 	if p.of == nil {
 		return ""
@@ -371,7 +373,7 @@ func (s *Stream) word(p paths, i int32) string {
 	return string(out[:min(len(out), maxWords)])
 }
 
-// number is the sum of what stands at the paths; NaN: that is no number.
+// number returns the sum of the values at the paths, or NaN if one is not a number.
 func (s *Stream) number(p paths, i int32) (sum float64, found bool) {
 	for _, one := range p.of {
 		n, ok := s.sum(one, i)
@@ -405,8 +407,8 @@ func (s *Stream) sum(p path, i int32) (sum float64, found bool) {
 	return sum, found
 }
 
-// moment is a time in seconds or milliseconds since 1970; zero: none that anybody
-// waits for.
+// moment converts seconds or milliseconds since 1970 to a time; zero means that it is no time
+// worth waiting for.
 func moment(n float64) time.Time {
 	if n > 1e11 {
 		n /= 1000

@@ -7,42 +7,44 @@ import (
 	"strings"
 )
 
-// Shape says how objects of one kind look and what they carry: a row of a [Table].
+// Shape describes what objects of one kind look like and what they carry: a row of a [Table].
 type Shape struct {
-	// Agent is who prints such objects; empty: they are lines of a log, whose text is
-	// read as if it had been printed without them.
+	// Agent is the agent that prints such objects; empty means that they are lines of a log,
+	// whose text is read as if it had been printed without them.
 	Agent string `yaml:"-" json:"agent,omitempty"`
 	When  Match  `yaml:"when,required" json:"when" doc:"What must be at paths of an object: a text, several with | between them, one that ends in * for how it begins, \"*\" for anything, \"-\" for nothing, \"!TEXT\" for anything but that."`
-	// Follows says that the shape is the agent's only where another object of its came
-	// before: it has nothing that would tell it from objects of others.
+	// Follows means that the shape counts as the agent's only after another object of that
+	// agent: nothing else distinguishes it from others' objects.
 	Follows bool `yaml:"follows" json:"follows,omitempty" doc:"It is the agent's only where another object of its came before."`
-	// Begins are names, with | between them, that an object on several lines may begin with,
-	// beside those that the rest of the shape names.
+	// Begins lists names, separated by |, with which an object on several lines may begin, in
+	// addition to those that the rest of the shape names.
 	Begins string `yaml:"begins" json:"begins,omitempty" doc:"For an object on several lines: names that it may begin with, with | between them, beside those that the shape has anyway."`
-	// Opens says that such an object shows a turn under way. One with words of the agent does
-	// so anyway. It counts only for an agent whose shapes say how a turn ends.
+	// Opens means that such an object shows that a turn is under way. One with words of the
+	// agent does so anyway. It counts only for an agent whose shapes mark the end of turns.
 	Opens bool `yaml:"opens" json:"opens,omitempty" doc:"It shows that a turn is under way, as the agent's words do anyway: if nothing with turn follows, the turn was cut off."`
-	// Starts says that such an object is the first of a turn, and comes once in it. It opens
-	// the turn as well.
+	// Starts means that such an object is the first of a turn and occurs once in it. It also
+	// opens the turn.
 	Starts bool `yaml:"starts" json:"starts,omitempty" doc:"It is the first object of a turn, and comes once in it: as many turns have to end as start, else one was cut off."`
-	// Each is the path of a list whose entries are read; empty: the object itself is.
+	// Each is the path of a list whose entries are read; empty means that the object itself is
+	// read.
 	Each string `yaml:"each" json:"each,omitempty" doc:"The path of a list whose entries are read in place of the object."`
-	// Silent are the lines of which alone the output of a tool consists that printed nothing.
+	// Silent lists the lines that tools print when they have no output. If they are all of a
+	// tool's output, the tool printed nothing.
 	Silent []string `yaml:"silent" json:"silent,omitempty" doc:"The lines of which alone the output of a tool consists that printed nothing, whatever the shape is; * stands for any text."`
-	// Read says what is read. The first that matches an entry is used.
+	// Read lists what to read. The first one that matches an entry is used.
 	Read []Reading `yaml:"read" json:"read,omitempty" doc:"What is taken out of it; the first entry whose own when matches counts. Without any, the object counts for nothing."`
 }
 
-// Match says what must be at paths of an object. A path is names with dots between
-// them, * for any one name. What must be there is a text; several with | between them,
-// one of which must be; * for anything; - for nothing or null; one that ends in * is how the
-// text begins; and !TEXT is anything else. Where an object has a name twice, one of the values
-// is enough, and all have to be so for a turn that is done.
+// Match holds the required values at paths of an object. A path consists of names separated by
+// dots; * stands for any one name. A required value is a text; several texts separated by |,
+// one of which must match; * for anything; - for nothing or null; a text that ends in * for a
+// prefix; and !TEXT for anything else. If an object has a name twice, one matching value is
+// enough, except that for a turn that is done all must match.
 type Match map[string]string
 
-// Reading says what to take out of an object that matches. All but the first and the
-// flags are paths, where . is the entry itself; several with | between them are tried in turn, and joined with
-// spaces where they have & between them.
+// Reading describes what to read from a matching object. All fields except the first and the
+// flags are paths, where . is the entry itself; several paths separated by | are tried in
+// turn, and texts at paths separated by & are joined with spaces.
 type Reading struct {
 	When Match `yaml:"when" json:"when,omitempty" doc:"As for the object."`
 
@@ -53,8 +55,8 @@ type Reading struct {
 	Piece   bool   `yaml:"piece" json:"piece,omitempty" doc:"The words go on with the next piece."`
 	Ends    bool   `yaml:"ends" json:"ends,omitempty" doc:"The pieces end here."`
 
-	// A tool call. It is complete where there is an Output, which names the call by
-	// its ID or has all the rest beside it.
+	// A tool call. It is complete if there is an Output, which names the call by its ID or has
+	// all the other members with it.
 	ID     string `yaml:"id" json:"id,omitempty" doc:"The id of a tool call, by which its output is found."`
 	Name   string `yaml:"name" json:"name,omitempty" doc:"The tool that is called."`
 	Input  string `yaml:"input" json:"input,omitempty" doc:"What it is called with."`
@@ -66,31 +68,31 @@ type Reading struct {
 	Trouble string `yaml:"trouble" json:"trouble,omitempty" doc:"What the agent says is wrong, for wait_on and stop_on."`
 	Until   string `yaml:"until" json:"until,omitempty" doc:"Until when that is so, in seconds since 1970."`
 	Refused string `yaml:"refused" json:"refused,omitempty" doc:"The tool that the agent's permissions refused."`
-	// Session is whose totals USD and Tokens are, of this object and those behind it that
-	// name none; empty: they are of the object alone.
+	// Session is the session whose totals USD and Tokens are, in this object and in later ones
+	// that name none; empty means they are those of the object alone.
 	Session string `yaml:"session" json:"session,omitempty" doc:"The session whose totals usd and tokens are, here and in later objects; without any they are what the object adds."`
 	USD     string `yaml:"usd" json:"usd,omitempty" doc:"What it cost, in US dollars."`
 	Tokens  string `yaml:"tokens" json:"tokens,omitempty" doc:"The tokens it took; all that are added up, with & between them."`
-	// Process is the session that USD is the total of as far as one process has it; Wrote
-	// and AllWrote, by which processes are told apart, are of the tokens what the model
-	// wrote for this report, and for all that USD is of.
+	// Process is the session whose total, within one process, USD is. Wrote and AllWrote
+	// distinguish processes: they are the tokens that the model wrote for this report, and for
+	// everything that USD covers.
 	Process  string `yaml:"process" json:"process,omitempty" doc:"The session of which usd is the total within one process; needs wrote and all_wrote."`
 	Wrote    string `yaml:"wrote" json:"wrote,omitempty" doc:"The tokens that the model wrote for this report."`
 	AllWrote string `yaml:"all_wrote" json:"all_wrote,omitempty" doc:"The tokens that the model wrote for all that usd is of."`
 	Source   string `yaml:"-" json:"source,omitempty"` // where a log's text comes from
 }
 
-// Turn is how a turn ended; empty: it goes on.
+// Turn is how a turn ended; empty means it continues.
 type Turn string
 
-// The ways to end.
+// The ways in which a turn can end.
 const (
 	Goes   Turn = ""
 	Done   Turn = "done"
 	Failed Turn = "failed"
 )
 
-// UnmarshalText reads one of the two.
+// UnmarshalText parses one of the two.
 func (t *Turn) UnmarshalText(b []byte) error {
 	if *t = Turn(b); *t != Done && *t != Failed {
 		return fmt.Errorf("%q is not how a turn ends; use done or failed", b)
@@ -98,7 +100,7 @@ func (t *Turn) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Wrong says why no object could be of the shape; empty: some could.
+// Wrong returns why no object could have the shape; empty means that some could.
 func (s Shape) Wrong() string {
 	for p, want := range s.When {
 		if want != "-" && p != "" && !strings.ContainsAny(p[:1], "*.") {
@@ -108,13 +110,12 @@ func (s Shape) Wrong() string {
 	return "when names nothing that must be there; name a key of the object, as in {type: message}"
 }
 
-// Table is what is known of carriers, made ready for use. It is never changed, so
-// streams can share it.
+// Table holds known carriers in compiled form. It is immutable, so streams can share it.
 type Table struct {
 	typed map[string][]*shape // by the value of type
 	named map[string][]*shape // of no one type: by a name that the object must have
 	names map[string]bool     // with which an agent's object on several lines may begin
-	// silent are lines of tools that printed nothing.
+	// silent lists the lines that tools print when they have no output.
 	silent []string
 }
 
@@ -148,7 +149,7 @@ type (
 	}
 )
 
-// NewTable makes a table of shapes; the first that matches an object reads it.
+// NewTable compiles a table of shapes; the first shape that matches an object reads it.
 func NewTable(shapes ...Shape) *Table {
 	t := &Table{typed: map[string][]*shape{}, named: map[string][]*shape{}, names: map[string]bool{}}
 	ends := map[string]bool{}
@@ -180,7 +181,7 @@ func NewTable(shapes ...Shape) *Table {
 	return t
 }
 
-// name notes the names that an object of a shape may begin with.
+// name records the names with which an object of a shape may begin.
 func (t *Table) name(s *shape) {
 	for one := range strings.FieldsFuncSeq(s.Begins, func(r rune) bool { return r == '|' }) {
 		t.names[one] = true
@@ -208,8 +209,8 @@ func (t *Table) name(s *shape) {
 	}
 }
 
-// rarest is a name that all objects of a shape have, the longest there is, since most
-// objects of others should lack it.
+// rarest returns a name that all objects of a shape have: the longest, since most other
+// objects should lack it.
 func rarest(m match) (name string) {
 	for _, c := range m {
 		if len(c.path) == 0 {
@@ -268,7 +269,7 @@ func newReading(r Reading) reading {
 
 func (m match) holds(d *document, i int32) bool { return m.hold(d, i, false) }
 
-// hold reports whether an object matches; with all, every value that a name has twice.
+// hold reports whether an object matches; with all, every value of a repeated name must match.
 func (m match) hold(d *document, i int32, all bool) bool {
 	for _, c := range m {
 		if !c.holds(d, i, all) {
@@ -287,12 +288,12 @@ func (c condition) holds(d *document, i int32, all bool) bool {
 	return held > 0 && (!all || held == there)
 }
 
-// is reports whether a value is what the condition wants.
+// is reports whether a value satisfies the condition.
 func (c condition) is(raw []byte) bool {
 	return c.not != isOneOf(c.want, unescaped(raw))
 }
 
-// isOneOf reports whether the text is one of those that are wanted, where * stands for any text.
+// isOneOf reports whether the text is one of the wanted texts, where * matches any text.
 func isOneOf(wanted []string, text []byte) bool {
 	return slices.ContainsFunc(wanted, func(want string) bool {
 		begin, end, ok := strings.Cut(want, "*")
@@ -301,7 +302,7 @@ func isOneOf(wanted []string, text []byte) bool {
 	})
 }
 
-// isSilent reports whether the output is that of a tool which printed nothing.
+// isSilent reports whether the output is that of a tool that printed nothing.
 func (t *Table) isSilent(output []byte) bool {
 	for line := range bytes.Lines(output) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && !isOneOf(t.silent, line) {
@@ -311,8 +312,8 @@ func (t *Table) isSilent(output []byte) bool {
 	return true
 }
 
-// of is the shape of an object in a stream in which an agent was seen before; nil:
-// nobody knows it. Those that name a type come before those that do not.
+// of returns the shape of an object in a stream in which an agent was seen before, or nil if
+// it is unknown. Shapes that name a type take precedence over those that do not.
 func (t *Table) of(d *document, i int32, seen string) *shape {
 	known := func(s *shape) bool { return s.when.holds(d, i) && (!s.Follows || s.Agent == seen) }
 	for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
@@ -335,7 +336,7 @@ func (t *Table) of(d *document, i int32, seen string) *shape {
 	return found
 }
 
-// find is the first value that there is at one of the paths.
+// find returns the first existing value at one of the paths.
 func (p paths) find(d *document, i int32) int32 {
 	for _, one := range p.of {
 		if at := d.get(i, one); at != none && d.nodes[at].kind != null {

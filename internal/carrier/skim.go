@@ -6,8 +6,8 @@ import (
 	"github.com/looprun/looprun/internal/escape"
 )
 
-// skim follows what may be an object to its end, whatever lines it takes. It knows just so
-// much of JSON as finds the end, or that there is none; [document] reads it.
+// skim follows a possible object to its end, across lines. It knows just enough JSON to find
+// the end, or to see that there is none; [document] parses it.
 type skim struct {
 	open  int // where its brace is in what is held; -1: it has not come
 	depth int
@@ -24,7 +24,7 @@ type skim struct {
 	short []int32 // where the texts end that were shortened, counted from the brace
 }
 
-// ending says what became of what is held.
+// ending is the outcome for the text held.
 type ending byte
 
 const (
@@ -37,13 +37,13 @@ const (
 // spare is the room, within maxLine, for what comes after the texts of a long object.
 const spare = 128 << 10
 
-// shortText is how much is kept of each text where there is little room.
+// shortText is how much of each text is kept when there is little room, in bytes.
 const shortText = 256
 
-// bare reports whether the object is at the beginning of a line and does not take several.
+// bare reports whether the object is at the beginning of a line and on a single line.
 func (k *skim) bare(s *Stream) bool { return k.open == 0 && k.lines == 0 && !s.mid }
 
-// follow holds as much of p as belongs to what may be an object.
+// follow holds the part of p that belongs to a possible object.
 func (s *Stream) follow(p []byte) (n int, end ending) {
 	k := &s.skim
 	for n < len(p) {
@@ -83,7 +83,7 @@ func (s *Stream) follow(p []byte) (n int, end ending) {
 	return n, more
 }
 
-// followLead takes what comes before the brace.
+// followLead reads the text before the brace.
 func (s *Stream) followLead(c byte) bool {
 	k := &s.skim
 	switch {
@@ -97,7 +97,7 @@ func (s *Stream) followLead(c byte) bool {
 	return leads(c) && len(s.line) < maxLead
 }
 
-// take takes a character that is in no text; at is where it will be held.
+// take reads a character outside of texts; at is where it will be held.
 func (k *skim) take(c byte, at int) bool {
 	fresh := k.first == [2]int{}
 	wasWord := k.word
@@ -126,8 +126,8 @@ func (k *skim) take(c byte, at int) bool {
 	return ok
 }
 
-// followText takes more of a text, from n on. Of a long object only the beginnings of its texts
-// are kept.
+// followText reads more of a text, from n on. For a long object it keeps only the beginnings
+// of texts.
 func (s *Stream) followText(p []byte, n int) (int, bool) {
 	k := &s.skim
 	for n < len(p) && k.text {
@@ -173,12 +173,12 @@ func (s *Stream) followText(p []byte, n int) (int, bool) {
 	return n, true
 }
 
-// named reports whether the object begins with a name that an agent's object may have.
+// named reports whether the object begins with a name that an agent's object may begin with.
 func (s *Stream) named() bool {
 	return s.table().names[string(s.line[s.skim.first[0]:s.skim.first[1]])]
 }
 
-// shortens reports whether the object, of which this is the beginning, is an agent's.
+// shortens reports whether the object, of which only the beginning is held, is an agent's.
 func (s *Stream) shortens() bool {
 	k := &s.skim
 	if k.first[1] == 0 || k.open < 0 {
@@ -192,18 +192,18 @@ func (s *Stream) shortens() bool {
 	return d.read(s.line[k.open:]) && s.table().of(d, 0, s.seen) != nil
 }
 
-// colours follow the escape sequences that may come between the values of an object: ESC [
-// and what belongs to it.
+// colours tracks the escape sequences that may occur between the values of an object: ESC [
+// and the rest of the sequence.
 type colours struct{ escape.Scanner }
 
-// take takes a character and reports whether it may come there, and whether it is part of a
+// take reads a character and reports whether it is allowed there, and whether it is part of a
 // sequence.
 func (c *colours) take(b byte) (ok, in bool) {
 	step := c.Take(b)
 	return step != escape.Broken && (step == escape.Text || c.Kind() == escape.Control || b == '\x1b'), step != escape.Text
 }
 
-// withoutEscapes is an object without the escape sequences between its values.
+// withoutEscapes returns an object without the escape sequences between its values.
 func withoutEscapes(src []byte) []byte {
 	if bytes.IndexByte(src, '\x1b') < 0 {
 		return src

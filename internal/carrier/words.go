@@ -6,10 +6,11 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// longestPiece is how much of a line that comes in pieces is kept until it is whole.
+// longestPiece is how much of a line that arrives in pieces is kept until it is whole, in
+// bytes.
 const longestPiece = 64 << 10
 
-// words is what an agent has said, as far as it is needed to say nothing twice.
+// words records what an agent has said, as far as needed to emit nothing twice.
 type words struct {
 	open    bool   // pieces have begun that go on
 	begins  bool   // the next words begin a message
@@ -23,7 +24,7 @@ type words struct {
 	recent  []byte // the beginning of the last text
 }
 
-// out gives a part of whole lines.
+// out emits a part that consists of whole lines.
 func (s *Stream) out(r Role, text []byte) {
 	if len(text) == 0 {
 		return
@@ -33,13 +34,13 @@ func (s *Stream) out(r Role, text []byte) {
 	s.Part(Part{Role: r, Text: text, Agent: s.agent, Source: s.source, Begins: begins})
 }
 
-// lost says that the message that was said has a rest which nobody knows.
+// lost reports that the last message has a rest that is unknown.
 func (s *Stream) lost() {
 	s.words.begins = false
 	s.Part(Part{Role: Said, Agent: s.agent, Source: s.source, Begins: true})
 }
 
-// ended gives text, which may lack its last line end.
+// ended emits text, adding the last line end if it is missing.
 func (s *Stream) ended(r Role, text []byte) {
 	if len(text) > 0 && text[len(text)-1] != '\n' {
 		text = append(text, '\n')
@@ -47,14 +48,14 @@ func (s *Stream) ended(r Role, text []byte) {
 	s.out(r, text)
 }
 
-// plain gives what is no carrier.
+// plain emits text that is not a carrier.
 func (s *Stream) plain(text []byte) {
 	if len(text) > 0 {
 		s.Part(Part{Role: Plain, Text: text, Source: s.source})
 	}
 }
 
-// goOn says a piece: its whole lines now, the rest when it is whole too.
+// goOn emits the whole lines of a piece now, and the rest once it is whole too.
 func (s *Stream) goOn(text []byte) {
 	w := &s.words
 	if !w.open {
@@ -72,8 +73,8 @@ func (s *Stream) goOn(text []byte) {
 	w.line = append(w.line[:0], w.line[n:]...)
 }
 
-// finish says the rest of the pieces. Nothing else than the agent's word that they
-// end may call it, or the line of which this is the beginning may say the opposite.
+// finish emits the remaining pieces. It may be called only when the agent reports that they
+// end; otherwise the line of which this is the beginning could still mean the opposite.
 func (s *Stream) finish() {
 	w := &s.words
 	if !w.open {
@@ -85,7 +86,7 @@ func (s *Stream) finish() {
 	w.next++
 }
 
-// leave drops what never became a whole line.
+// leave drops an unfinished line.
 func (s *Stream) leave() {
 	if len(s.words.line) > 0 {
 		s.lost()
@@ -94,7 +95,7 @@ func (s *Stream) leave() {
 	s.words.line, s.words.open = s.words.line[:0], false
 }
 
-// say says a whole text, unless it came in pieces already.
+// say emits a whole text, unless it already came in pieces.
 func (s *Stream) say(r Role, text []byte) {
 	w := &s.words
 	sum := xxhash.Sum64(text)
@@ -121,7 +122,7 @@ func (s *Stream) say(r Role, text []byte) {
 	}
 }
 
-// conclude says the last text of a turn, which mostly repeats what was said.
+// conclude emits the last text of a turn, which mostly repeats an earlier one.
 func (s *Stream) conclude(r Role, text []byte) {
 	s.leave()
 	w := &s.words

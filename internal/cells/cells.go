@@ -1,6 +1,6 @@
-// Package cells counts the columns that text takes on a terminal, and cuts, pads
-// and wraps it by them. The text is one that is safe to show (see termsafe): without
-// control characters.
+// Package cells counts the columns that text takes on a terminal, and cuts, pads and wraps it
+// by columns. The text must be safe to show (see termsafe), that is, without control
+// characters.
 package cells
 
 import (
@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Width is how many columns the text takes.
+// Width returns how many columns the text takes.
 func Width(s string) int {
 	n := 0
 	for s != "" {
@@ -21,9 +21,9 @@ func Width(s string) int {
 	return n
 }
 
-// next is the first character as a reader sees it, in bytes, and how many columns it
-// takes. An emoji may be several code points: ⚠️ (with U+FE0F, drawn as a picture),
-// 👍🏽 (with a skin tone), 👩‍🚀 (joined by U+200D), 🇩🇪 (two letters). It takes two.
+// next returns the size in bytes and the number of columns of the first character as a reader
+// sees it. An emoji may be several code points: ⚠️ (with U+FE0F, drawn as a picture), 👍🏽 (with
+// a skin tone), 👩‍🚀 (joined by U+200D), 🇩🇪 (two letters). It takes two columns.
 func next(s string) (size, columns int) {
 	if s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
 		return 1, 1
@@ -51,8 +51,8 @@ func next(s string) (size, columns int) {
 
 func isFlagLetter(r rune) bool { return '\U0001f1e6' <= r && r <= '\U0001f1ff' }
 
-// Rune is how many columns a character of one code point takes: two when Unicode calls it wide, none when it is drawn over
-// the one before.
+// Rune returns how many columns a character of one code point takes: two if Unicode calls it
+// wide, none if it is drawn over the previous one.
 func Rune(r rune) int {
 	switch {
 	case r < 0x300: // below the first that combines
@@ -67,8 +67,8 @@ func Rune(r rune) int {
 	return 1
 }
 
-// Cut is as much of the text as n columns hold, with … at its end where some is
-// left out. Zero or less holds nothing.
+// Cut returns as much of the text as fits in n columns, with … at its end if some is cut off.
+// If n is zero or less, nothing fits.
 func Cut(s string, n int) string {
 	if n <= 0 {
 		return ""
@@ -87,13 +87,13 @@ func Cut(s string, n int) string {
 	return s
 }
 
-// Pad adds blanks up to n columns.
+// Pad appends blanks up to n columns.
 func Pad(s string, n int) string {
 	return s + strings.Repeat(" ", max(0, n-Width(s)))
 }
 
-// Wrap breaks a line between words, and within words that are too long. Lines
-// after the first begin with the indent. A tab becomes four blanks.
+// Wrap breaks a line between words, and within words that are too long. Lines after the first
+// begin with the indent. A tab becomes four blanks.
 func Wrap(s string, n int, indent string) []string {
 	rest := []rune(strings.ReplaceAll(s, "\t", "    "))
 	if Width(indent) > n/2 {
@@ -113,7 +113,7 @@ func Wrap(s string, n int, indent string) []string {
 	}
 }
 
-// fit is how many characters go on a line; it is at least one if there is one.
+// fit returns how many characters fit on a line; it is at least one if there are any.
 func fit(s []rune, n int) int {
 	used, word, blank := 0, false, 0
 	for i, r := range s {

@@ -1,9 +1,9 @@
-// Package checkpoint keeps the work tree as it is after each iteration: as commits on
-// refs/looprun/ID, made with an index of their own. No branch, no stash and no index of
-// the user's is touched, nothing is merged, and no hook is run.
+// Package checkpoint saves the work tree after each iteration, as commits on refs/looprun/ID,
+// made with a separate index. It touches no branch, stash or index of the user's, merges
+// nothing, and runs no hook.
 //
-// A checkpoint has every file that git would take in with `git add --all`: ignored files
-// are neither kept nor brought back.
+// A checkpoint contains every file that `git add --all` would add: ignored files are neither
+// saved nor restored.
 package checkpoint
 
 import (
@@ -23,13 +23,13 @@ import (
 // Limit is how long one checkpoint may take.
 const Limit = 2 * time.Minute
 
-// refPrefix is where the checkpoints of runs are.
+// refPrefix is the prefix of the refs of runs.
 const refPrefix = "refs/looprun/"
 
-// Ref is the ref of a run, which has the form of an id of looprun's own.
+// Ref returns the ref of a run. runID must have the form of looprun's own ids.
 func Ref(runID string) string { return refPrefix + runID }
 
-// Keeper makes the checkpoints of one run.
+// Keeper saves and restores the checkpoints of one run.
 type Keeper struct {
 	top, ref string
 	id       string
@@ -39,8 +39,9 @@ type Keeper struct {
 	head     string // the user's commit that was seen last
 }
 
-// Open prepares the checkpoints of the run with that id, whose files lie in runDir and which
-// the caller has locked, for the git work tree that dir belongs to. It is an error where there is none.
+// Open prepares the checkpoints of the run with that id, whose files are in runDir and which
+// the caller has locked, for the git work tree that dir belongs to. It returns an error if
+// there is no work tree.
 func Open(ctx context.Context, dir, runDir, id string) (*Keeper, error) {
 	top, err := Top(ctx, dir)
 	if err != nil {
@@ -53,8 +54,8 @@ func Open(ctx context.Context, dir, runDir, id string) (*Keeper, error) {
 	return &Keeper{top: top, id: id, ref: Ref(id), index: filepath.Join(runDir, "checkpoint.index"), lock: lock}, nil
 }
 
-// Unlock removes the lock that a git which was killed has left on the checkpoints of a run.
-// Whoever calls it has the run, so that no other git of looprun's is at it.
+// Unlock removes the lock that a killed git left on the checkpoints of a run. The caller must
+// hold the run, so that no other git of looprun's is using them.
 func Unlock(ctx context.Context, dir, runID string) error {
 	name, err := gitPath(ctx, dir, Ref(runID)+".lock")
 	if err != nil {
@@ -66,7 +67,7 @@ func Unlock(ctx context.Context, dir, runID string) error {
 	return nil
 }
 
-// gitPath is where git keeps a file of the repository.
+// gitPath returns where git keeps a file of the repository.
 func gitPath(ctx context.Context, dir, name string) (string, error) {
 	name, err := git.Run(ctx, dir, nil, "rev-parse", "--git-path", name)
 	if err == nil && !filepath.IsAbs(name) {
@@ -75,7 +76,7 @@ func gitPath(ctx context.Context, dir, name string) (string, error) {
 	return name, err
 }
 
-// Top is the top of the git work tree that a folder belongs to.
+// Top returns the top of the git work tree that a folder belongs to.
 func Top(ctx context.Context, dir string) (string, error) {
 	top, err := git.Run(ctx, dir, nil, "rev-parse", "--show-toplevel")
 	if err != nil {
@@ -84,12 +85,12 @@ func Top(ctx context.Context, dir string) (string, error) {
 	return filepath.FromSlash(top), nil
 }
 
-// Save makes a checkpoint of the files as they are, and returns its commit. Where nothing
-// has changed since the last one, it is that one.
+// Save makes a checkpoint of the current files, and returns its commit. If nothing has changed
+// since the last checkpoint, it returns that one.
 func (k *Keeper) Save(ctx context.Context, message string) (commit string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
-	// The caller has the run: a lock belongs to a git that was killed.
+	// The caller holds the run, so a lock must be that of a killed git.
 	_ = os.Remove(k.index + ".lock")
 	_ = os.Remove(k.lock)
 	tree, err := k.add(ctx)
@@ -130,7 +131,7 @@ func (k *Keeper) Save(ctx context.Context, message string) (commit string, err e
 	return commit, nil
 }
 
-// add takes all files into the index and returns the tree.
+// add adds all files to the index and returns the tree.
 func (k *Keeper) add(ctx context.Context) (string, error) {
 	if _, err := os.Stat(k.index); errors.Is(err, fs.ErrNotExist) {
 		if err := k.begin(ctx); err != nil {
@@ -146,8 +147,8 @@ func (k *Keeper) add(ctx context.Context) (string, error) {
 
 func (k *Keeper) env() []string { return []string{"GIT_INDEX_FILE=" + k.index} }
 
-// begin makes the index. The user's, as far as there is one, says which files were read
-// already.
+// begin creates the index. It starts from the user's index, if there is one, so that git knows
+// which files it has already read.
 func (k *Keeper) begin(ctx context.Context) error {
 	name, err := gitPath(ctx, k.top, "index")
 	if err != nil {
@@ -169,8 +170,8 @@ func (k *Keeper) begin(ctx context.Context) error {
 	return errors.Join(err, to.Close())
 }
 
-// commit makes the commit behind the last checkpoint, and behind the user's commit where
-// there is a new one.
+// commit creates the commit on top of the last checkpoint, and also on top of the user's
+// commit if there is a new one.
 func (k *Keeper) commit(ctx context.Context, tree, last, head, message string) (string, error) {
 	args := []string{"commit-tree", tree, "-m", fmt.Sprintf("%s of run %s", message, k.id)}
 	if last != "" {
@@ -191,7 +192,7 @@ func Ancestor(ctx context.Context, dir, older, newer string) bool {
 	return err == nil
 }
 
-// commitOf is the commit that a name stands for; empty where there is none.
+// commitOf returns the commit that a name refers to; empty if there is none.
 func commitOf(ctx context.Context, dir, name string) (string, error) {
 	commit, err := git.Run(ctx, dir, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if git.ExitCode(err) == 1 {
@@ -200,7 +201,7 @@ func commitOf(ctx context.Context, dir, name string) (string, error) {
 	return commit, err
 }
 
-// Diff is what changed from one checkpoint to another, as git shows it.
+// Diff returns the changes from one checkpoint to another, as git shows them.
 func Diff(ctx context.Context, dir, from, to string, options ...string) (string, error) {
 	if err := errors.Join(isCommit(from), isCommit(to)); err != nil {
 		return "", err
@@ -213,7 +214,7 @@ func Diff(ctx context.Context, dir, from, to string, options ...string) (string,
 	return out, err
 }
 
-// isCommit refuses what is no whole id: a journal may have come from somebody else.
+// isCommit rejects anything but a full id: a journal may have come from somebody else.
 func isCommit(id string) error {
 	if len(id) != 40 && len(id) != 64 || strings.Trim(id, "0123456789abcdef") != "" {
 		return fmt.Errorf("%q is not the id of a commit", id)
@@ -221,22 +222,22 @@ func isCommit(id string) error {
 	return nil
 }
 
-// Known reports whether the repository of a folder has the commit.
+// Known reports whether the repository that a folder belongs to has the commit.
 func Known(ctx context.Context, dir, commit string) bool {
 	found, err := commitOf(ctx, dir, commit)
 	return isCommit(commit) == nil && err == nil && found != ""
 }
 
-// Last is the commit of the last checkpoint of a run in the repository of a folder; empty: it
-// has none.
+// Last returns the commit of a run's last checkpoint in a folder's repository; empty if it has
+// none.
 func Last(ctx context.Context, dir, runID string) (string, error) {
 	return commitOf(ctx, dir, Ref(runID))
 }
 
-// Find is the commit that a name stands for; empty: there is none.
+// Find returns the commit that a name refers to; empty if there is none.
 func Find(ctx context.Context, dir, name string) (string, error) { return commitOf(ctx, dir, name) }
 
-// Resolve is the commit that a name of the user's stands for.
+// Resolve returns the commit that a name given by the user refers to.
 func Resolve(ctx context.Context, dir, name string) (string, error) {
 	commit, err := commitOf(ctx, dir, name)
 	if err == nil && commit == "" {
@@ -245,7 +246,7 @@ func Resolve(ctx context.Context, dir, name string) (string, error) {
 	return commit, err
 }
 
-// Forget removes the checkpoints of a run from the repository of a folder.
+// Forget removes the checkpoints of a run from a folder's repository.
 func Forget(ctx context.Context, dir, runID string) error {
 	_, err := git.Run(ctx, dir, nil, "update-ref", "--no-deref", "-d", Ref(runID))
 	return err

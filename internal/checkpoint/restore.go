@@ -16,16 +16,16 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// modeNested is the mode that git gives to a repository inside another one.
+// modeNested is the mode that git gives to a nested repository.
 const modeNested = "160000"
 
-// Restored is what [Keeper.Restore] did.
+// Restored is the result of [Keeper.Restore].
 type Restored struct {
 	Before string   // the checkpoint of the files as they were
 	Nested []string // the nested repositories, whose files were not restored
 }
 
-// Except names the nested repositories in the sentence that says what was restored.
+// Except names the nested repositories, as the end of a sentence about what was restored.
 func (r Restored) Except() string {
 	if len(r.Nested) == 0 {
 		return ""
@@ -33,14 +33,14 @@ func (r Restored) Except() string {
 	return ", except in nested repositories, which stay as they are: " + list(r.Nested)
 }
 
-// LostError says that a restore would overwrite files that are in no commit.
+// LostError means that a restore would overwrite files that are in no commit.
 type LostError struct{ Files []string }
 
 func (e *LostError) Error() string {
 	return "it would overwrite what is in no commit: " + list(e.Files)
 }
 
-// list names the first few paths.
+// list returns the first few paths, as text.
 func list(paths []string) string {
 	const most = 10
 	text := termsafe.Line(strings.Join(paths[:min(len(paths), most)], ", "))
@@ -50,8 +50,8 @@ func list(paths []string) string {
 	return text
 }
 
-// Restore changes the files to those of a checkpoint. It saves a checkpoint of the present
-// files first, and one of the restored files afterwards. Where it would overwrite a file that
+// Restore changes the files to those of a checkpoint. It first saves a checkpoint of the
+// current files, and afterwards one of the restored files. If it would overwrite a file that
 // is not in the first one, it changes nothing and returns a [LostError].
 func (k *Keeper) Restore(ctx context.Context, commit, what string) (r Restored, err error) {
 	if err := isCommit(commit); err != nil {
@@ -73,8 +73,8 @@ func (k *Keeper) Restore(ctx context.Context, commit, what string) (r Restored, 
 	return r, err
 }
 
-// safe returns a [LostError] if writing the files of a commit would overwrite anything that
-// is not in the commit before. It returns the nested repositories of both.
+// safe returns a [LostError] if writing the files of a commit would overwrite anything that is
+// not in the commit before. It also returns the nested repositories of both.
 func (k *Keeper) safe(ctx context.Context, before, commit string) (nested []string, err error) {
 	kept, err := files(ctx, k.top, before)
 	if err != nil {
@@ -154,12 +154,13 @@ func (k *Keeper) below(dir string, lose func(name string)) error {
 	})
 }
 
-// absent also holds where a file is in the place of a folder above the name.
+// absent reports whether a name does not exist, including when a file is in the place of a
+// folder above it.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// Nested are the paths of the nested repositories, such as submodules, that a commit has.
+// Nested returns the paths of the nested repositories, such as submodules, in a commit.
 func Nested(ctx context.Context, dir, commit string) ([]string, error) {
 	all, err := files(ctx, dir, commit)
 	var nested []string
@@ -174,7 +175,7 @@ func Nested(ctx context.Context, dir, commit string) ([]string, error) {
 
 type file struct{ mode, object string }
 
-// files returns the files of a commit by their paths.
+// files returns the files of a commit, by path.
 func files(ctx context.Context, dir, commit string) (map[string]file, error) {
 	out, err := git.Run(ctx, dir, nil, "ls-tree", "-r", "-z", "--full-tree", commit)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/looprun/looprun/internal/git"
 )
 
-// AddTree makes a work tree of a bare repository, where nothing is yet, with no branch and
-// without its files, which git reset or read-tree put there. No fetch goes on meanwhile: for a
-// moment the tree is at a commit that is none, and a fetch refuses that.
+// AddTree creates a work tree of a bare repository in a place where nothing exists yet, with
+// no branch and without its files, which git reset or read-tree can add. No fetch may run
+// meanwhile: for a moment the tree's commit does not exist, and a fetch refuses that.
 func AddTree(ctx context.Context, mirror, tree, commit string) error {
 	if err := os.MkdirAll(filepath.Dir(tree), 0o700); err != nil {
 		return err
@@ -24,8 +24,9 @@ func AddTree(ctx context.Context, mirror, tree, commit string) error {
 	return err
 }
 
-// ForgetCutTrees takes out of a bare repository the trees whose making a kill cut off, so that
-// it can be fetched into again. Nothing is in them yet. No [AddTree] goes on meanwhile.
+// ForgetCutTrees removes from a bare repository the trees whose creation was cut off by a
+// kill, so that it can be fetched into again. They are still empty. No [AddTree] may run
+// meanwhile.
 func ForgetCutTrees(mirror string) {
 	heads, _ := filepath.Glob(filepath.Join(mirror, "worktrees", "*", "HEAD"))
 	for _, head := range heads {
@@ -35,11 +36,11 @@ func ForgetCutTrees(mirror string) {
 	}
 }
 
-// removing begins the name of a work tree that is being removed: one that a kill left with half
-// of its files is not taken for a tree.
+// removing is the name prefix of a work tree that is being removed, so that a tree half
+// removed by a kill is not taken for a whole one.
 const removing = ".removing-"
 
-// TreeLeft reports whether there is anything of a work tree, also what is left of its removal.
+// TreeLeft reports whether anything remains of a work tree, including an unfinished removal.
 func TreeLeft(tree string) bool {
 	for _, name := range []string{tree, filepath.Join(filepath.Dir(tree), removing+filepath.Base(tree))} {
 		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
@@ -49,9 +50,9 @@ func TreeLeft(tree string) bool {
 	return false
 }
 
-// RemoveTree removes a work tree below home, also where folders in it cannot be written, as
-// in a cache of modules, and one that is not there. It follows no link: where a folder above
-// the tree was replaced by one, it removes nothing. An empty mirror says that it is of none.
+// RemoveTree removes a work tree below home, even if folders in it are read-only, as in a
+// module cache, or if it does not exist. It follows no link: if a folder above the tree was
+// replaced by one, it removes nothing. An empty mirror means that the tree belongs to none.
 func RemoveTree(ctx context.Context, mirror, home, tree string) error {
 	if err := removeBelow(home, tree); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -63,7 +64,7 @@ func RemoveTree(ctx context.Context, mirror, home, tree string) error {
 	return err
 }
 
-// removeBelow removes a folder, and opens each folder on the way to it from the one above.
+// removeBelow removes a folder, opening each folder on the way to it from its parent.
 func removeBelow(home, dir string) error {
 	root, err := os.OpenRoot(home)
 	if err != nil {
@@ -103,7 +104,7 @@ func removeBelow(home, dir string) error {
 	return removeAll(root, gone)
 }
 
-// removeAll removes a folder, also where those in it cannot be written.
+// removeAll removes a folder, even if folders in it are read-only.
 func removeAll(root *os.Root, dir string) error {
 	if root.RemoveAll(dir) == nil {
 		return nil

@@ -11,10 +11,10 @@ import (
 	"github.com/looprun/looprun/internal/git"
 )
 
-// Whole makes a checkpoint of a work tree that [AddTree] made of the mirror at the commit base,
-// where the last one does not have all of it, and returns its commit. runDir has the files of
-// the run with that id, which the caller has locked. An error says what no commit has: the tree
-// must not be removed then.
+// Whole makes a checkpoint of a work tree that [AddTree] created from the mirror at the commit
+// base, unless the last checkpoint already has all of it, and returns the commit. runDir holds
+// the files of the run with that id, which the caller has locked. An error describes what is
+// in no commit; the tree must not be removed then.
 func Whole(ctx context.Context, mirror, tree, base, runDir, id string) (commit string, err error) {
 	if !belongs(ctx, tree, mirror) {
 		return "", fmt.Errorf("%s is no longer a work tree of %s", tree, mirror)
@@ -47,8 +47,8 @@ func Whole(ctx context.Context, mirror, tree, base, runDir, id string) (commit s
 	return commit, nil
 }
 
-// belongs reports whether a folder is the top of a work tree of the mirror. git alone would take
-// a repository that the folder happens to lie in.
+// belongs reports whether a folder is the top of a work tree of the mirror. git alone would
+// accept any repository that happens to contain the folder.
 func belongs(ctx context.Context, tree, mirror string) bool {
 	top, err := Top(ctx, tree)
 	if err != nil || !same(top, tree) {

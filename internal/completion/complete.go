@@ -7,66 +7,65 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Candidate is a word that may come next.
+// Candidate is a possible next word.
 type Candidate struct {
 	Value string
-	// Help says what it is, for the shells that show it; it may be empty.
+	// Help describes the candidate, for shells that show it; it may be empty.
 	Help string
 }
 
-// Mode says what the shell is to complete by itself, besides the candidates.
+// Mode is what the shell completes by itself, in addition to the candidates.
 type Mode string
 
 // The modes.
 const (
-	// Words are the candidates alone.
+	// Words completes only the candidates.
 	Words Mode = "words"
-	// Files and Dirs are names of files, or of folders alone.
+	// Files completes file names, Dirs only folder names.
 	Files Mode = "files"
 	Dirs  Mode = "dirs"
-	// Command is another command and its arguments.
+	// Command completes another command and its arguments.
 	Command Mode = "command"
 )
 
-// Reply is what may come at the place of the last word.
+// Reply is the set of completions for the last word.
 type Reply struct {
 	Mode Mode
-	// Prefix is what of the word stands before the value, such as --color=.
+	// Prefix is the part of the word before the value, such as --color=.
 	Prefix string
-	// CommandAt is the number of the word, from 0, at which the other command
-	// begins.
+	// CommandAt is the index of the word, from 0, at which the other command begins.
 	CommandAt  int
 	Candidates []Candidate
 }
 
-// Place is where a value is wanted.
+// Place is where a value is needed.
 type Place struct {
 	Command *kong.Node
-	// Flags are the values that were given to the flags, by name, and Args those
-	// of the arguments before.
+	// Flags holds the values given to the flags, by name, and Args those of the previous
+	// arguments.
 	Flags map[string][]string
 	Args  []string
-	// Word is what was typed of the value.
+	// Word is the part of the value typed so far.
 	Word string
 }
 
-// Key is a key of looprun.yaml. Its flag may be one that the help does not show.
+// Key is a key of looprun.yaml. The help may not show its flag.
 type Key struct {
 	Name string
 	Flag *kong.Flag
-	// Taken reports whether a command takes the flag.
+	// Taken reports whether a command accepts the flag.
 	Taken func(*kong.Node) bool
 }
 
-// setting is the placeholder of the flag that gives a key its value.
+// setting is the placeholder of the flag that sets a key's value.
 const setting = "KEY=VALUE"
 
-// Lookup finds what only the program knows, such as the ids of runs.
+// Lookup returns candidates that only the program knows, such as the ids of runs.
 type Lookup func(Kind, Place) []Candidate
 
-// Complete finds what the word at a place can be completed to. Where the word is the value of
-// a flag, waiting is the flag's name. Flags of keys that no help shows are completed after two
-// letters. A nil lookup finds nothing.
+// Complete returns the completions of the word at a place. If the word is the value of a flag,
+// waiting is the flag's name. Flags of keys that the help does not show are completed only
+// after two letters. A nil lookup finds nothing.
 func Complete(app *kong.Application, keys []Key, at Place, waiting string, lookup Lookup) Reply {
 	p := &place{Place: at, root: app.Node, keys: keys, lookup: lookup}
 	r := p.reply(p.flag(waiting))
@@ -74,7 +73,7 @@ func Complete(app *kong.Application, keys []Key, at Place, waiting string, looku
 	return r
 }
 
-// place is a [Place] with what there is to find.
+// place is a [Place] with everything that completions can come from.
 type place struct {
 	Place
 	root   *kong.Node
@@ -82,8 +81,8 @@ type place struct {
 	lookup Lookup
 }
 
-// flags are those that may be given here: the command's, those of the commands
-// above it, and at the root those of the command that needs no name.
+// flags returns the flags that may be given here: those of the command and of the commands
+// above it, and at the root those of the default command.
 func (p *place) flags() []*kong.Flag {
 	var list []*kong.Flag
 	if p.Command == p.root && p.root.DefaultCmd != nil {
@@ -111,7 +110,8 @@ func (p *place) flag(name string) *kong.Flag {
 
 func takesValue(f *kong.Flag) bool { return !f.IsBool() && !f.IsCounter() }
 
-// reply is for the word, which is the value of waiting where that is not nil.
+// reply returns the completions of the word. If waiting is not nil, the word is that flag's
+// value.
 func (p *place) reply(waiting *kong.Flag) Reply {
 	word := p.Word
 	name, value, joined := strings.Cut(strings.TrimPrefix(word, "--"), "=")
@@ -146,7 +146,8 @@ func (p *place) reply(waiting *kong.Flag) Reply {
 	return r
 }
 
-// argument is the one whose turn it is; the last may take any number.
+// argument returns the positional argument that comes next; the last one may take any number
+// of words.
 func (p *place) argument() *kong.Positional {
 	all := p.Command.Positional
 	if n := len(p.Args); n < len(all) {
@@ -160,7 +161,7 @@ func (p *place) argument() *kong.Positional {
 
 var endOfFlags = Candidate{"--", "The command that is run follows."}
 
-// flagNames are the flags that may still be given.
+// flagNames returns the flags that may still be given.
 func (p *place) flagNames() Reply {
 	r := Reply{Mode: Words}
 	for _, f := range p.flags() {
@@ -184,7 +185,7 @@ func (p *place) isKey(f *kong.Flag) bool {
 	return slices.ContainsFunc(p.keys, func(k Key) bool { return k.Flag == f })
 }
 
-// setting are the keys, or the values of the one that is named.
+// setting returns the keys, or the values of the key that the word names.
 func (p *place) setting(before string) Reply {
 	name, typed, named := strings.Cut(p.Word, "=")
 	r := Reply{Mode: Words, Prefix: before}
@@ -206,7 +207,7 @@ func (p *place) setting(before string) Reply {
 	return r
 }
 
-// fitting are the candidates that go on with what was typed.
+// fitting returns the candidates that begin with what was typed.
 func fitting(all []Candidate, typed string) []Candidate {
 	return slices.DeleteFunc(all, func(c Candidate) bool { return !strings.HasPrefix(c.Value, typed) })
 }

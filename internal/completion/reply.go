@@ -8,13 +8,13 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// maxHelp is how many characters of a help text are shown beside a candidate.
+// maxHelp is how many characters of a help text are shown next to a candidate.
 const maxHelp = 100
 
-// Write prints the reply as the script of that shell reads it: the mode; a line
-// with the prefix, or for a command the number of its first word; and a line for
-// each candidate, with its help after a tab. Candidates that no line could hold,
-// or no terminal should see, are left out. Quoted is what [Shell.Typed] says.
+// Write prints the reply in the form that the shell's script reads: the mode; a line with the
+// prefix, or for a command the index of its first word; and a line for each candidate, with
+// its help after a tab. It leaves out candidates that do not fit on one line or that no
+// terminal should show. quoted is the result of [Shell.Typed].
 func (r Reply) Write(w io.Writer, s Shell, quoted bool) error {
 	var b strings.Builder
 	b.WriteString(string(r.Mode) + "\n")
@@ -36,9 +36,8 @@ func (r Reply) Write(w io.Writer, s Shell, quoted bool) error {
 	return err
 }
 
-// candidate is a value in the form that the shell is to have it. Zsh and fish
-// quote by themselves what they insert, and bash does not. Fish and bash want
-// the whole word.
+// candidate returns a value in the form that the shell needs. Zsh and fish quote what they
+// insert themselves, bash does not. Fish and bash need the whole word.
 func (r Reply) candidate(value string, s Shell, quoted bool) (string, bool) {
 	if value == "" || termsafe.Line(value) != value || termsafe.Line(r.Prefix) != r.Prefix {
 		return "", false
@@ -50,8 +49,8 @@ func (r Reply) candidate(value string, s Shell, quoted bool) (string, bool) {
 		// Fish leaves a tilde as it is, as part of a path.
 		return r.Prefix + value, !strings.HasPrefix(r.Prefix+value, "~")
 	case quoted || r.Mode == Files || r.Mode == Dirs:
-		// Within the quotes nothing could be quoted, and names of files are
-		// quoted by bash together with these.
+		// Nothing can be quoted inside quotes, and bash quotes file names together with these
+		// candidates.
 		return r.Prefix + value, plain(value)
 	}
 	return r.Prefix + backslashed(value), true
@@ -59,12 +58,12 @@ func (r Reply) candidate(value string, s Shell, quoted bool) (string, bool) {
 
 const plainBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@+"
 
-// plain reports whether no shell sees anything but text in the word.
+// plain reports whether every shell sees the word as plain text.
 func plain(word string) bool {
 	return strings.Trim(word, plainBytes) == ""
 }
 
-// backslashed is a word that bash reads as that text and nothing else.
+// backslashed escapes a word so that bash reads it as exactly that text.
 func backslashed(word string) string {
 	var b strings.Builder
 	for _, c := range []byte(word) {

@@ -16,9 +16,9 @@ var zshScript string
 //go:embed script/fish.fish
 var fishScript string
 
-// WriteScript prints the script that makes the shell complete the program's
-// command line. The program is called by that name, so it has to be found in
-// PATH, with the command __complete: what was typed is never run.
+// WriteScript prints the script that makes the shell complete the program's command line. The
+// script calls the program by that name, so it must be in PATH, with the command __complete;
+// it never runs what was typed.
 func WriteScript(w io.Writer, s Shell, program string) error {
 	script, ok := map[Shell]string{Bash: bashScript, Zsh: zshScript, Fish: fishScript}[s]
 	if !ok {

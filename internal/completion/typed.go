@@ -5,23 +5,22 @@ import (
 	"strings"
 )
 
-// Shell is a shell that there is a script for.
+// Shell is a shell with a completion script.
 type Shell string
 
-// The shells.
+// The supported shells.
 const (
 	Bash Shell = "bash"
 	Zsh  Shell = "zsh"
 	Fish Shell = "fish"
 )
 
-// Shells are all of them.
+// Shells returns all supported shells.
 func Shells() []Shell { return []Shell{Bash, Zsh, Fish} }
 
-// Typed makes of the words that a script hands over what they mean. Bash hands
-// over all of them as they were typed, with quotes and backslashes, and fish the
-// last one. Nothing in them is expanded. Quoted is whether the last one has a
-// quote that is still open.
+// Typed returns the meaning of the words that a script passes. Bash passes all words as typed,
+// with quotes and backslashes; fish does so for the last one. Nothing in them is expanded.
+// quoted reports whether the last word has an open quote.
 func (s Shell) Typed(words []string) (meant []string, quoted bool) {
 	meant = slices.Clone(words)
 	for i, w := range meant {

@@ -7,45 +7,45 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Kind is what a flag or an argument names, where only the program knows it.
+// Kind is what a flag or an argument names, if only the program knows the possible values.
 type Kind string
 
 // The kinds.
 const (
-	// Runs are the ids of runs.
+	// Runs stands for the ids of runs.
 	Runs Kind = "runs"
-	// Answers are what looprun answer takes: a run that waits, or an option.
+	// Answers stands for the arguments of looprun answer: a run that waits, or an option.
 	Answers Kind = "answers"
-	// Options are the ids of the options of a question that waits.
+	// Options stands for the ids of a waiting question's options.
 	Options Kind = "options"
-	// Questions are the ids of questions that wait.
+	// Questions stands for the ids of waiting questions.
 	Questions Kind = "questions"
-	// Guards are ids of guards, and so of templates.
+	// Guards stands for the ids of guards, and so of templates.
 	Guards Kind = "guards"
-	// Agents are the coding agents that can be set up.
+	// Agents stands for the coding agents that can be set up.
 	Agents Kind = "agents"
-	// Topics are what looprun help takes.
+	// Topics stands for the topics of looprun help.
 	Topics Kind = "topics"
-	// ExitCodes are the keys of --exit-code.
+	// ExitCodes stands for the keys of --exit-code.
 	ExitCodes Kind = "exit_codes"
-	// Modes are the detached modes, and ModeKeys what else than everything one
-	// of them can be for: KEY=MODE.
+	// Modes stands for the detached modes, and ModeKeys for the keys of KEY=MODE, which limit
+	// a mode to some questions.
 	Modes    Kind = "modes"
 	ModeKeys Kind = "mode_keys"
 )
 
-// wanted is what a value can be.
+// wanted describes the possible values.
 type wanted struct {
 	mode  Mode
 	kinds []Kind
 	words []string
-	// keyed, when set, is what stands before = in the items of a list, all but
-	// the first of which have it.
+	// keyed, if set, is the kind of the keys before = in a list's items; all items but the
+	// first have one.
 	keyed Kind
 }
 
-// wants reads what a value is from the tag complete (files, dirs or a [Kind]),
-// else from what stands for it in the help: RUN, FILE|none.
+// wants determines what a value is from the tag complete (files, dirs or a [Kind]), or else
+// from its placeholder in the help: RUN, FILE|none.
 func wants(v *kong.Value, placeholder string) wanted {
 	w := wanted{mode: Words}
 	if v.Enum != "" {
@@ -90,8 +90,7 @@ func wants(v *kong.Value, placeholder string) wanted {
 	return w
 }
 
-// value are the candidates for a value; before is what stands before it in the
-// same word.
+// value returns the candidates for a value; before is the text before it in the same word.
 func (p *place) value(v *kong.Value, placeholder, before string) Reply {
 	if placeholder == setting {
 		return p.setting(before)

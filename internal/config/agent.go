@@ -17,11 +17,12 @@ import (
 	"github.com/looprun/looprun/internal/waiting"
 )
 
-// agentRow in a tag agent stands for what the agent's row has under the option's key.
+// agentRow in a tag agent stands for the value that the agent's row has under the option's
+// key.
 const agentRow = "row"
 
-// setUpAgent gives what the agent needs and nobody has set, a looprun.yaml included: the
-// options with the tag agent.
+// setUpAgent sets the options with the tag agent to the agent's values, unless they are
+// already set, for example by a looprun.yaml.
 func (c *Settings) setUpAgent(o *Options) {
 	a, ok := o.Agents.Find(o.Agent)
 	if !ok {
@@ -47,7 +48,7 @@ func (c *Settings) setUpAgent(o *Options) {
 	}
 }
 
-// agentOrigin is what named the agent that gives the key its value; empty where none
+// agentOrigin returns what selected the agent that gives the key its value; empty if none
 // does.
 func (c *Settings) agentOrigin(k Key) string {
 	if !c.byAgent[k.Name] {
@@ -60,7 +61,7 @@ func (c *Settings) agentOrigin(k Key) string {
 	return c.by(agent)
 }
 
-// wrongAgent says why an agent cannot be set up; nil: it can.
+// wrongAgent returns why the agent cannot be set up, or nil.
 func (o *Options) wrongAgent() error {
 	if o.Agent == "" {
 		return nil
@@ -74,7 +75,8 @@ func (o *Options) wrongAgent() error {
 	return nil
 }
 
-// AgentNeeded says what an agent lacks that would begin now: a task, and the program.
+// AgentNeeded returns an error if something is missing to start the agent now: a task, or the
+// program.
 func (o *Options) AgentNeeded(look func(program string) (string, error)) error {
 	a, ok := o.Agents.Find(o.Agent)
 	switch {
@@ -89,7 +91,7 @@ func (o *Options) AgentNeeded(look func(program string) (string, error)) error {
 	return nil
 }
 
-// agentName is what an agent of one's own may be called.
+// agentName matches the allowed names of a user's own agents.
 const agentName = `^[a-z0-9][a-z0-9_-]{0,39}$`
 
 // readAgents reads the key agents of a part of the file.
@@ -132,7 +134,7 @@ func (l *layer) readAgents(given agent.Agents, problems *problem.List, path func
 	}
 }
 
-// Agents are those of one's own in the files that are read.
+// Agents returns the user's own agents from the files that were read.
 func (c *Settings) Agents() agent.Agents {
 	var all agent.Agents
 	for _, l := range slices.Backward(c.layers) {
@@ -144,7 +146,8 @@ func (c *Settings) Agents() agent.Agents {
 	return all
 }
 
-// costReader reads what a spec says: the name of an agent of one's own, or as [cost.New].
+// costReader returns the reader for a spec: the name of a user's own agent, or a spec for
+// [cost.New].
 func costReader(spec string, own agent.Agents) (*cost.Reader, error) {
 	if a, ok := own[spec]; ok {
 		if !a.ReadsCost() {
@@ -155,7 +158,7 @@ func costReader(spec string, own agent.Agents) (*cost.Reader, error) {
 	return cost.New(spec)
 }
 
-// shownAgents are agents of one's own, as somebody has to read them who agrees.
+// shownAgents shows the user's own agents to a person who is asked for consent.
 func shownAgents(own agent.Agents, show func(key string, value any)) {
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		a := own[name]

@@ -11,10 +11,10 @@ import (
 	"github.com/looprun/looprun/internal/problem"
 )
 
-// assistantKey can be one shell line, or a block of what the flags --assistant… say.
+// assistantKey can be one shell line, or a block with the values of the flags --assistant….
 const assistantKey = "assistant"
 
-// Assistant is a command that answers some questions, as looprun.yaml has it.
+// Assistant is a command that answers some questions, as configured in looprun.yaml.
 type Assistant struct {
 	Command    ShellLine `yaml:"command,required" json:"command" doc:"Shell line that answers."`
 	Name       string    `yaml:"name" json:"name,omitempty" doc:"What it is called where its answers are shown."`
@@ -22,11 +22,11 @@ type Assistant struct {
 	Escalation bool      `yaml:"escalation" json:"escalation,omitempty" doc:"Whether its no goes on to a person, with its reason."`
 }
 
-// Named is how its answers name it.
+// Named returns the assistant as its answers name it.
 func (a Assistant) Named() core.Assistant { return core.Assistant{Name: a.Name, Model: a.Model} }
 
-// AssistantOf is the one that answers a question with these names, the most particular
-// first; without a command there is none. Chosen says that looprun.yaml names it for such
+// AssistantOf returns the assistant for a question with these names, most specific first; it
+// has no command if there is none. chosen reports whether looprun.yaml names it for such
 // questions.
 func (o *Options) AssistantOf(names ...string) (a Assistant, chosen bool) {
 	for _, name := range names {
@@ -50,8 +50,8 @@ func (l *layer) readAssistants(given map[string]Assistant, problems *problem.Lis
 	}
 }
 
-// shownAssistants are the assistants for some questions, as somebody has to read them who
-// agrees.
+// shownAssistants shows the assistants for some questions to a person who is asked for
+// consent.
 func shownAssistants(given map[string]Assistant, show func(key string, value any)) {
 	for _, of := range slices.Sorted(maps.Keys(given)) {
 		a := given[of]
@@ -66,7 +66,7 @@ func shownAssistants(given map[string]Assistant, show func(key string, value any
 	}
 }
 
-// assistantsSchema is the schema of the key assistants.
+// assistantsSchema returns the schema of the key assistants.
 func assistantsSchema() object {
 	s := schemaOf(reflect.TypeFor[map[string]Assistant]())
 	s["description"] = "Assistants for some questions, by the id of a question, by a guard or by a kind (confirm, select, text): they answer in place of assistant."
@@ -78,7 +78,7 @@ func assistantsSchema() object {
 	return s
 }
 
-// withBlock is a schema that a block of the keys beside it does as well.
+// withBlock returns a schema that also accepts a block of the keys with its prefix.
 func withBlock(one object, b block, all []Key, schemas object) object {
 	about := one["description"]
 	delete(one, "description")

@@ -8,8 +8,8 @@ import (
 	"github.com/looprun/looprun/internal/problem"
 )
 
-// Check checks one file, or all that count here. It returns those that are
-// correct, and what is wrong with the others.
+// Check checks one file, or all that apply here. It returns the correct ones, and the errors
+// in the others.
 func Check(file, flag string, load func(*Options) error) ([]*File, error) {
 	sources := []Source{{Name: file, path: file}}
 	if file == "" {
@@ -33,10 +33,10 @@ func Check(file, flag string, load func(*Options) error) ([]*File, error) {
 	return correct, errors.Join(errs...)
 }
 
-// checkOne checks a file by itself: its keys as a run would have them where
-// nothing else is given, and the files that they name. What is wrong with single
-// keys does not keep it from checking how the others go together. The file is nil
-// where there is none. What the options name is read by load.
+// checkOne checks a file by itself: its keys as a run with no other configuration would have
+// them, and the files that they name. Errors in single keys do not prevent it from checking
+// how the others combine. load reads what the options name. The file is nil if it does not
+// exist.
 func checkOne(s Source, load func(*Options) error) (*File, error) {
 	f, err := s.read()
 	var problems problem.List
@@ -51,7 +51,7 @@ func checkOne(s Source, load func(*Options) error) (*File, error) {
 	return f, config.problems(problems, errors.Join(o.Wrong(), load(&o))).Err()
 }
 
-// unread reports whether a file has the key with a value that cannot be used.
+// unread reports whether a file has the key with an unusable value.
 func (c *Settings) unread(key string) bool {
 	return slices.ContainsFunc(c.layers, func(l layer) bool {
 		_, usable := l.values[key]

@@ -2,10 +2,10 @@ package config
 
 import "reflect"
 
-// Commands are all command lines that a run with these options can start, as they are
-// written; the command of the run itself is [Options.Work]. Every [ShellLine] below
-// Options counts, and every text whose tag mask says that it is a command: a new field, a
-// map or a list of them needs no entry here.
+// Commands returns all command lines that a run with these options can start, as written; the
+// command of the run itself is [Options.Work]. It includes every [ShellLine] below Options,
+// and every text whose tag mask marks it as a command, so a new field, map or list needs no
+// entry here.
 func (o *Options) Commands() []string { return commandsIn(reflect.ValueOf(o), "") }
 
 func commandsIn(v reflect.Value, mask string) (lines []string) {

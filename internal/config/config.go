@@ -1,6 +1,6 @@
-// Package config is how a run is configured: its keys, which flags, -o, variables and
-// looprun.yaml can give, and which of them counts. All that is known of a key is in the tags
-// of its field in [Options].
+// Package config is the configuration of a run: its keys, which can be set by flags, -o,
+// variables and looprun.yaml, and which of these takes precedence. Everything known about a
+// key is in the tags of its field in [Options].
 package config
 
 import (
@@ -20,22 +20,22 @@ import (
 	"github.com/looprun/looprun/protocol/ladder"
 )
 
-// FileFlags say which files are read, besides the system's.
+// FileFlags selects which files are read, in addition to the system's.
 type FileFlags struct {
 	Config string `placeholder:"FILE|none" help:"Read this file in place of the looprun.yaml found." env:"LOOPRUN_CONFIG" group:"everywhere" blank:"no"`
 	Trust  bool   `help:"Consent to the looprun.yaml of this directory." group:"everywhere"`
 }
 
-// Settings is what the command line, variables and files say of the keys.
+// Settings holds the values that the command line, variables and files give the keys.
 type Settings struct {
 	call   Call
 	given  map[string]*given // by key
 	files  []*File
 	layers []layer // the first that has a key counts
-	// whole is whether every key is wanted from the files; else those in some are.
+	// whole means that every key is needed from the files; otherwise only those in some are.
 	whole bool
 	some  []string
-	// byAgent are the keys that --agent gave their value.
+	// byAgent holds the keys whose values --agent set.
 	byAgent map[string]bool
 }
 
@@ -50,14 +50,13 @@ type Call struct {
 	Stdin      *os.File
 	Stderr     *os.File
 	Say        *console.Messages
-	// Variables are those that the grammar reads besides the keys'.
+	// Variables returns the variables that the grammar reads, other than those of keys.
 	Variables func() []string
-	// Inside are the variables of a run's command.
+	// Inside returns the variables of a run's command.
 	Inside func() []string
 }
 
-// layer is the part of a file that has one rank: its keys, or what is below
-// enforce.
+// layer is the part of a file that has one rank: its own keys, or those below enforce.
 type layer struct {
 	file      *File
 	under     []any // path of the part
@@ -65,14 +64,14 @@ type layer struct {
 	signature *Signature
 	ladder    ladder.Config
 	agents    agent.Agents
-	// assistants are those for some questions.
+	// assistants holds the assistants for some questions.
 	assistants map[string]Assistant
 	blocks     []inBlock  // keys that stand in a block
 	has        []givenKey // all that the file has, in the order of the table
 }
 
-// givenKey is a key that a file has, and the tag trust of its field; one that is no [Key] has
-// a name alone.
+// givenKey is a key that a file contains, and the tag trust of its field; one that is not a
+// [Key] has only a name.
 type givenKey struct {
 	Key
 	trust string
@@ -80,13 +79,13 @@ type givenKey struct {
 
 func (l *layer) enforced() bool { return len(l.under) > 0 }
 
-// at is where a key stands.
+// at returns the position of a key, for messages.
 func (l *layer) at(key string) string {
 	line, _ := l.file.doc.KeyPos(l.path(key)...)
 	return fmt.Sprintf("%s:%d", l.file.Name, line)
 }
 
-// path leads to a key in the file.
+// path returns the path to a key in the file.
 func (l *layer) path(key string) []any {
 	path := slices.Clone(l.under)
 	for _, in := range l.blocks {
@@ -97,7 +96,7 @@ func (l *layer) path(key string) []any {
 	return append(path, key)
 }
 
-// Read reads what is given and the files that the command needs. Most need none.
+// Read reads what is given and the files that the command needs. Most commands need none.
 func Read(of Call) (*Settings, error) {
 	c := &Settings{call: of}
 	showing := of.Command == "config show"
@@ -124,14 +123,14 @@ func Read(of Call) (*Settings, error) {
 	return c, err
 }
 
-// bare reports whether looprun was called without a word and no file names a command: it
-// will only show its help.
+// bare reports whether looprun was called without arguments and no file names a command, so
+// that it will only show its help.
 func (c *Settings) bare() bool {
 	return len(c.call.Args) == 0 && c.find("shell") == nil && c.find("agent") == nil
 }
 
-// SayFiles says which files a run was configured by. A file that was merely found
-// cannot keep that quiet.
+// SayFiles prints which files configured the run. A file that was merely found cannot silence
+// that.
 func (c *Settings) SayFiles() {
 	if c.call.Command != "run" || len(c.files) == 0 || c.bare() {
 		return
@@ -147,9 +146,9 @@ func (c *Settings) SayFiles() {
 	c.call.Say.Tell(console.News, map[string]any{"files": names}, "configuration: %s", strings.Join(names, ", "))
 }
 
-// someKeys are the keys that count for a command which starts no run: where runs
-// are kept, and which templates are in use. A run that is resumed has its own of all but
-// notify, which is not kept.
+// someKeys returns the keys that matter for a command that starts no run: where runs are kept,
+// and which templates are in use. A resumed run has its own values for all keys but notify,
+// which is not recorded.
 func (c *Settings) someKeys() []string {
 	var keys []string
 	for _, k := range c.call.Holds {
@@ -163,11 +162,11 @@ func (c *Settings) someKeys() []string {
 	return keys
 }
 
-// wants reports whether the command takes the key from a file.
+// wants reports whether the command uses the key's value from a file.
 func (c *Settings) wants(key string) bool { return c.whole || slices.Contains(c.some, key) }
 
-// add ranks the layers of files that come in falling rank: what is enforced
-// beats everything.
+// add ranks the layers of files given in descending rank: enforced values take precedence over
+// everything.
 func (c *Settings) add(files []*File) {
 	c.files = files
 	for _, enforced := range []bool{true, false} {
@@ -181,7 +180,7 @@ func (c *Settings) add(files []*File) {
 	}
 }
 
-// find is the layer whose value for the key counts.
+// find returns the layer whose value for the key takes effect.
 func (c *Settings) find(key string) *layer {
 	for i, l := range c.layers {
 		if _, ok := l.values[key]; ok {
@@ -191,10 +190,10 @@ func (c *Settings) find(key string) *layer {
 	return nil
 }
 
-// key is the key of that name.
+// key returns the key with that name.
 func (c *Settings) key(name string) Key { return table().byName[name] }
 
-// by is the flag or the variable that gives the key, empty for none.
+// by returns the flag or the variable that sets the key; empty if none does.
 func (c *Settings) by(k Key) string {
 	of := c.given[k.Name]
 	if of == nil || of.variable && c.yields(k) {
@@ -203,21 +202,21 @@ func (c *Settings) by(k Key) string {
 	return of.by
 }
 
-// yields reports whether a preset on the command line sets the key, and not its variable.
-// Whether somebody is asked is no part of that: what says nobody counts.
+// yields reports whether the key's variable gives way to a preset on the command line that
+// sets the key. Keys that are true or false, such as whether to ask, never give way.
 func (c *Settings) yields(k Key) bool {
 	p, ok := c.preset(k)
 	return ok && !k.IsBool() && !c.given[p.Name].variable
 }
 
-// Has reports whether the command line or a variable gives the key of that flag.
+// Has reports whether the command line or a variable sets the key of that flag.
 func (c *Settings) Has(flag string) bool { return c.by(table().byFlag[flag]) != "" }
 
-// byVariable reports whether a variable gives the key.
+// byVariable reports whether a variable sets the key.
 func (c *Settings) byVariable(k Key) bool { return c.by(k) != "" && c.given[k.Name].variable }
 
-// Fill gives the fields of a command that hold keys their values: what is enforced, what is
-// given, what a file says, or the default.
+// Fill sets the fields of a command that hold keys: to the enforced value, the given value, a
+// file's value, or the default.
 func (c *Settings) Fill(command any) {
 	of := reflect.ValueOf(command).Elem()
 	EachField(of.Type(), func(f reflect.StructField) {
@@ -227,7 +226,7 @@ func (c *Settings) Fill(command any) {
 	})
 }
 
-// value is the value of a key that counts.
+// value returns the effective value of a key.
 func (c *Settings) value(k Key) reflect.Value {
 	if l := c.source(k); l != nil && k.Name != exitCodesKey && c.wants(k.Name) {
 		return l.values[k.Name].value
@@ -242,8 +241,8 @@ func (c *Settings) value(k Key) reflect.Value {
 	return reflect.Zero(k.field.Type)
 }
 
-// source is the layer that gives the key its value; nil where the command
-// line, the environment or the default does.
+// source returns the layer that gives the key its value; nil if the command line, the
+// environment or the default does.
 func (c *Settings) source(k Key) *layer {
 	l := c.find(k.Name)
 	if l == nil || l.enforced() {
@@ -258,8 +257,8 @@ func (c *Settings) source(k Key) *layer {
 	return l
 }
 
-// presets are the keys that set this one too: given on the command line they beat a file's
-// value for it.
+// presets returns the keys that also set this one: given on the command line, they take
+// precedence over a file's value for it.
 func (k Key) presets() []Key {
 	var list []Key
 	for name := range strings.SplitSeq(k.tag("preset"), ",") {
@@ -270,7 +269,7 @@ func (k Key) presets() []Key {
 	return list
 }
 
-// preset is the one of them that was given and sets the key.
+// preset returns the given preset that sets the key.
 func (c *Settings) preset(k Key) (Key, bool) {
 	for _, p := range k.presets() {
 		if c.by(p) != "" && !c.given[p.Name].value.IsZero() {
@@ -280,8 +279,8 @@ func (c *Settings) preset(k Key) (Key, bool) {
 	return Key{}, false
 }
 
-// presetOrigin is what set the preset that gives a key its value: a flag, a
-// variable or file:line; empty without one.
+// presetOrigin returns what set the preset that gives a key its value: a flag, a variable or
+// file:line; empty if there is none.
 func (c *Settings) presetOrigin(k Key) string {
 	if p, ok := c.preset(k); ok {
 		return c.by(p)
@@ -294,7 +293,7 @@ func (c *Settings) presetOrigin(k Key) string {
 	return ""
 }
 
-// overridden refuses flags and variables that differ from what is enforced.
+// overridden returns an error for flags and variables that differ from an enforced value.
 func (c *Settings) overridden() error {
 	var errs []error
 	for _, l := range c.layers {
@@ -319,8 +318,9 @@ func (c *Settings) overridden() error {
 	return errors.Join(errs...)
 }
 
-// onePolicy refuses policies from several places: the rules that forbid could be in the
-// one that is dropped or answers later. A policy that is enforced has no rival.
+// onePolicy returns an error if policies come from several places, because the rules that
+// forbid could be in a policy that is dropped or that answers later. An enforced policy has no
+// rival.
 func (c *Settings) onePolicy() error {
 	var by, files []string
 	add := func(where string, named ...string) {
@@ -355,7 +355,7 @@ func (c *Settings) onePolicy() error {
 	return Usage(fmt.Sprintf("%s name different policies, and none goes before the other", strings.Join(by, " and ")), "give them in one place, in the order in which they answer: --policy A --policy B")
 }
 
-// differs reports whether what is given of a key differs from what is enforced.
+// differs reports whether the given value of a key differs from the enforced one.
 func (c *Settings) differs(k Key, enforced written) bool {
 	now := c.given[k.Name].value.Interface()
 	if codes, ok := enforced.value.Interface().(map[string]int); ok {
@@ -368,7 +368,7 @@ func (c *Settings) differs(k Key, enforced written) bool {
 	return !reflect.DeepEqual(now, enforced.value.Interface())
 }
 
-// beaten warns of keys of other files that an enforced one makes void.
+// beaten warns about keys of other files that an enforced value overrides.
 func (c *Settings) beaten() {
 	for _, l := range c.layers {
 		for _, key := range slices.Sorted(maps.Keys(l.values)) {
@@ -380,7 +380,7 @@ func (c *Settings) beaten() {
 	}
 }
 
-// Apply gives the options what is no key, and what an agent needs.
+// Apply sets the options that are not keys, and those that an agent needs.
 func (c *Settings) Apply(o *Options) {
 	for _, l := range slices.Backward(c.layers) {
 		if l.signature != nil {
@@ -408,8 +408,8 @@ func (c *Settings) Apply(o *Options) {
 	c.setUpAgent(o)
 }
 
-// stray warns of variables that look like a key's and are none: they would be
-// ignored without a word.
+// stray warns about variables that look like a key's but are not: they would be ignored
+// silently.
 func (c *Settings) stray() error {
 	if os.Getenv("LOOPRUN") != "" || c.call.Variables == nil { // inside of a run there are variables for its command
 		return nil
@@ -423,7 +423,7 @@ func (c *Settings) stray() error {
 	return nil
 }
 
-// keyVariables are the variables of the keys, and that of consent.
+// keyVariables returns the variables of the keys, and the one for consent.
 func keyVariables() []string {
 	names := []string{TrustVariable}
 	for _, k := range Keys() {
@@ -434,10 +434,10 @@ func keyVariables() []string {
 	return names
 }
 
-// FlagOf is the name of a field's flag.
+// FlagOf returns the name of a field's flag.
 func FlagOf(f reflect.StructField) string { return cmp.Or(f.Tag.Get("name"), FlagName(f.Name)) }
 
-// FlagName is the flag of a field of that name, whose tag gives it no other.
+// FlagName returns the flag of a field with that name, unless its tag sets another.
 func FlagName(field string) string {
 	var name []byte
 	for i := range len(field) {
@@ -449,13 +449,13 @@ func FlagName(field string) string {
 	return strings.ToLower(string(name))
 }
 
-// Variable is the variable of a flag.
+// Variable returns the variable of a flag.
 func Variable(flag string) string {
 	return "LOOPRUN_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// strayVariables says what each variable of looprun's that nobody reads was probably
-// meant to be.
+// strayVariables suggests, for each LOOPRUN_ variable that nothing reads, what was probably
+// meant.
 func strayVariables(environ, known, inside []string) []string {
 	var lines []string
 	for _, v := range environ {
@@ -471,7 +471,7 @@ func strayVariables(environ, known, inside []string) []string {
 	return lines
 }
 
-// unknownVariable reports whether NAME=VALUE is no flag's variable.
+// unknownVariable reports whether NAME=VALUE is not the variable of any flag.
 func unknownVariable(v string, known []string) bool {
 	name, _, _ := strings.Cut(v, "=")
 	return !slices.Contains(known, name)
@@ -485,8 +485,8 @@ func withoutPrefix(names []string) []string {
 	return short
 }
 
-// Forget drops from flags what a variable says as it did when the run began:
-// that is not given anew, and would undo what answers have added to a limit.
+// Forget removes from flags the values that come from a variable and are the same as when the
+// run began: they are not new, and would undo what answers have added to a limit.
 func Forget[T any](flags, began *T, config *Settings) {
 	f, b := reflect.ValueOf(flags).Elem(), reflect.ValueOf(began).Elem()
 	for i := range f.NumField() {
@@ -496,5 +496,5 @@ func Forget[T any](flags, began *T, config *Settings) {
 	}
 }
 
-// Files say which files were read.
+// Files returns the flags that select the files.
 func (c *Settings) Files() FileFlags { return c.call.Files }

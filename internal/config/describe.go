@@ -8,10 +8,10 @@ import (
 	"github.com/looprun/looprun/internal/nearest"
 )
 
-// Block is a key of looprun.yaml that holds others, so that no flag can stand for it.
+// Block is a key of looprun.yaml that contains other keys, so it has no flag.
 type Block struct{ Name, About string }
 
-// Blocks are all of them.
+// Blocks returns all blocks.
 func Blocks() []Block {
 	return []Block{
 		{"hooks", "Commands that are told of questions, trips and the end: on_question, on_trip, on_end."},
@@ -23,7 +23,8 @@ func Blocks() []Block {
 	}
 }
 
-// NearestKey asks whether a key was meant by a word that is none; empty where none is near.
+// NearestKey suggests the key that an unknown word was probably meant to be; empty if none is
+// near.
 func NearestKey(word string) string {
 	var names []string
 	for _, k := range Keys() {
@@ -37,7 +38,7 @@ func NearestKey(word string) string {
 	return nearest.DidYouMean(strings.ReplaceAll(word, "-", "_"), names)
 }
 
-// Takes says which values the key takes.
+// Takes describes which values the key accepts.
 func (k Key) Takes() string {
 	text := "a text"
 	switch k.kind() {
@@ -84,7 +85,7 @@ func (k Key) Takes() string {
 	return text
 }
 
-// Trust says what a looprun.yaml that was merely found may do with the key.
+// Trust describes what a looprun.yaml that was merely found may do with the key.
 func (k Key) Trust() string {
 	trust := k.tag("trust")
 	bound, upto := strings.CutPrefix(trust, trustUpto)
@@ -99,7 +100,7 @@ func (k Key) Trust() string {
 	return "a looprun.yaml that was found needs your consent for it"
 }
 
-// YAML is the key with a value as looprun.yaml has it.
+// YAML returns the key with a value in the form of looprun.yaml.
 func (k Key) YAML(value string) string {
 	switch {
 	case k.Name == exitCodesKey || k.isWords() && strings.Contains(value, "="):

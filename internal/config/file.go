@@ -21,8 +21,7 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// SystemFile is the file of whoever looks after the machine. Tests have one
-// of their own.
+// SystemFile is the file of the machine's administrator. Tests use one of their own.
 var SystemFile = "/etc/looprun/looprun.yaml"
 
 const Name = "looprun.yaml"
@@ -36,8 +35,8 @@ type Source struct {
 	flag          bool // named with --config
 }
 
-// sourcesOf are the files that count, highest rank first. The system's is
-// always read: what it enforces could be avoided otherwise.
+// sourcesOf returns the files that apply, highest rank first. The system's file is always
+// read: otherwise its enforced values could be avoided.
 func sourcesOf(flag string) ([]Source, error) {
 	dir, err := CurrentDir()
 	if err != nil {
@@ -63,7 +62,7 @@ func sourcesOf(flag string) ([]Source, error) {
 	return append(list, system), nil
 }
 
-// load reads the files and reports all that is wrong with any of them.
+// load reads the files and reports all errors in any of them.
 func load(flag string) ([]*File, error) {
 	sources, err := sourcesOf(flag)
 	if err != nil {
@@ -86,7 +85,7 @@ func load(flag string) ([]*File, error) {
 	return files, errors.Join(append(errs, problems.Err())...)
 }
 
-// CurrentDir is where looprun was called.
+// CurrentDir returns the folder in which looprun was called.
 func CurrentDir() (string, error) {
 	dir, err := os.Getwd()
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
@@ -95,15 +94,15 @@ func CurrentDir() (string, error) {
 	return dir, err
 }
 
-// Nearest is the nearest looprun.yaml upwards to the root of the git
-// repository, whoever put it there. Where there is none it is the one that could
-// be there: at that root, or in the folder itself.
+// Nearest returns the nearest looprun.yaml up to the root of the git repository, whoever put
+// it there. If there is none, it returns where it could be: at that root, or in the folder
+// itself.
 func Nearest(start string) string {
 	dir := provenance.Root(start, func(dir string) bool { return provenance.Exists(filepath.Join(dir, Name)) })
 	return filepath.Join(dir, Name)
 }
 
-// userFile is the user's own file; empty where there is no place for one.
+// userFile returns the user's own file; empty if there is no place for one.
 func userFile() string {
 	if dir := xdg.Config(); dir != "" {
 		return filepath.Join(dir, Name)
@@ -111,7 +110,7 @@ func userFile() string {
 	return ""
 }
 
-// SeenFrom is the file as messages call it.
+// SeenFrom returns the name of the file for messages.
 func SeenFrom(dir, file string) string {
 	if rel, err := filepath.Rel(dir, file); err == nil {
 		return rel
@@ -129,7 +128,7 @@ type File struct {
 	names  func() []Named // the files that consent covers beside this one
 }
 
-// read reads the file; nil for one that need not be there and is not.
+// read reads the file; it returns nil for an optional file that does not exist.
 func (s Source) read() (*File, error) {
 	text, err := s.content()
 	if s.optional && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
@@ -164,7 +163,7 @@ func (s Source) content() ([]byte, error) {
 	return ReadYAML(s.Name)
 }
 
-// ReadYAML reads a file, and no more of it than shows that it is too large.
+// ReadYAML reads a file, stopping once it is found to be too large.
 func ReadYAML(name string) ([]byte, error) {
 	file, err := inputfile.Open(name)
 	if err != nil {
@@ -174,7 +173,7 @@ func ReadYAML(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, strictyaml.MaxSize+1))
 }
 
-// ToRead says what to do about a file that was named and cannot be read.
+// ToRead suggests what to do about a named file that cannot be read.
 func ToRead(err error) string {
 	if errors.Is(err, inputfile.ErrNobodyWrites) {
 		return "start what writes to it beside looprun, or name a file"
@@ -182,7 +181,7 @@ func ToRead(err error) string {
 	return "name a file that can be read"
 }
 
-// suspicious refuses a file that was found and that others may have put there.
+// suspicious returns an error for a found file that others may have put there.
 func (s Source) suspicious() error {
 	info, err := os.Lstat(s.path)
 	if err != nil {
@@ -200,7 +199,7 @@ func (s Source) suspicious() error {
 	return nil
 }
 
-// rawValue is a value as it is written, to be read the way its flag is.
+// rawValue is a value as written, to be parsed as its flag's value is.
 type rawValue struct{ value any }
 
 // FromYAML keeps the value.
@@ -209,8 +208,7 @@ func (r *rawValue) FromYAML(value any) error {
 	return nil
 }
 
-// parts are the keys that are no flags, with what may be done with them unasked
-// as in [Options].
+// parts holds the keys that are not flags, with their trust tags as in [Options].
 type parts struct {
 	Signature  *Signature            `yaml:"signature" trust:"ask"`
 	Ladder     *ladderConfig         `yaml:"ladder" trust:"ask"`
@@ -219,8 +217,8 @@ type parts struct {
 	Assistants *map[string]Assistant `yaml:"assistants" trust:"ask"`
 }
 
-// shape is a struct with a field for every key, so that the file is decoded as
-// strictly as every other. What is no flag comes after them, and enforce last.
+// shape returns a struct type with a field for every key, so that the file is decoded as
+// strictly as any other. The keys that are not flags come after them, and enforce last.
 func shape(keys []Key) reflect.Type {
 	tag := func(key, trust string) reflect.StructTag {
 		return reflect.StructTag(fmt.Sprintf("yaml:%q trust:%q", key, trust))
@@ -236,7 +234,7 @@ func shape(keys []Key) reflect.Type {
 	return reflect.StructOf(append(fields, reflect.StructField{Name: "Enforce", Type: reflect.PointerTo(inner), Tag: tag("enforce", "")}))
 }
 
-// decode reads the keys and reports everything that is wrong.
+// decode decodes the keys and reports all errors.
 func (f *File) decode(keys []Key) error {
 	into := reflect.New(shape(keys))
 	var problems problem.List
@@ -287,8 +285,8 @@ func (f *File) layer(keys []Key, from reflect.Value, problems *problem.List, und
 	return l
 }
 
-// keysIn are the keys with a value in what was decoded; all of them, so that
-// none is taken for harmless because nobody asked for it.
+// keysIn returns the keys that have a value in the decoded file: all of them, so that none is
+// considered harmless just because the command does not need it.
 func keysIn(keys []Key, from reflect.Value) []givenKey {
 	var given []givenKey
 	for i := range from.NumField() {
@@ -304,8 +302,7 @@ func keysIn(keys []Key, from reflect.Value) []givenKey {
 	return given
 }
 
-// patternProblems are the errors about patterns, which name file and line
-// themselves.
+// patternProblems returns the errors about patterns, which already contain file and line.
 func patternProblems(err error) (all problem.List) {
 	for _, e := range each(err) {
 		all = append(all, problem.Problem{Text: e.Error()})
@@ -313,7 +310,7 @@ func patternProblems(err error) (all problem.List) {
 	return all
 }
 
-// StateDir is where runs are kept.
+// StateDir returns the folder in which runs are kept.
 func StateDir(flag string) (string, error) {
 	if flag != "" {
 		return filepath.Abs(flag)
@@ -325,8 +322,8 @@ func StateDir(flag string) (string, error) {
 	return scratchpad.StateDir(dir), nil
 }
 
-// TrustedStateDir is where runs are kept according to the files that need no
-// consent, or have it; empty where they do not say.
+// TrustedStateDir returns where runs are kept according to the files that need no consent or
+// have it; empty if they do not set it.
 func TrustedStateDir(flag string) string {
 	var c Settings
 	files, _ := load(flag) // what is wrong with it is said when it is used

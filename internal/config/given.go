@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// Given has what the command line says of keys, in its own spelling. The zero value says
-// nothing.
+// Given holds the keys set on the command line, in their original spelling. The zero value
+// sets none.
 type Given struct {
 	byKey map[string]*given
 }
 
-// given is what the command line or a variable says of one key.
+// given is the value that the command line or a variable gives one key.
 type given struct {
 	key      Key
 	by       string // as it is written: --check, -c, -o check, or the variable
@@ -24,9 +24,9 @@ type given struct {
 	written
 }
 
-// Add takes a value of a key as it is written after by. A key that has one value is refused a
-// second one, but where both are the same flag of the help: there the last one counts, so that
-// a line can be added to.
+// Add adds a value of a key, written after by. A second value for a key with a single value is
+// an error, unless both come from the same flag shown in the help: then the last one counts,
+// so that a command line can be extended.
 func (g *Given) Add(k Key, by, text string) error {
 	if g.byKey == nil {
 		g.byKey = map[string]*given{}
@@ -47,7 +47,8 @@ func (g *Given) Add(k Key, by, text string) error {
 	return nil
 }
 
-// Text is the value of a key as the command line or its variable has it; empty for none.
+// Text returns the value of a key on the command line or in its variable; empty if there is
+// none.
 func (g *Given) Text(name string) string {
 	if of := g.byKey[name]; of != nil {
 		return of.texts[len(of.texts)-1]
@@ -58,10 +59,10 @@ func (g *Given) Text(name string) string {
 	return ""
 }
 
-// Has reports whether the command line has the key.
+// Has reports whether the command line sets the key.
 func (g *Given) Has(name string) bool { return g.byKey[name] != nil }
 
-// keys are those that the command line has, in the order of the table.
+// keys returns the keys set on the command line, in the order of the table.
 func (g *Given) keys() []*given {
 	var list []*given
 	for _, k := range Keys() {
@@ -72,7 +73,7 @@ func (g *Given) keys() []*given {
 	return list
 }
 
-// Words are the keys as a command line for another looprun has them, without those in except.
+// Words returns the keys as arguments for another looprun, without those in except.
 func (g *Given) Words(except ...string) []string {
 	var words []string
 	for _, of := range g.keys() {
@@ -83,7 +84,7 @@ func (g *Given) Words(except ...string) []string {
 	return words
 }
 
-// Only are those of one key.
+// Only returns the arguments of one key.
 func (g *Given) Only(name string) []string {
 	if of := g.byKey[name]; of != nil {
 		return of.words(of.key)
@@ -91,7 +92,7 @@ func (g *Given) Only(name string) []string {
 	return nil
 }
 
-// words give the key its value on a command line.
+// words returns the arguments that give the key its value.
 func (w written) words(k Key) []string {
 	var words []string
 	for _, text := range w.texts {
@@ -104,7 +105,8 @@ func (w written) words(k Key) []string {
 	return words
 }
 
-// Over are the values but for those that the command line beats, which those in except are not.
+// Over returns the values without those that the command line overrides; it never overrides
+// those in except.
 func (g *Given) Over(v Values, except ...string) Values {
 	left := maps.Clone(v)
 	maps.DeleteFunc(left, func(name string, _ any) bool {
@@ -113,7 +115,7 @@ func (g *Given) Over(v Values, except ...string) Values {
 	return left
 }
 
-// Parse reads the values, and says what is wrong with them in their own spelling.
+// Parse parses the values. Errors quote them in their original spelling.
 func (g *Given) Parse() error {
 	var errs []error
 	for _, of := range g.keys() {
@@ -129,7 +131,7 @@ func (g *Given) Parse() error {
 	return errors.Join(errs...)
 }
 
-// split parts the paths in a variable as PATH has them, where the key takes several.
+// split splits a variable into paths, in the way of PATH, if the key takes several.
 func (k Key) split(text string) []string {
 	if list := filepath.SplitList(text); k.Repeats() && k.tag("value") == "path" && k.tag("consent") != "name" && len(list) > 0 {
 		return list
@@ -137,7 +139,8 @@ func (k Key) split(text string) []string {
 	return []string{text}
 }
 
-// read parses what is given, and what variables say of the other keys that the command takes.
+// read parses the command line's values, and variables for the other keys that the command
+// accepts.
 func (c *Settings) read() error {
 	errs := []error{c.call.Given.Parse()}
 	c.given = map[string]*given{}

@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// Keep says which older runs stay when a run ends. A limit of 0 is no limit. The zero value
-// stands for [DefaultKeep].
+// Keep defines which older runs are kept when a run ends. A limit of 0 means no limit. The
+// zero value means [DefaultKeep].
 type Keep struct {
 	Runs, Days, Megabytes int
 	All                   bool // nothing is removed
 }
 
-// DefaultKeep applies where no value is set.
+// DefaultKeep applies if nothing is set.
 var DefaultKeep = Keep{Runs: 50}
 
 const keepAll = "off"
 
-// parts are the limits and their names.
+// parts returns the names of the limits and pointers to them.
 func (k *Keep) parts() ([]string, []*int) {
 	return []string{"runs", "days", "megabytes"}, []*int{&k.Runs, &k.Days, &k.Megabytes}
 }
 
-// UnmarshalText reads off, or one or more of runs=N,days=N,megabytes=N.
+// UnmarshalText parses off, or one or more of runs=N,days=N,megabytes=N.
 func (k *Keep) UnmarshalText(b []byte) error {
 	if *k = (Keep{All: string(b) == keepAll}); k.All {
 		return nil
@@ -51,7 +51,7 @@ func (k *Keep) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// MarshalText writes it as it is read.
+// MarshalText writes the form that UnmarshalText parses.
 func (k Keep) MarshalText() ([]byte, error) {
 	names, values := k.parts()
 	if k.All {
@@ -66,7 +66,7 @@ func (k Keep) MarshalText() ([]byte, error) {
 	return []byte(strings.Join(words, ",")), nil
 }
 
-// keepSchema is what looprun.yaml takes.
+// keepSchema returns the schema of the value in looprun.yaml.
 func keepSchema() object {
 	number := object{"type": "integer", "minimum": 1, "maximum": 1_000_000}
 	part := `(runs|days|megabytes)=[1-9][0-9]{0,6}`

@@ -22,17 +22,17 @@ import (
 	"github.com/looprun/looprun/protocol/ladder"
 )
 
-// Key is one option, whichever way it is given: as a key of looprun.yaml, as -o KEY=VALUE, as
-// a long flag or as a variable. The tags of its field say all that is known about it.
+// Key is one option, however it is set: as a key of looprun.yaml, as -o KEY=VALUE, as a long
+// flag or as a variable. The tags of its field describe it completely.
 type Key struct {
 	Name  string
 	field reflect.StructField
 }
 
-// exitCodesKey is called as in a policy: it holds several.
+// exitCodesKey has the same name as in a policy: it holds several codes.
 const exitCodesKey = "exit_codes"
 
-// keyTable has the keys in the order of their fields.
+// keyTable holds the keys in the order of their fields.
 type keyTable struct {
 	keys   []Key
 	byName map[string]Key
@@ -53,11 +53,11 @@ var table = sync.OnceValue(func() keyTable {
 	return t
 })
 
-// Keys are all keys that a flag can stand for.
+// Keys returns all keys that have a flag.
 func Keys() []Key { return table().keys }
 
-// keyName is the name of the key that a field takes its value from; empty for none. A field
-// with the tag trust defines a key, and one of a command with the tag key uses one.
+// keyName returns the name of the key that sets a field; empty if none does. A field with the
+// tag trust defines a key; a command's field with the tag key uses one.
 func keyName(f reflect.StructField) string {
 	switch name := f.Tag.Get("key"); {
 	case name == "-":
@@ -70,7 +70,7 @@ func keyName(f reflect.StructField) string {
 	return ""
 }
 
-// Held are the keys that a command takes: those of the fields of its struct, and those of
+// Held returns the keys that a command accepts: those of its struct's fields, and those of
 // looprun's own messages.
 func Held(command reflect.Type) []Key {
 	var held []Key
@@ -84,9 +84,9 @@ func Held(command reflect.Type) []Key {
 	return held
 }
 
-// Spelled is the key that a word means on a command line: its name, with - or _, or the name
-// of its flag. Denied says that the word is the opposite of a key that is yes or no: precheck
-// of no_precheck, no-checkpoint of checkpoint.
+// Spelled returns the key that a word on a command line means: its name, with - or _, or the
+// name of its flag. denied reports whether the word negates a boolean key: precheck for
+// no_precheck, no-checkpoint for checkpoint.
 func Spelled(word string) (k Key, denied, ok bool) {
 	if k, ok = table().byFlag[word]; ok {
 		return k, false, true
@@ -103,10 +103,10 @@ func Spelled(word string) (k Key, denied, ok bool) {
 	return k, true, ok && k.IsBool()
 }
 
-// tag is a tag of the key's field.
+// tag returns a tag of the key's field.
 func (k Key) tag(name string) string { return k.field.Tag.Get(name) }
 
-// kind is the type of one value, which a pointer says may be missing.
+// kind returns the type of one value; a pointer type means that the value may be missing.
 func (k Key) kind() reflect.Type {
 	if t := k.field.Type; t.Kind() == reflect.Pointer {
 		return t.Elem()
@@ -114,13 +114,13 @@ func (k Key) kind() reflect.Type {
 	return k.field.Type
 }
 
-// Type is the type of the key's value.
+// Type returns the type of the key's value.
 func (k Key) Type() reflect.Type { return k.field.Type }
 
-// Flag is the key's long flag, without the hyphens.
+// Flag returns the key's long flag, without the hyphens.
 func (k Key) Flag() string { return FlagOf(k.field) }
 
-// Short is the letter of the key's flag; zero for none.
+// Short returns the letter of the key's flag; zero if it has none.
 func (k Key) Short() rune {
 	for _, r := range k.tag("short") {
 		return r
@@ -128,10 +128,10 @@ func (k Key) Short() rune {
 	return 0
 }
 
-// Help says what the key is for, in sentences.
+// Help returns the description of the key, in sentences.
 func (k Key) Help() string { return k.tag("help") }
 
-// Variable is the environment variable that gives the key; empty for none.
+// Variable returns the environment variable that sets the key; empty if there is none.
 func (k Key) Variable() string {
 	if k.tag("variable") == "none" {
 		return ""
@@ -139,21 +139,21 @@ func (k Key) Variable() string {
 	return Variable(k.Flag())
 }
 
-// Rare reports whether the help does not show the key's flag.
+// Rare reports whether the help omits the key's flag.
 func (k Key) Rare() bool { return k.tag("kong") == "-" }
 
 // IsBool reports whether the key is true or false.
 func (k Key) IsBool() bool { return k.kind().Kind() == reflect.Bool }
 
-// Repeats reports whether the key has several values.
+// Repeats reports whether the key can have several values.
 func (k Key) Repeats() bool {
 	return k.kind().Kind() == reflect.Slice || k.kind().Kind() == reflect.Map
 }
 
-// Listed reports whether one text can hold several values, with commas between them.
+// Listed reports whether one text can hold several values, separated by commas.
 func (k Key) Listed() bool { return k.kind().Kind() == reflect.Slice && k.tag("sep") != "none" }
 
-// Words are all values of a key that takes no other; nil: it takes others.
+// Words returns all allowed values of a key; nil if it accepts others.
 func (k Key) Words() []string {
 	if enum := k.tag("enum"); enum != "" {
 		return slices.DeleteFunc(strings.Split(enum, ","), func(v string) bool { return v == "" })
@@ -161,12 +161,12 @@ func (k Key) Words() []string {
 	return nil
 }
 
-// Placeholder stands for the value in a help text.
+// Placeholder returns the placeholder for the value in a help text.
 func (k Key) Placeholder() string {
 	return cmp.Or(k.tag("placeholder"), strings.Join(k.Words(), "|"), "true|false")
 }
 
-// Default is the value where nothing else says one; empty for none.
+// Default returns the default value; empty if there is none.
 func (k Key) Default() string {
 	if normal := cmp.Or(k.tag("default"), k.tag("normal")); normal != "" || !k.IsBool() {
 		return normal
@@ -174,7 +174,7 @@ func (k Key) Default() string {
 	return "false"
 }
 
-// Example is a value that the key takes.
+// Example returns a valid value of the key.
 func (k Key) Example() string {
 	if text := k.tag("example"); text != "" {
 		return text
@@ -202,14 +202,15 @@ func (k Key) Example() string {
 	}[k.tag("placeholder")]
 }
 
-// written is a value as somebody wrote it, and as it was read.
+// written is a value as the user wrote it, and its parsed form.
 type written struct {
 	value reflect.Value // of the type of the key's field
-	// texts are the value as a command line has it: several where the key has several.
+	// texts holds the value in command line form; there are several if the key has several
+	// values.
 	texts []string
 }
 
-// text is the value on one line.
+// text returns the value on one line.
 func (w written) text() string {
 	if codes, ok := w.value.Interface().(map[string]int); ok {
 		return codesText(codes)
@@ -217,7 +218,7 @@ func (w written) text() string {
 	return oneLine(strings.Join(w.texts, ", "))
 }
 
-// oneLine is a text on one line.
+// oneLine returns a text on one line.
 func oneLine(text string) string {
 	if strings.ContainsAny(text, "\r\n\t") {
 		return strconv.Quote(text)
@@ -225,7 +226,7 @@ func oneLine(text string) string {
 	return text
 }
 
-// codesText are exit codes as YAML has them.
+// codesText formats exit codes as in YAML.
 func codesText(codes map[string]int) string {
 	var words []string
 	for _, key := range slices.Sorted(maps.Keys(codes)) {
@@ -234,7 +235,7 @@ func codesText(codes map[string]int) string {
 	return "{" + strings.Join(words, ", ") + "}"
 }
 
-// valueProblem is what is wrong with a value, or with what is below it.
+// valueProblem describes what is wrong with a value, or with a part of it.
 type valueProblem struct {
 	text, remedy string
 	below        []any
@@ -247,8 +248,8 @@ func (p *valueProblem) Error() string {
 	return p.text + "; " + p.remedy
 }
 
-// parse reads a value as a command line or a variable has it. Several texts are for a key
-// that has several values.
+// parse parses a value from a command line or a variable. Several texts are allowed for a key
+// with several values.
 func (k Key) parse(texts ...string) (written, error) {
 	w := written{reflect.New(k.field.Type).Elem(), texts}
 	to := w.value
@@ -325,12 +326,12 @@ func (k Key) decodeBool(to reflect.Value, text string) error {
 	return nil
 }
 
-// SaysNothing is the error about a blank text where that cannot be meant.
+// SaysNothing returns the error for a blank text that cannot be intended.
 func SaysNothing(text string) error {
 	return &valueProblem{text: fmt.Sprintf("%q says nothing", text), remedy: "a variable in it may be unset; write a value, or leave it out"}
 }
 
-// notWhole says why a text is no whole number that fits.
+// notWhole describes why a text is not a whole number in range.
 func notWhole(text string, err error) error {
 	why := "is not a whole number"
 	if errors.Is(err, strconv.ErrRange) {
@@ -339,7 +340,7 @@ func notWhole(text string, err error) error {
 	return &valueProblem{text: fmt.Sprintf("%q %s", text, why), remedy: "write one such as 3"}
 }
 
-// WholeNumber says what is wrong with a text where a whole number is wanted.
+// WholeNumber returns an error if a text is not a whole number.
 func WholeNumber(text string) error {
 	if _, err := strconv.ParseInt(text, 10, 64); err != nil {
 		return notWhole(text, err)
@@ -347,10 +348,11 @@ func WholeNumber(text string) error {
 	return nil
 }
 
-// known refuses a word that is none of those the key takes.
+// known returns an error for a word that the key does not accept.
 func (k Key) known(word string) error { return KnownWord(word, k.Words()) }
 
-// KnownWord refuses a word that is none of the known ones, of which nil takes any.
+// KnownWord returns an error for a word that is not among the known ones; nil known accepts
+// any.
 func KnownWord(word string, known []string) error {
 	if len(known) == 0 || slices.Contains(known, word) {
 		return nil
@@ -358,8 +360,8 @@ func KnownWord(word string, known []string) error {
 	return &valueProblem{text: fmt.Sprintf("%q is not known", word), remedy: cmp.Or(nearest.DidYouMean(word, known), "use one of "+strings.Join(known, ", "))}
 }
 
-// read reads a value as a file has it, with paths made absolute: in a file they are relative
-// to it, since its author does not know where looprun is called.
+// read parses a value from a file. It makes paths absolute: in a file they are relative to the
+// file, since its author does not know where looprun will be called.
 func (k Key) read(raw any, dir string) (written, []valueProblem) {
 	if k.Name == exitCodesKey {
 		return k.readExitCodes(raw)
@@ -383,8 +385,8 @@ func (k Key) read(raw any, dir string) (written, []valueProblem) {
 	return w, nil
 }
 
-// strictly says what a file has to have where a flag or a variable may be less
-// exact: there yes is true, and nothing is as if it was not given.
+// strictly returns what a file must contain where a flag or a variable may be less exact: for
+// those, yes means true, and an empty value counts as not given.
 func (k Key) strictly(text string) (want string) {
 	switch {
 	case k.IsBool() && text != "true" && text != "false":
@@ -397,7 +399,7 @@ func (k Key) strictly(text string) (want string) {
 	return ""
 }
 
-// numbers are what has to be a number in a value; nothing of a text.
+// numbers returns the parts of a value that must be numbers; none for a text.
 func (k Key) numbers(text string) []string {
 	t := k.kind()
 	if t.Kind() == reflect.Slice {
@@ -412,8 +414,8 @@ func (k Key) numbers(text string) []string {
 	return []string{strings.TrimSpace(text)}
 }
 
-// texts are the value as a command line has it; want says what is expected where there is
-// nothing of the kind.
+// texts returns the value in command line form; want describes what is expected if there is no
+// such form.
 func (k Key) texts(raw any) (texts []string, want string) {
 	if by, ok := raw.(map[string]any); ok && k.isWords() {
 		var words []string
@@ -450,7 +452,7 @@ func (k Key) texts(raw any) (texts []string, want string) {
 	return texts, ""
 }
 
-// isWords reports whether the value is a list of KEY=VALUE, in YAML a map.
+// isWords reports whether the value is a list of KEY=VALUE, a map in YAML.
 func (k Key) isWords() bool {
 	return k.kind() == reflect.TypeFor[Modes]() || k.kind() == reflect.TypeFor[Keep]()
 }
@@ -488,7 +490,7 @@ func (k Key) readExitCodes(raw any) (written, []valueProblem) {
 	return w, wrong
 }
 
-// ladderRung is a rung as looprun.yaml has it.
+// ladderRung is a rung in the form of looprun.yaml.
 type ladderRung struct {
 	Rung     ladder.RungName   `yaml:"rung,required" json:"rung" doc:"Who tries on this rung; the last one is the person's."`
 	Attempts int               `yaml:"attempts" json:"attempts,omitempty" doc:"Distinct approaches that may fail before the next rung."`
@@ -498,7 +500,7 @@ type ladderRung struct {
 // ladderConfig is the key ladder of looprun.yaml.
 type ladderConfig []ladderRung
 
-// config is the ladder with its experts in the order of the file.
+// config returns the ladder with its experts in the order of the file.
 func (c ladderConfig) config(doc *strictyaml.Document, path ...any) ladder.Config {
 	var out ladder.Config
 	for i, r := range c {
@@ -517,7 +519,7 @@ func (c ladderConfig) config(doc *strictyaml.Document, path ...any) ladder.Confi
 	return out
 }
 
-// readParts reads the keys of a part of the file that are no flags.
+// readParts reads the keys in a part of the file that are not flags.
 func (l *layer) readParts(keys []Key, from reflect.Value, problems *problem.List, path func(...any) []any) {
 	doc := l.file.doc
 	if l.signature, _ = from.FieldByName("Signature").Interface().(*Signature); l.signature != nil {
@@ -555,8 +557,8 @@ func (l *layer) readParts(keys []Key, from reflect.Value, problems *problem.List
 	}
 }
 
-// block is a key of looprun.yaml that holds what several flags say: those whose keys
-// begin with its prefix, by what follows it.
+// block is a key of looprun.yaml that groups several flags: those whose keys begin with its
+// prefix, named by the rest of the key.
 type block struct {
 	name, prefix string
 	one          string // how one of them is called, with %s for its name
@@ -568,7 +570,7 @@ var (
 	assistantBlock = block{name: assistantKey, prefix: assistantKey + "_", one: "key %s of assistant", whole: "command"}
 )
 
-// keys are those that the block can hold, by their names in it.
+// keys returns the keys that the block can contain, and their names in it.
 func (b block) keys(all []Key) (names []string, of []Key) {
 	for _, k := range all {
 		name, ok := strings.CutPrefix(k.Name, b.prefix)
@@ -585,10 +587,10 @@ func (b block) keys(all []Key) (names []string, of []Key) {
 	return names, of
 }
 
-// inBlock is a key that stands in a block, and its name there.
+// inBlock is a key inside a block, and its name there.
 type inBlock struct{ key, block, name string }
 
-// unfold makes of a block the keys that the flags have.
+// unfold turns a block into the keys of its flags.
 func (l *layer) unfold(b block, all []Key, given map[string]any, problems *problem.List, path func(...any) []any) {
 	if b.whole != "" && given[b.whole] == nil {
 		*problems = append(*problems, l.file.doc.Problem(fmt.Sprintf("the key %q of %s is missing", b.whole, b.name), "", path(b.name)...))
@@ -621,16 +623,16 @@ func (l *layer) unfold(b block, all []Key, given map[string]any, problems *probl
 	}
 }
 
-// Modes are detached modes: for all questions, and for kinds and single ones.
+// Modes holds detached modes: for all questions, and for kinds and single ones.
 type Modes struct {
 	all string
 	by  map[string]string
 }
 
-// DetachedModes are the modes that there are.
+// DetachedModes lists the valid modes.
 var DetachedModes = []string{"deny", "defaults", "auto", "defer"}
 
-// UnmarshalText reads MODE, or a list of MODE and KEY=MODE.
+// UnmarshalText parses MODE, or a list of MODE and KEY=MODE.
 func (m *Modes) UnmarshalText(b []byte) error {
 	*m = Modes{}
 	if strings.TrimSpace(string(b)) == "" {
@@ -663,8 +665,8 @@ func (m *Modes) UnmarshalText(b []byte) error {
 	return errors.Join(errs...)
 }
 
-// misspelt says which key is not the id of a question but a guard or a kind with a
-// slip in it; nil where there is none.
+// misspelt returns an error for keys that are probably not the id of a question but a misspelt
+// guard or kind; nil if there are none.
 func (m Modes) misspelt() error {
 	known := []string{string(core.KindConfirm), string(core.KindSelect), string(core.KindText), "all"}
 	for _, id := range slices.Concat(core.GuardIDs(), core.ProtocolIDs()) {
@@ -684,7 +686,7 @@ func (m Modes) misspelt() error {
 	return errors.Join(errs...)
 }
 
-// OrNearest are the known words, and which of them was probably meant.
+// OrNearest lists the known words, and suggests the one that was probably meant.
 func OrNearest(word string, known []string) string {
 	text := strings.Join(known, ", ")
 	if near := nearest.Word(word, known); near != "" {
@@ -693,7 +695,8 @@ func OrNearest(word string, known []string) string {
 	return text
 }
 
-// Mode is that of the first key which has one, or of all questions; empty for none.
+// Mode returns the mode of the first key that has one, or else the mode for all questions;
+// empty if there is none.
 func (m Modes) Mode(keys ...string) string {
 	for _, key := range keys {
 		if mode := m.by[key]; mode != "" {
@@ -703,7 +706,7 @@ func (m Modes) Mode(keys ...string) string {
 	return m.all
 }
 
-// MarshalText writes the modes as they are read.
+// MarshalText writes the form that UnmarshalText parses.
 func (m Modes) MarshalText() ([]byte, error) {
 	var words []string
 	if m.all != "" {
@@ -715,7 +718,7 @@ func (m Modes) MarshalText() ([]byte, error) {
 	return []byte(strings.Join(words, ",")), nil
 }
 
-// IsZero says that no mode was given.
+// IsZero reports whether no mode was given.
 func (m Modes) IsZero() bool { return m.all == "" && len(m.by) == 0 }
 
 // has reports whether some question has the mode.

@@ -12,20 +12,21 @@ import (
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
-// Named is a file that a looprun.yaml names and that looprun reads at the start. Consent to the
-// one covers the other.
+// Named is a file that a looprun.yaml names and that looprun reads at the start. Consent to
+// looprun.yaml covers it.
 type Named struct {
 	Key  string // of looprun.yaml
 	Name string // as messages call it
 	Sum  string // SHA-256 of its content, in hexadecimal; empty where it cannot be read
 	name string // within the folder that the key names; empty where it names the file
-	// uncovered says that it could be read later, though its content cannot be compared now.
+	// uncovered means that the file could be read later, although its content cannot be
+	// compared now.
 	uncovered bool
 }
 
-// readNamed reads the files that the keys of f name, and in a folder those that a pack of
-// templates can have. Every key for a path counts but those whose field says consent:"name":
-// they are written, or belong to the work.
+// readNamed reads the files that the keys of f name, and in a folder those that a template
+// pack can contain. It includes every key for a path except those whose field has
+// consent:"name": those paths are written to, or belong to the work.
 func (f *File) readNamed() []Named {
 	var list []Named
 	for _, l := range f.layers {
@@ -58,7 +59,7 @@ func (f *File) namedBy(key, path string) []Named {
 	return list
 }
 
-// included are the files that a policy includes.
+// included returns the files that a policy includes.
 func (f *File) included(file string) []Named {
 	text, err := inputfile.Read(file, strictyaml.MaxSize)
 	if err != nil {

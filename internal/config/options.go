@@ -26,17 +26,16 @@ import (
 	"github.com/looprun/looprun/protocol/ladder"
 )
 
-// Options are the flags of run. They are recorded in the journal, so that a
-// resumed run has them as they were.
+// Options are the flags of run. They are recorded in the journal, so that a resumed run has
+// the same ones.
 //
-// The tag trust says what a looprun.yaml that was merely found may do with the
-// key of that name unasked, see [Key.asks]; value says what a text is, a path or a
-// pattern, and words which texts are no path all the same; preset which presets set it
-// too, and agent what --agent sets where nobody else does, row for what the agent's row
-// has; normal what holds where nothing says more, min the least number; blank no refuses a text
-// that says nothing; of the key whose value it says more about: it counts
-// only where both come from the same place; excludes names a flag, or an argument as <arg>,
-// that cannot be given too.
+// The tag trust is what a looprun.yaml that was merely found may do with the key of that name
+// without consent, see [Key.asks]; value is what a text is, a path or a pattern, and words
+// lists the texts that are not paths all the same; preset lists the presets that also set it,
+// and agent the value that --agent sets unless it is set elsewhere, row meaning the value in
+// the agent's row; normal is the default, min the smallest number; blank no rejects a blank
+// text; of is the key that this one refines: it counts only if both come from the same place;
+// excludes names a flag, or an argument as <arg>, that cannot be given together with it.
 type Options struct {
 	Shell      ShellLine `short:"c" name:"shell" placeholder:"LINE" help:"Run this shell line." json:"shell,omitempty" variable:"none" trust:"ask" group:"what" example:"make test"`
 	Check      ShellLine `placeholder:"LINE" help:"Shell line that judges each iteration: 0 is done." json:"check,omitempty" group:"done" trust:"ask" example:"go test ./..."`
@@ -81,10 +80,10 @@ type Options struct {
 	WaitDelay     *Span          `kong:"-" placeholder:"D" help:"How long to wait at first where the line names no moment. It doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask" normal:"30s"`
 	OutageLimit   *DurationLimit `kong:"-" placeholder:"D" help:"How long an outage of what a coding agent needs is waited out, once a turn has worked, or off." json:"outage_limit,omitempty" group:"time" trust:"ask" normal:"1h"`
 	Signals       string         `kong:"-" enum:"off,text" default:"off" help:"Read signals also from what the command prints (docs/signals.md)." json:"signals,omitempty" group:"run" trust:"ask"`
-	// Ladder is the escalation ladder of looprun.yaml.
+	// Ladder is the escalation ladder from looprun.yaml.
 	Ladder ladder.Config `kong:"-" json:"ladder,omitempty"`
 
-	// Agents are those of looprun.yaml.
+	// Agents holds the agents from looprun.yaml.
 	Agents agent.Agents `kong:"-" json:"agents,omitempty"`
 
 	Agent string `placeholder:"NAME" help:"Run a coding agent with the task after the flags. looprun agents lists them; their own flags go after --. Sets what it needs where nothing else does: --stdin context, --max-runtime 8h, --iteration-timeout 30m, --turn-loop 8, --cost-from, --wait-on." json:"agent,omitempty" trust:"ask" blank:"no" group:"what" example:"claude"`
@@ -120,11 +119,12 @@ type Options struct {
 	Result      string         `placeholder:"FILE" help:"Write a copy of result.json there." json:"result,omitempty" group:"state" trust:"ask" value:"path" consent:"name" blank:"no" example:"result.json"`
 	Passthrough bool           `short:"x" help:"Exit with the command's last code." json:"passthrough,omitempty" group:"state" trust:"ask"`
 	ExitCode    map[string]int `kong:"-" placeholder:"KEY=N" help:"Exit code for a status or a guard." json:"exit_code,omitempty" group:"state" trust:"ask" key:"exit_codes"`
-	// ConfigExitCodes are those of looprun.yaml, which a policy's beat.
+	// ConfigExitCodes holds the exit codes from looprun.yaml, over which a policy's take
+	// precedence.
 	ConfigExitCodes map[string]int `kong:"-" json:"config_exit_codes,omitempty"`
 }
 
-// LimitFlags can also be given anew to a run that is resumed.
+// LimitFlags can also be given when resuming a run.
 type LimitFlags struct {
 	MaxIterations *CountLimit    `placeholder:"N" help:"Iterations that may be run, or off." json:"max_iterations,omitempty" group:"guard" trust:"upto=50" normal:"10" preset:"retry,wait"`
 	MaxRuntime    *DurationLimit `placeholder:"D" help:"Active time, such as 90s, 2h or 1d, or off." json:"max_runtime,omitempty" group:"guard" trust:"upto=60m" normal:"15m" agent:"8h"`
@@ -145,10 +145,10 @@ type LimitFlags struct {
 	CapTokens     *TokenLimit    `kong:"-" placeholder:"N" help:"What answers can extend --max-tokens to (twice the limit)." json:"cap_tokens,omitempty" group:"guard" trust:"ask"`
 }
 
-// Files are names of files. In JSON a single text is one.
+// Files is a list of file names. In JSON, a string is a list of one.
 type Files []string
 
-// UnmarshalJSON reads a list or a text.
+// UnmarshalJSON accepts a list or a string.
 func (f *Files) UnmarshalJSON(data []byte) error {
 	var list []string
 	if err := json.Unmarshal(data, &list); err != nil {
@@ -161,7 +161,7 @@ func (f *Files) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// AnswerFlags say who answers questions.
+// AnswerFlags control who answers questions.
 type AnswerFlags struct {
 	Policy       Files     `placeholder:"FILE" help:"Policy file that answers questions; repeatable, earlier wins." json:"policy,omitempty" group:"answer" sep:"none" trust:"ask" value:"path" blank:"no" example:"policy.yaml"`
 	Templates    []string  `kong:"-" placeholder:"DIR" help:"Folder of question templates, over the built-in ones; repeatable, earlier wins." json:"templates,omitempty" group:"answer" sep:"none" trust:"ask" value:"path" example:"my-pack"`
@@ -176,19 +176,19 @@ type AnswerFlags struct {
 	AssistantEscalation bool  `kong:"-" help:"Let the assistant's cancel go on to a person, with its reason." json:"assistant_escalation,omitempty" group:"answer" trust:"ask"`
 	AssistantTimeout    *Span `kong:"-" placeholder:"D" help:"Time that the assistant has for an answer." json:"assistant_timeout,omitempty" group:"answer" trust:"ask" normal:"1m0s"`
 
-	// Notify is not kept with a run: a resumed run needs it again.
+	// Notify is not recorded with a run: a resumed run must be given it again.
 	Notify []Service `kong:"-" placeholder:"URL" help:"Service to notify of questions and the end; repeatable." json:"notify,omitempty" group:"hooks" sep:"none" trust:"ask"`
 
-	// Assistants are those of looprun.yaml for some questions, by the id of a question, by
-	// a guard or by a kind.
+	// Assistants holds the assistants from looprun.yaml for some questions, by question id,
+	// guard or kind.
 	Assistants map[string]Assistant `kong:"-" json:"assistants,omitempty"`
 
 	NonInteractive bool `help:"Ask no person." json:"non_interactive,omitempty" group:"answer" trust:"ask" preset:"ask,retry,wait"`
 	Ask            bool `kong:"-" help:"Ask the person at the terminal also with --retry or --wait." json:"ask,omitempty" group:"answer" trust:"ask" excludes:"--non-interactive"`
 }
 
-// EachField calls do with every field of a struct, those of an embedded one in its place.
-// [reflect.VisibleFields] takes far more time and memory.
+// EachField calls do with every field of a struct, including those of embedded structs, in
+// order. [reflect.VisibleFields] takes far more time and memory.
 func EachField(of reflect.Type, do func(reflect.StructField)) { eachField(of, nil, do) }
 
 func eachField(of reflect.Type, at []int, do func(reflect.StructField)) {
@@ -202,8 +202,8 @@ func eachField(of reflect.Type, at []int, do func(reflect.StructField)) {
 	}
 }
 
-// MarshalJSON writes what the tags say. The encoder is shown those options alone that it
-// would not leave out: to look at all of them takes it 100 KB, and most runs have few.
+// MarshalJSON writes the options according to their tags. It passes the encoder only those
+// that would not be omitted: examining all of them costs 100 KB, and most runs have few.
 func (o Options) MarshalJSON() ([]byte, error) {
 	v := reflect.ValueOf(o)
 	out := []byte{'{'}
@@ -222,7 +222,7 @@ func (o Options) MarshalJSON() ([]byte, error) {
 	return append(bytes.TrimSuffix(out, []byte(",")), '}'), wrong
 }
 
-// Limits are the limits and caps in force.
+// Limits returns the limits and caps in force.
 func (o *Options) Limits() (core.Limits, core.Caps, error) {
 	l := core.DefaultLimits()
 	if o.Wait {
@@ -235,7 +235,7 @@ func (o *Options) Limits() (core.Limits, core.Caps, error) {
 	return l, caps, err
 }
 
-// Over puts the limits that were given over those in l, and returns the caps.
+// Over replaces limits in l with those that were given, and returns the caps.
 func (f *LimitFlags) Over(l *core.Limits) (core.Caps, error) {
 	given := f.Texts()
 	var errs []error
@@ -263,12 +263,12 @@ func (f *LimitFlags) Over(l *core.Limits) (core.Caps, error) {
 	return caps, errors.Join(errs...)
 }
 
-// CapKey is the key of what answers can extend a guard's limit to.
+// CapKey returns the key of the cap up to which answers can extend a guard's limit.
 func CapKey(g core.Spec) string { return "cap_" + g.Unit() }
 
 func flagOf(key string) string { return strings.ReplaceAll(key, "_", "-") }
 
-// Texts are the limits and caps that are set, by key, as they are written.
+// Texts returns the texts of the limits and caps that are set, by key.
 func (f *LimitFlags) Texts() map[string]string {
 	given := map[string]string{}
 	v := reflect.ValueOf(f).Elem()
@@ -287,7 +287,7 @@ func (f *LimitFlags) Texts() map[string]string {
 	return given
 }
 
-// Inherit takes what is not set from other limits.
+// Inherit takes the values of unset limits from others.
 func (f *LimitFlags) Inherit(from LimitFlags) {
 	to, other := reflect.ValueOf(f).Elem(), reflect.ValueOf(from)
 	for i := range to.NumField() {
@@ -297,7 +297,7 @@ func (f *LimitFlags) Inherit(from LimitFlags) {
 	}
 }
 
-// Wrong reports everything that is wrong with the options before anything runs.
+// Wrong reports all errors in the options before anything runs.
 func (o *Options) Wrong() error {
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, Usagef(format, args...)) }
@@ -388,7 +388,7 @@ func (o *Options) Wrong() error {
 	return errors.Join(errs...)
 }
 
-// exitCodeNames are the statuses and guards whose exit code can be changed.
+// exitCodeNames returns the statuses and guards whose exit code can be changed.
 func exitCodeNames() []string {
 	var names []string
 	for _, s := range core.Statuses() {
@@ -400,7 +400,7 @@ func exitCodeNames() []string {
 	return names
 }
 
-// wrongExitCode says why nobody could mean a mapping; empty: somebody could.
+// wrongExitCode returns why a mapping cannot be intended; empty if it can.
 func wrongExitCode(key string, code int) string {
 	status, guard := core.Status(key), core.GuardID(key)
 	isGuard := slices.Contains(core.GuardIDs(), guard) || slices.Contains(core.ProtocolIDs(), guard)
@@ -418,7 +418,7 @@ func wrongExitCode(key string, code int) string {
 	return ""
 }
 
-// Judge decides what exit codes mean.
+// Judge returns how exit codes are judged.
 func (o *Options) Judge(terminal bool) engine.Judge {
 	return engine.Judge{
 		Done: o.DoneCodes.Codes, Errors: o.ErrorCodes.Codes, WorkErrors: o.WorkErrorCodes.Codes, Stop: o.StopCodes.Codes,
@@ -426,14 +426,14 @@ func (o *Options) Judge(terminal bool) engine.Judge {
 	}
 }
 
-// ByTurn reports whether the end of an agent's turn is enough, because judge: turn says so.
+// ByTurn reports whether judge: turn makes the end of an agent's turn count as done.
 func (o *Options) ByTurn() bool { return o.JudgedBy == "turn" && o.unjudged() }
 
-// unjudged reports whether nothing but the command itself says that it is done.
+// unjudged reports whether only the command itself decides whether it is done.
 func (o *Options) unjudged() bool { return o.CheckStep() == nil && o.Promise == nil && o.Tasks == "" }
 
-// NeedJudge says what an agent lacks that works where nobody looks at what it did: its exit
-// code and the end of its turn say nothing of the work.
+// NeedJudge returns an error for an agent whose work nobody would examine: its exit code and
+// the end of its turn reveal nothing about the work.
 func (o *Options) NeedJudge() error {
 	if o.Agent == "" || !o.unjudged() || o.ByTurn() {
 		return nil
@@ -453,7 +453,7 @@ func (o *Options) Delays() engine.Backoff {
 	return b
 }
 
-// Silent is the flag that has it that no person is asked; empty: there is none.
+// Silent returns the flag that prevents asking a person; empty if there is none.
 func (o *Options) Silent() string {
 	switch {
 	case o.NonInteractive:
@@ -466,7 +466,7 @@ func (o *Options) Silent() string {
 	return ""
 }
 
-// contrary reports wishes that cannot both be met.
+// contrary returns an error for flags that exclude each other.
 func (f *AnswerFlags) contrary() error {
 	if f.Ask && f.NonInteractive {
 		return Usagef("%s and %s exclude each other; use one of them", Flag("ask"), Flag("non-interactive"))
@@ -477,10 +477,10 @@ func (f *AnswerFlags) contrary() error {
 // DetachedAuto lets the assistant answer when no person can be asked.
 const DetachedAuto = "auto"
 
-// StdinContext gives the command what looprun context prints.
+// StdinContext gives the command the output of looprun context.
 const StdinContext = "context"
 
-// StdinFile is the file that the command reads; empty for none.
+// StdinFile returns the file that the command reads; empty if there is none.
 func (o *Options) StdinFile() string {
 	f, _ := reflect.TypeFor[Options]().FieldByName("Stdin")
 	if slices.Contains(strings.Split(f.Tag.Get("words"), ","), o.Stdin) {
@@ -489,7 +489,7 @@ func (o *Options) StdinFile() string {
 	return o.Stdin
 }
 
-// Matcher recognises limits to wait for; nil: there are none.
+// Matcher returns the matcher for limits to wait for; nil if there are none.
 func (o *Options) Matcher() (*waiting.Matcher, error) {
 	if len(o.WaitOn) == 0 {
 		return nil, nil //nolint:nilnil // there is nothing to match
@@ -497,10 +497,10 @@ func (o *Options) Matcher() (*waiting.Matcher, error) {
 	return waiting.Compile(o.WaitOn)
 }
 
-// maxCalls is the largest number of calls per hour: so many moments are kept.
+// maxCalls is the maximum number of calls per hour, since a time is stored for each.
 const maxCalls = 1000
 
-// StopMatcher recognises what cannot pass; nil: nothing does.
+// StopMatcher returns the matcher for errors that cannot pass; nil if there are none.
 func (o *Options) StopMatcher() (*waiting.Matcher, error) {
 	if len(o.StopOn) == 0 {
 		return nil, nil //nolint:nilnil // there is nothing to match
@@ -508,7 +508,7 @@ func (o *Options) StopMatcher() (*waiting.Matcher, error) {
 	return waiting.CompileStop(o.StopOn)
 }
 
-// CostReader reads the cost of an iteration; nil: it is not read.
+// CostReader returns the reader for the cost of an iteration; nil if it is not read.
 func (o *Options) CostReader() (*cost.Reader, error) {
 	if o.CostFrom == "" {
 		return nil, nil //nolint:nilnil // nothing is read
@@ -516,7 +516,7 @@ func (o *Options) CostReader() (*cost.Reader, error) {
 	return costReader(o.CostFrom, o.Agents)
 }
 
-// Redactor masks secrets; nil masks nothing.
+// Redactor returns the redactor for secrets; nil masks nothing.
 func (o *Options) Redactor(environ []string) (*redact.Redactor, error) {
 	patterns := make([]redact.Pattern, len(o.Redact))
 	for i, text := range o.Redact {
@@ -529,7 +529,7 @@ func (o *Options) Redactor(environ []string) (*redact.Redactor, error) {
 	return redact.New(redact.Options{Environ: environ, Values: values, Patterns: patterns, Off: o.NoRedact})
 }
 
-// Work is the step to run, and check the one that judges it.
+// Work returns the step to run.
 func (o *Options) Work(command []string) engine.Step {
 	if o.Shell != "" {
 		return engine.Shell(string(o.Shell))
@@ -551,7 +551,7 @@ func (o *Options) CheckStep() engine.Step {
 	return check
 }
 
-// NeedShell refuses shell lines where there is no shell to run them.
+// NeedShell returns an error if there are shell lines but no shell to run them.
 func (o *Options) NeedShell() error {
 	of := reflect.ValueOf(o).Elem()
 	var first reflect.StructField
@@ -573,7 +573,7 @@ func (o *Options) NeedShell() error {
 	return Usagef("%s: %v", Flag(FlagOf(first)), err)
 }
 
-// Hints are warnings about a configuration that is allowed and rarely meant.
+// Hints returns warnings about a configuration that is allowed but rarely intended.
 func (o *Options) Hints(command []string) []string {
 	var hints []string
 	if o.Tasks != "" && o.Check == "" {
@@ -596,7 +596,7 @@ func (o *Options) Hints(command []string) []string {
 	return hints
 }
 
-// GracePeriod is the time between SIGTERM and SIGKILL.
+// GracePeriod returns the time between SIGTERM and SIGKILL.
 func (o *Options) GracePeriod() time.Duration {
 	normal := proc.DefaultKillAfter
 	if console.InCI() {

@@ -17,10 +17,10 @@ import (
 	"github.com/looprun/looprun/internal/redact"
 )
 
-// A limit on the command line is a number of 1 or more, or “off”. Zero is
-// refused: elsewhere it means off in one place and the default in another.
+// A limit on the command line is a number of 1 or more, or “off”. Zero is an error: it can
+// mean off, or the default.
 
-// CountLimit is a limit in whole numbers.
+// CountLimit is a limit that is a whole number.
 type CountLimit int
 
 func (l *CountLimit) UnmarshalText(b []byte) error {
@@ -30,7 +30,7 @@ func (l *CountLimit) UnmarshalText(b []byte) error {
 	})
 }
 
-// DurationLimit is a limit in time.
+// DurationLimit is a limit that is a duration.
 type DurationLimit time.Duration
 
 func (l *DurationLimit) UnmarshalText(b []byte) error {
@@ -40,7 +40,7 @@ func (l *DurationLimit) UnmarshalText(b []byte) error {
 	})
 }
 
-// readLimit reads a limit, or off.
+// readLimit parses a limit, or off.
 func readLimit[L ~int | ~int64 | ~float64](l *L, b []byte, want string, parse func(string) (L, bool)) error {
 	text := strings.TrimSpace(string(b))
 	v, ok := parse(text)
@@ -56,7 +56,7 @@ func readLimit[L ~int | ~int64 | ~float64](l *L, b []byte, want string, parse fu
 	return nil
 }
 
-// writeLimit writes a limit as it is read.
+// writeLimit writes a limit in the form that readLimit parses.
 func writeLimit[L ~int | ~int64 | ~float64](l L, text string) ([]byte, error) {
 	if l < 0 {
 		text = "off"
@@ -64,7 +64,7 @@ func writeLimit[L ~int | ~int64 | ~float64](l L, text string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// Often is “6/10” or “off”; empty: the default.
+// Often is “6/10” or “off”; empty means the default.
 type Often string
 
 func (o *Often) UnmarshalText(b []byte) error {
@@ -73,7 +73,7 @@ func (o *Often) UnmarshalText(b []byte) error {
 	return err
 }
 
-// Weakening is what happens where less is checked than before; empty: the default.
+// Weakening is the reaction when less is checked than before; empty means the default.
 type Weakening string
 
 func (w *Weakening) UnmarshalText(b []byte) error {
@@ -82,13 +82,13 @@ func (w *Weakening) UnmarshalText(b []byte) error {
 	return err
 }
 
-// Limit is what it says.
+// Limit returns the parsed limit.
 func (o Often) Limit() core.Often {
 	limit, _ := core.ParseOften(string(o)) // it was read before; empty is the zero value
 	return limit
 }
 
-// Duration is a time that may not be negative; zero means none.
+// Duration is a duration that may not be negative; zero means none.
 type Duration time.Duration
 
 func (d *Duration) UnmarshalText(b []byte) error {
@@ -100,7 +100,7 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// parseDuration reads a time as Go writes it, and one with days and weeks as an [Age].
+// parseDuration parses a duration in Go's syntax, or one with days and weeks as an [Age].
 func parseDuration(text string) (time.Duration, error) {
 	if d, err := time.ParseDuration(text); err == nil {
 		return d, nil
@@ -110,8 +110,8 @@ func parseDuration(text string) (time.Duration, error) {
 	return time.Duration(a), err
 }
 
-// ShellLine is a line for sh -c; its zero value is none. A blank one, or a comment, is refused
-// wherever it comes from, as [engine.CheckStep] says.
+// ShellLine is a line for sh -c; the zero value means none. A blank line, or a comment, is
+// rejected wherever it comes from, as by [engine.CheckStep].
 type ShellLine string
 
 func (l *ShellLine) UnmarshalText(b []byte) error {
@@ -122,7 +122,7 @@ func (l *ShellLine) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Decode takes a line byte for byte, as [AsGiven] does.
+// Decode keeps a line byte for byte, as [AsGiven] does.
 func (l *ShellLine) Decode(ctx *kong.DecodeContext) error {
 	var text string
 	if err := AsGiven(ctx, reflect.ValueOf(&text).Elem()); err != nil {
@@ -131,10 +131,10 @@ func (l *ShellLine) Decode(ctx *kong.DecodeContext) error {
 	return l.UnmarshalText([]byte(text))
 }
 
-// AsGiven takes a text byte for byte. Kong's own way leads through JSON, where
-// what is no UTF-8 becomes something else: another path, another shell line. A blank one is
-// refused where it would be as if nothing was asked for, which the tag blank says, and as the
-// name of a run: without one the latest is taken.
+// AsGiven keeps a text byte for byte. Kong's own decoding goes through JSON, which replaces
+// bytes that are not UTF-8: the result is another path or another shell line. AsGiven rejects
+// a blank text if it would be ignored, as marked by the tag blank, and as the name of a run,
+// since no name means the latest run.
 func AsGiven(ctx *kong.DecodeContext, target reflect.Value) error {
 	token, err := ctx.Scan.PopValue("string")
 	if err != nil {
@@ -151,8 +151,7 @@ func AsGiven(ctx *kong.DecodeContext, target reflect.Value) error {
 	return ctx.Scan.PopValueInto("string", target.Addr().Interface())
 }
 
-// Span is a time that something has; where none is given there is a default,
-// which zero is not.
+// Span is a duration that has a default if none is given; zero is not allowed.
 type Span time.Duration
 
 func (d *Span) UnmarshalText(b []byte) error {
@@ -167,10 +166,10 @@ func (d *Span) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// MarshalText writes a time as it is read.
+// MarshalText writes the form that UnmarshalText parses.
 func (d Span) MarshalText() ([]byte, error) { return Duration(d).MarshalText() }
 
-// Or is the time, or the default where none is given.
+// Or returns the duration, or the default if none is given.
 func (d *Span) Or(normal time.Duration) time.Duration {
 	if d == nil {
 		return normal
@@ -192,16 +191,18 @@ func (d Duration) MarshalText() ([]byte, error) {
 	return []byte(time.Duration(d).String()), nil
 }
 
-func (l CountLimit) MarshalText() ([]byte, error)    { return writeLimit(l, strconv.Itoa(int(l))) }
+func (l CountLimit) MarshalText() ([]byte, error) { return writeLimit(l, strconv.Itoa(int(l))) }
 func (l DurationLimit) MarshalText() ([]byte, error) { return writeLimit(l, time.Duration(l).String()) }
+
 func (l TokenLimit) MarshalText() ([]byte, error) {
 	return writeLimit(l, strconv.FormatInt(int64(l), 10))
 }
+
 func (l MoneyLimit) MarshalText() ([]byte, error) {
 	return writeLimit(l, strconv.FormatFloat(float64(l), 'f', -1, 64))
 }
 
-// Or is the limit, or else the normal one; negative is none.
+// Or returns the limit, or normal if the limit is nil. A negative result means no limit.
 func (l *DurationLimit) Or(normal time.Duration) time.Duration {
 	if l == nil {
 		return normal
@@ -235,8 +236,8 @@ func (l *TokenLimit) UnmarshalText(b []byte) error {
 	})
 }
 
-// Age is how long ago something was: numbers with the units s, m, h, d and w,
-// such as 30d or 1w2d. A day has 24 hours.
+// Age is how long ago something happened: numbers with the units s, m, h, d and w, such as 30d
+// or 1w2d. A day has 24 hours.
 type Age time.Duration
 
 var ageUnits = map[string]time.Duration{
@@ -264,11 +265,11 @@ func (a *Age) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is not an age such as 30d, 2w, 12h or 90m", text)
 }
 
-// Service is the address of a service that is notified. It holds passwords and tokens, so what
-// is recorded of it is its scheme alone.
+// Service is the address of a service to notify. It contains passwords and tokens, so only its
+// scheme is recorded.
 type Service string
 
-// MarshalJSON writes the address without what is secret.
+// MarshalJSON writes the address without its secrets.
 func (s Service) MarshalJSON() ([]byte, error) {
 	scheme, _, ok := strings.Cut(string(s), "://")
 	if !ok {
@@ -277,11 +278,11 @@ func (s Service) MarshalJSON() ([]byte, error) {
 	return json.Marshal(scheme + "://" + redact.Mask)
 }
 
-// Kept reports whether the address is what a record has of one.
+// Kept reports whether the address is the recorded form of one.
 func (s Service) Kept() bool { return strings.HasSuffix(string(s), "://"+redact.Mask) }
 
-// secrets are the values that nothing may show: the address, its user and password, and what is
-// long enough for a token in its path and its query.
+// secrets returns the values that must not be shown: the address, its user and password, and
+// the parts of its path and query that are long enough to be a token.
 func (s Service) secrets() []string {
 	if s.Kept() {
 		return nil

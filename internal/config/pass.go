@@ -9,18 +9,18 @@ import (
 	"github.com/looprun/looprun/internal/nearest"
 )
 
-// Defaults are the options of a run where nothing says more.
+// Defaults returns the options of a run with no configuration.
 func Defaults() *Options {
 	var o Options
 	new(Settings).Fill(&o)
 	return &o
 }
 
-// Values are the values of keys as somebody wrote them in a YAML file, which is in the folder
-// that relative paths start from.
+// Values holds the values of keys as written in a YAML file, whose folder is the base of
+// relative paths.
 type Values map[string]any
 
-// read reads each value as looprun.yaml does, in the order of the keys' names.
+// read parses each value as in looprun.yaml, in the order of the keys' names.
 func (v Values) read(dir string, take func(Key, written)) error {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		k, ok := table().byName[name]
@@ -40,7 +40,7 @@ func (v Values) read(dir string, take func(Key, written)) error {
 	return nil
 }
 
-// Set gives the options the values.
+// Set applies the values to the options.
 func (o *Options) Set(v Values, dir string) error {
 	return v.read(dir, func(k Key, w written) {
 		if f := reflect.ValueOf(o).Elem().FieldByName(k.field.Name); f.IsValid() && f.Type() == k.field.Type {
@@ -49,8 +49,8 @@ func (o *Options) Set(v Values, dir string) error {
 	})
 }
 
-// Words are the values as the command line of a run has them. The list of tasks is part of the
-// work, so its path stays relative.
+// Words returns the values as arguments of a run. The list of tasks is part of the work, so
+// its path stays relative.
 func (v Values) Words(dir string) ([]string, error) {
 	var words []string
 	err := v.read(dir, func(k Key, w written) {

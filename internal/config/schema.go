@@ -13,11 +13,11 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// object is one JSON Schema, or a part of one.
+// object is a JSON Schema, or a part of one.
 type object = strictjson.Schema
 
-// WriteSchema writes the JSON Schema of looprun.yaml. It is made from the
-// flags, so that it cannot say anything else than they do.
+// WriteSchema writes the JSON Schema of looprun.yaml. It is generated from the flags, so it
+// cannot differ from them.
 func WriteSchema(w io.Writer) error {
 	keys := Keys()
 	properties, same := object{}, object{}
@@ -60,7 +60,7 @@ const (
 	codesPattern    = `^\s*(none|[0-9]+(-[0-9]+)?(\s*,\s*[0-9]+(-[0-9]+)?)*)\s*$`
 )
 
-// schema is what the flag takes.
+// schema returns the schema of the flag's value.
 func (k Key) schema() object {
 	s := k.typeSchema()
 	if least, err := strconv.Atoi(k.tag("min")); err == nil && s["type"] == "integer" {
@@ -86,7 +86,8 @@ func (k Key) schema() object {
 	return s
 }
 
-// knownType is what the types of limits, spans and commands take; nil: another type.
+// knownType returns the schema for the types of limits, spans and commands; nil for any other
+// type.
 func knownType(t reflect.Type) object {
 	text := object{"type": "string", "pattern": durationPattern}
 	switch t {
@@ -154,27 +155,26 @@ func (k Key) typeSchema() object {
 	}
 }
 
-// Types makes schemas of what YAML files are read into: a text takes every scalar as it
-// is written, and a value of a flag's type what the flag takes.
+// Types generates schemas of the types that YAML files are decoded into: a text accepts every
+// scalar as written, and a value of a flag's type what the flag accepts.
 var Types = strictjson.Types{Tag: "yaml", Text: []string{"string", "number", "boolean"}, Known: knownType}
 
-// schemaOf is the schema of a type that is decoded as strictly as it stands.
+// schemaOf returns the schema of a type that is decoded strictly.
 func schemaOf(t reflect.Type) object { return Types.Schema(t) }
 
-// withDescription adds what a key is for, in one sentence or more.
+// withDescription adds the purpose of a key, in one or more sentences.
 func withDescription(s object, text string) object {
 	s["description"] = text
 	return s
 }
 
-// notBlank wants more than white space of a text.
+// notBlank requires a text with more than white space.
 func notBlank(s object) object {
 	s["pattern"] = `\S`
 	return s
 }
 
-// narrowed is a schema that says more of the values, with the description of
-// the other.
+// narrowed returns a stricter schema for the values, with the description of the other.
 func narrowed(of any, to object) object {
 	if s, ok := of.(object); ok {
 		to["description"] = s["description"]
@@ -189,8 +189,8 @@ func typedDefault(number bool, text string) any {
 	return text
 }
 
-// signatureSchema is the schema of the key signature, with what the patterns have
-// to have before they are compiled.
+// signatureSchema returns the schema of the key signature, including the requirements for
+// patterns before they are compiled.
 func signatureSchema() object {
 	s := schemaOf(reflect.TypeFor[Signature]())
 	s["description"] = "Your own masks and rules for signatures, and the reports that the command writes."
@@ -216,8 +216,8 @@ func signatureSchema() object {
 	return s
 }
 
-// ladderSchema is the schema of the key ladder, with what ladder.Config.Validate
-// wants of each rung.
+// ladderSchema returns the schema of the key ladder, including what ladder.Config.Validate
+// requires of each rung.
 func ladderSchema() object {
 	steps := schemaOf(reflect.TypeFor[ladderConfig]())
 	steps["description"] = "The escalation ladder: rungs that are climbed as attempts fail. The last one is a person's."
@@ -250,7 +250,8 @@ func ladderSchema() object {
 	return steps
 }
 
-// agentsSchema is the schema of the key agents, with what is wanted of names and rows.
+// agentsSchema returns the schema of the key agents, including the requirements for names and
+// rows.
 func agentsSchema() object {
 	s := schemaOf(reflect.TypeFor[agent.Agents]())
 	s["description"] = "Coding agents of your own, by name, for agent and --agent: how each is started, and what the JSON that it prints means."

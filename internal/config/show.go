@@ -14,7 +14,7 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Shown is an option as config show prints it.
+// Shown is an option in the form that config show prints.
 type Shown struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
@@ -36,7 +36,7 @@ func WriteShown(to io.Writer, rows []Shown) error {
 	return w.Flush()
 }
 
-// Show is every key with its value, and where that comes from.
+// Show returns every key with its value and the value's origin.
 func (c *Settings) Show(o *Options) []Shown {
 	computed := o.computed()
 	var rows []Shown
@@ -92,8 +92,7 @@ func (c *Settings) Show(o *Options) []Shown {
 	return rows
 }
 
-// computed are the values of options that are left out, where they are no
-// constant of the flag.
+// computed returns the values of unset options whose default is not a constant of the flag.
 func (o *Options) computed() map[string]string {
 	mode, _ := o.Detached.MarshalText() // it never fails
 	values := map[string]string{"kill_after": o.GracePeriod().String(), "detached": cmp.Or(string(mode), DetachedModes[0])}
@@ -126,7 +125,7 @@ func (o *Options) computed() map[string]string {
 	return values
 }
 
-// valueText is an option as one would write it.
+// valueText returns an option as a user would write it.
 func valueText(v reflect.Value) string {
 	given := v.Kind() == reflect.Pointer // where it points to something
 	if given {

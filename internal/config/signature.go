@@ -13,16 +13,16 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// Signature is what a user adds to how signatures are made: the key
-// signature of looprun.yaml, or a file of its own given with --rules.
+// Signature is what a user adds to the computation of signatures: the key signature of
+// looprun.yaml, or a separate file given with --rules.
 type Signature struct {
-	// Mask are regular expressions whose matches are noise.
+	// Mask holds regular expressions whose matches are noise.
 	Mask []maskConfig `yaml:"mask" json:"mask,omitempty" doc:"Regular expressions whose matches are noise."`
-	// Ignore are regular expressions for lines that mean nothing.
+	// Ignore holds regular expressions for lines that mean nothing.
 	Ignore []ignoreConfig `yaml:"ignore" json:"ignore,omitempty" doc:"Regular expressions for lines that mean nothing."`
-	// Extract are rules that find facts.
+	// Extract holds rules that find facts.
 	Extract []extractConfig `yaml:"extract" json:"extract,omitempty" doc:"Rules that find facts."`
-	// Reports are files that the command writes: JUnit XML, TAP, SARIF, JSON.
+	// Reports lists files that the command writes: JUnit XML, TAP, SARIF, JSON.
 	Reports []string `yaml:"reports" json:"reports,omitempty" doc:"Files that the command writes: JUnit XML, TAP, SARIF, JSON."`
 }
 
@@ -45,7 +45,7 @@ type extractConfig struct {
 	Source  signature.Source `yaml:"-" json:"source"`
 }
 
-// locate remembers where each pattern stands, for messages about it.
+// locate records the position of each pattern, for error messages.
 func (c *Signature) locate(file string, doc *strictyaml.Document, path ...any) {
 	at := func(key string, i int) signature.Source {
 		line, _ := doc.Pos(append(append([]any{}, path...), key, i)...)
@@ -62,7 +62,7 @@ func (c *Signature) locate(file string, doc *strictyaml.Document, path ...any) {
 	}
 }
 
-// Options compiles the patterns. The error lists every one that is wrong.
+// Options compiles the patterns. The error lists every invalid one.
 func (c *Signature) Options(dir string) (signature.Options, error) {
 	o := signature.Options{Dir: dir}
 	if c == nil {
@@ -84,14 +84,14 @@ func (c *Signature) Options(dir string) (signature.Options, error) {
 	return o, errors.Join(errs...)
 }
 
-// RuleFlags are one's own masks and rules, to try them out.
+// RuleFlags are the user's own masks and rules, for trying them out.
 type RuleFlags struct {
 	Rules  string   `placeholder:"FILE" help:"Your own masks and rules, in YAML."`
 	Mask   []string `placeholder:"REGEXP" help:"What matches is noise; repeatable." sep:"none"`
 	Ignore []string `placeholder:"REGEXP" help:"Lines that match mean nothing; repeatable." sep:"none"`
 }
 
-// Signature is what the flags say; nil for nothing.
+// Signature returns what the flags specify; nil if nothing.
 func (f *RuleFlags) Signature() (*Signature, error) {
 	c := &Signature{}
 	if f.Rules != "" {
@@ -128,8 +128,8 @@ func ReadRules(file string) (*Signature, error) {
 	return &c, err
 }
 
-// AddReports reads the reports that the command wrote since the iteration
-// began. One that is not there, or older, says nothing.
+// AddReports reads the reports that the command wrote since the iteration began. It ignores
+// missing and older ones.
 func (c *Signature) AddReports(dir string, s *signature.Signer, since time.Time, warn func(string, ...any)) {
 	for _, name := range c.Reports {
 		err := addReport(filepath.Join(dir, name), name, s, since)
@@ -152,8 +152,8 @@ func addReport(file, name string, s *signature.Signer, since time.Time) error {
 	return s.Report(name, io.LimitReader(f, reportLimit))
 }
 
-// clockGrain is how coarse the times of files may be.
+// clockGrain is how coarse file times may be.
 const clockGrain = 20 * time.Millisecond
 
-// reportLimit bounds what is read of a report.
+// reportLimit is how much of a report is read, in bytes.
 const reportLimit = 64 << 20

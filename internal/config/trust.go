@@ -24,9 +24,9 @@ import (
 	"github.com/looprun/looprun/internal/xdg"
 )
 
-// What the field of an option says of its key in a file that was merely found.
-// Only what these words allow is used unasked: a field without one is like one
-// with trustAsk.
+// The trust tags of an option's field: what its key may do in a file that was merely found.
+// Only what they allow is used without consent: a field without a tag is treated like
+// trustAsk.
 const (
 	trustSafe  = "safe"  // changes how things look, or what they are called
 	trustAsk   = "ask"   // could run, write, answer, hang, or make an end look like another
@@ -34,9 +34,9 @@ const (
 	trustUpto  = "upto=" // a limit, and the built-in bound up to which it may be set
 )
 
-// asks reports whether the value of a key needs consent in a file that was merely
-// found, where own is what the user's or the system's file says, nil for nothing.
-// The text says why where that does not follow from the key.
+// asks reports whether the value of a key needs consent in a file that was merely found; own
+// is the value in the user's or the system's file, or zero. why gives the reason unless it
+// follows from the key.
 func (k givenKey) asks(value, own written) (why string, asks bool) {
 	if k.trust == trustSafe {
 		return "", false
@@ -51,8 +51,9 @@ func (k givenKey) asks(value, own written) (why string, asks bool) {
 	return why, true
 }
 
-// most is how much a limit may allow unasked: the larger of what is built in and
-// what the user has; false where the key is no limit. The text is as it was written.
+// most returns how much a limit may allow without consent: the larger of the built-in bound
+// and the user's own value. ok is false if the key is not a limit; text is the value as
+// written.
 func (k givenKey) most(own written) (n float64, text string, ok bool) {
 	n, ok = math.Inf(1), k.trust == trustLower
 	if bound, is := strings.CutPrefix(k.trust, trustUpto); is {
@@ -72,8 +73,8 @@ func (k givenKey) most(own written) (n float64, text string, ok bool) {
 	return n, text, ok
 }
 
-// size is how much a limit allows, without end where it is off; false for what is
-// no limit.
+// size returns how much a limit allows, infinity if it is off; false if the value is not a
+// limit.
 func (w written) size() (float64, bool) {
 	if !w.value.IsValid() {
 		return 0, false
@@ -99,11 +100,11 @@ func (w written) size() (float64, bool) {
 	return n, true
 }
 
-// TrustVariable holds the consent that is given from outside.
+// TrustVariable holds consent given from outside.
 const TrustVariable = "LOOPRUN_TRUST"
 
-// consent refuses a file that was merely found until somebody has agreed to
-// this very content.
+// consent returns an error for a file that was merely found until somebody has consented to
+// this exact content.
 func (c *Settings) consent() error {
 	for _, f := range c.files {
 		risks := c.risks(f)
@@ -117,14 +118,14 @@ func (c *Settings) consent() error {
 	return nil
 }
 
-// needsConsent reports whether the file is used only after somebody has agreed:
-// for what it sets, or because it may be somebody else's, the user's own included.
+// needsConsent reports whether the file may be used only after somebody has consented: because
+// of what it sets, or because it, even the user's own file, may be somebody else's.
 func (f *File) needsConsent(risks []risk) bool {
 	return f.doubt != "" || f.found && len(risks) > 0
 }
 
-// uses reports whether the file says something that counts for the command. Where
-// nothing but templates is wanted nothing is run or written.
+// uses reports whether the file sets anything that matters for the command. If only templates
+// are needed, nothing is run or written.
 func (c *Settings) uses(f *File) bool {
 	return c.whole || slices.ContainsFunc(f.layers, func(l layer) bool {
 		return slices.ContainsFunc(l.has, func(k givenKey) bool {
@@ -133,11 +134,11 @@ func (c *Settings) uses(f *File) bool {
 	})
 }
 
-// risk is a key that needs consent, and what it sets.
+// risk is a key that needs consent, and the value it sets.
 type risk struct{ key, text string }
 
-// risks are the keys of a file that need consent: all of them where the file may
-// be somebody else's.
+// risks returns the keys of a file that need consent: all of them if the file may be somebody
+// else's.
 func (c *Settings) risks(f *File) []risk {
 	var risks []risk
 	for _, l := range f.layers {
@@ -157,7 +158,7 @@ func (c *Settings) risks(f *File) []risk {
 	return risks
 }
 
-// without is what the other files say of a key; the zero value for nothing.
+// without returns the value of a key in the other files; the zero value if there is none.
 func (c *Settings) without(f *File, key string) written {
 	for _, l := range c.layers {
 		if v, ok := l.values[key]; ok && l.file != f {
@@ -167,7 +168,7 @@ func (c *Settings) without(f *File, key string) written {
 	return written{}
 }
 
-// shown is what a key of the layer sets, as somebody has to read it who agrees.
+// shown returns what a key of the layer sets, for a person who is asked for consent.
 func (l *layer) shown(k givenKey) []string {
 	var texts []string
 	show := func(key string, value any) { texts = append(texts, key+": "+oneLine(fmt.Sprint(value))) }
@@ -246,8 +247,8 @@ func (c *Settings) consentTo(f *File, risks []risk) error {
 	return Usage(text, "review it, then run again with --trust, or with --config none to leave it out\n  in CI: --trust, or "+f.trustLine())
 }
 
-// consented reports whether the file's content was agreed to: by the variable,
-// earlier, or now by --trust, which is recorded.
+// consented reports whether somebody consented to the file's content: through the variable,
+// earlier, or now with --trust, which is recorded.
 func (c *Settings) consented(f *File) bool {
 	digest := f.digest()
 	if slices.Contains(trustGiven(), "sha256:"+digest) || trusted(digest) {
@@ -260,12 +261,12 @@ func (c *Settings) consented(f *File) bool {
 	return true
 }
 
-// trustGiven are the consents of the variable, each of the form sha256:HEX.
+// trustGiven returns the consents in the variable, each of the form sha256:HEX.
 func trustGiven() []string {
 	return strings.FieldsFunc(os.Getenv(TrustVariable), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// doubted says why the file may be somebody else's, to be followed by more.
+// doubted returns why the file may be somebody else's, as the beginning of a sentence.
 func (f *File) doubted() string {
 	if f.doubt == "" {
 		return ""
@@ -273,11 +274,11 @@ func (f *File) doubted() string {
 	return f.doubt + ", "
 }
 
-// trustLine is the variable that consents to the file's content.
+// trustLine returns the variable assignment that consents to the file's content.
 func (f *File) trustLine() string { return TrustVariable + "=sha256:" + f.digest() }
 
-// digest is the name of the content that consent is given for: the file's text, and that of
-// the files that it names.
+// digest returns the hash of the content that consent is given for: the file's text, and that
+// of the files that it names.
 func (f *File) digest() string {
 	sum := sha256.New()
 	sum.Write(f.text)
@@ -287,26 +288,26 @@ func (f *File) digest() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// CanAsk reports whether a person is there to be asked.
+// CanAsk reports whether there is a person to ask.
 func (c *Settings) CanAsk() bool {
 	return console.IsTerminal(c.call.Stdin) && console.IsTerminal(c.call.Stderr) && !console.InCI() && !c.silent()
 }
 
-// silent reports whether the command line or the environment says that no person is asked.
+// silent reports whether the command line or the environment prevents asking a person.
 func (c *Settings) silent() bool {
 	of := c.given["non_interactive"]
 	return of != nil && of.value.Bool()
 }
 
-// ask asks the person at the terminal about a file.
+// ask asks the person at the terminal for consent to a file.
 func (c *Settings) ask(f *File, sets []string) (bool, error) {
 	return tty.Confirm("trust "+termsafe.Line(f.Name)+" with this content?", func() {
 		c.call.Say.Printf("%s was found, %sand it sets\n  %s", f.Name, f.doubted(), strings.Join(sets, "\n  "))
 	})
 }
 
-// Needed says of each file that runs can find which of its keys need consent, and
-// how that is given.
+// Needed prints, for each file that runs can find, which of its keys need consent and how to
+// give it.
 func (c *Settings) Needed(files []*File) {
 	var all Settings
 	all.add(files)
@@ -330,7 +331,7 @@ func (c *Settings) Needed(files []*File) {
 	}
 }
 
-// needs says what in a file needs consent; empty for nothing.
+// needs describes what in a file needs consent; empty if nothing does.
 func (f *File) needs(risks []risk) string {
 	var keys []string
 	for _, r := range risks {
@@ -347,7 +348,7 @@ func (f *File) needs(risks []risk) string {
 	return fmt.Sprintf("where %s is found it needs your consent for %s", f.Name, text)
 }
 
-// Unagreed says of each file in use that it needs consent, and how that is given.
+// Unagreed prints, for each file in use, that it needs consent and how to give it.
 func (c *Settings) Unagreed() {
 	for _, f := range c.files {
 		risks := c.risks(f)
@@ -362,7 +363,7 @@ func (c *Settings) Unagreed() {
 	}
 }
 
-// trustDir is where consent is kept; empty where there is no place for it.
+// trustDir returns where consent is stored; empty if there is no place for it.
 func trustDir() string {
 	if dir := xdg.State(); dir != "" {
 		return filepath.Join(dir, "trust")
@@ -370,8 +371,7 @@ func trustDir() string {
 	return ""
 }
 
-// trusted reports whether consent was recorded, in a folder that only the user
-// can write to.
+// trusted reports whether consent was recorded in a folder that only the user can write to.
 func trusted(digest string) bool {
 	dir := trustDir()
 	if dir == "" || !onlyMine(dir) {
@@ -381,14 +381,14 @@ func trusted(digest string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// onlyMine reports whether nobody but the user can write to the folder. Modes do not say that
-// on Windows.
+// onlyMine reports whether only the user can write to the folder. Modes do not reveal that on
+// Windows.
 func onlyMine(dir string) bool {
 	info, err := os.Lstat(dir)
 	return runtime.GOOS == "windows" || err == nil && info.IsDir() && info.Mode().Perm()&0o022 == 0 && provenance.Mine(info)
 }
 
-// remember records consent. Where that fails it holds for this call.
+// remember records consent. If that fails, the consent is valid for this call only.
 func (f *File) remember(warn func(string, ...any)) {
 	dir := trustDir()
 	err := errors.New("there is no home directory")
@@ -406,7 +406,7 @@ func (f *File) remember(warn func(string, ...any)) {
 	}
 }
 
-// Agree records consent to a file that the user has just had written.
+// Agree records consent to a file that looprun has just written for the user.
 func Agree(file string, warn func(string, ...any)) error {
 	f, err := Source{Name: file, path: file}.read()
 	if err == nil {

@@ -9,19 +9,19 @@ import (
 	"github.com/looprun/looprun/internal/problem"
 )
 
-// Flag is a flag in a message: --NAME on the command line, and in a file its key.
+// Flag is a flag in a message: --NAME on the command line, or its key in a file.
 type Flag string
 
 func (f Flag) String() string { return "--" + string(f) }
 
-// key is the key that the flag stands for.
+// key returns the flag's key.
 func (f Flag) key() Key {
 	k, _, _ := Spelled(string(f))
 	return k
 }
 
-// UsageError is an error in how looprun was called, or in what a variable or a file
-// says in place of a flag.
+// UsageError is an error in how looprun was called, or in the value that a variable or a file
+// gives in place of a flag.
 type UsageError struct {
 	text   string
 	inFile string // with keys in place of flags
@@ -31,7 +31,7 @@ type UsageError struct {
 
 func (e *UsageError) Error() string { return e.text }
 
-// Usage is an error of which it matters to nobody which flags it is about.
+// Usage returns an error that is not about particular flags.
 func Usage(text, remedy string) error {
 	if remedy != "" {
 		text += "; " + remedy
@@ -39,7 +39,7 @@ func Usage(text, remedy string) error {
 	return &UsageError{text: text, inFile: text}
 }
 
-// Usagef is an error about the flags among the arguments, and what to do about it.
+// Usagef returns an error about the flags among the arguments, including a remedy.
 func Usagef(format string, args ...any) error {
 	e := &UsageError{text: fmt.Sprintf(format, args...)}
 	for _, arg := range args {
@@ -60,7 +60,7 @@ func Usagef(format string, args ...any) error {
 	return e
 }
 
-// each are the errors that were joined to one.
+// each returns the errors joined in err.
 func each(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	switch {
@@ -102,7 +102,7 @@ func (c *Settings) Locate(err error) error {
 	return errors.Join(all...)
 }
 
-// spelled is a flag as the user wrote it.
+// spelled returns a flag as the user wrote it.
 func (c *Settings) spelled(f Flag) string {
 	if of := c.given[f.key().Name]; of != nil && !of.variable {
 		return of.by
@@ -110,7 +110,7 @@ func (c *Settings) spelled(f Flag) string {
 	return f.String()
 }
 
-// Place is where a flag is set, if not on the command line.
+// Place returns where a flag is set, if not on the command line.
 func (c *Settings) Place(name string) []string {
 	k := Flag(name).key()
 	if l := c.source(k); l != nil {
@@ -122,8 +122,8 @@ func (c *Settings) Place(name string) []string {
 	return nil
 }
 
-// problems adds what is wrong with the options together to what is wrong with
-// single keys, each at the first key that it names.
+// problems adds problems with the options as a whole to those with single keys, each at the
+// first key that it names.
 func (c *Settings) problems(all problem.List, err error) problem.List {
 	for _, err := range each(err) {
 		p := problem.Problem{Text: err.Error()}

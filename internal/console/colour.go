@@ -1,8 +1,8 @@
-// Package console is how looprun prints: messages, tables, colours and pages, and moments
-// and command lines as a person writes them. It knows of no loop.
+// Package console is looprun's output: messages, tables, colours and pages, and times and
+// command lines in the form that people write. It knows nothing about loops.
 package console
 
-// The colours of what looprun prints.
+// The colours of looprun's output.
 const (
 	Plain  = "\x1b[m"
 	Bold   = "\x1b[1m"
@@ -12,7 +12,7 @@ const (
 	Yellow = "\x1b[33m"
 )
 
-// Paint is the text in the colour; an empty one leaves it as it is.
+// Paint returns the text in the colour; an empty colour leaves it unchanged.
 func Paint(colour, text string) string {
 	if colour == "" || text == "" {
 		return text
@@ -20,10 +20,10 @@ func Paint(colour, text string) string {
 	return colour + text + Plain
 }
 
-// Colours decides whether something has colours: the flag beats the environment,
-// and that beats what it is printed to. NO_COLOR beats FORCE_COLOR
-// (no-color.org and force-color.org; which wins is as in Python), and CLICOLOR
-// is that of the BSD tools.
+// Colours reports whether to use colours: the flag takes precedence over the environment, and
+// the environment over the kind of output. NO_COLOR takes precedence over FORCE_COLOR
+// (no-color.org and force-color.org; the order is Python's), and CLICOLOR is that of the BSD
+// tools.
 func Colours(flag string, terminal bool, getenv func(string) string) bool {
 	force := getenv("FORCE_COLOR")
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Flags are for looprun's own messages.
+// Flags control looprun's own messages.
 type Flags struct {
 	Quiet   bool   `short:"q" help:"Print only questions, warnings and the last line." trust:"safe" group:"everywhere"`
 	Verbose bool   `short:"v" help:"Print more about what looprun does." trust:"safe" group:"everywhere"`
@@ -26,19 +26,19 @@ type Flags struct {
 	Progress  string `kong:"-" enum:"auto,off" default:"auto" help:"Show on a terminal where a run stands, in a line under the output." trust:"safe" group:"everywhere"`
 }
 
-// Messages prints looprun's own lines, each beginning with “looprun: ”, so that
-// they can be told from the command's, or as JSON objects, one a line. Stdout is
-// the command's alone.
+// Messages prints looprun's own lines, each beginning with “looprun: ” to distinguish them
+// from the command's, or as JSON objects, one a line. Standard output belongs to the command
+// alone.
 type Messages struct {
 	W      io.Writer
 	Flags  Flags
 	Colour bool
 	Lead   string // what lines begin with; empty: “looprun:”
-	// Person says that the messages are for somebody at a terminal, and no program that
-	// reads them.
+	// Person means that the messages are for a person at a terminal and are not read by a
+	// program.
 	Person bool
-	// Columns is how wide the terminal is that W writes to; nil: W is no terminal, and no line
-	// is broken.
+	// Columns returns the width of the terminal that W writes to. Nil means that W is not a
+	// terminal, and no line is broken.
 	Columns func() int
 
 	mu    sync.Mutex
@@ -46,19 +46,18 @@ type Messages struct {
 	run   string // the run's id, as soon as there is one
 }
 
-// Configure sets what the flags say. Colours are for a terminal.
+// Configure applies the flags. Colours are only for a terminal.
 func (m *Messages) Configure(f Flags, terminal bool, getenv func(string) string) {
 	m.Flags, m.Colour = f, Colours(f.Color, terminal, getenv)
 	m.Person = terminal && f.LogFormat != "json" && getenv("LOOPRUN") == "" && !InCI()
 }
 
-// Tone is what kind of message it is: its level in JSON, what stands before it, and
-// its colour.
+// Tone is the kind of a message: its level in JSON, its prefix, and its colour.
 type Tone struct {
 	Level, Prefix, Colour string
 }
 
-// The tones of what looprun says.
+// The tones of looprun's messages.
 var (
 	Detail  = Tone{Level: "debug", Colour: Dim}
 	News    = Tone{Level: "info"}
@@ -68,7 +67,7 @@ var (
 	Problem = Tone{Level: "error", Colour: Red}
 )
 
-// Say prints a message whatever is set.
+// Say prints a message regardless of the flags.
 func (m *Messages) Say(t Tone, format string, args ...any) {
 	m.Tell(t, nil, format, args...)
 }
@@ -94,7 +93,7 @@ func (m *Messages) Tell(t Tone, fields map[string]any, format string, args ...an
 	}
 }
 
-// fit breaks the lines that are wider than the terminal.
+// fit wraps the lines that are wider than the terminal.
 func (m *Messages) fit(lead string, lines []string) []string {
 	if m.Columns == nil {
 		return lines
@@ -110,7 +109,7 @@ func (m *Messages) fit(lead string, lines []string) []string {
 	return fitted
 }
 
-// object prints a message as JSON.
+// object prints a message as a JSON object.
 func (m *Messages) object(t Tone, fields map[string]any, text string) {
 	head := struct {
 		Time    string         `json:"time"`
@@ -126,31 +125,31 @@ func (m *Messages) object(t Tone, fields map[string]any, text string) {
 	}
 }
 
-// Report sets which event messages are about from now on, and in which run.
+// Report sets which event, in which run, messages are about from now on.
 func (m *Messages) Report(about, run string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.about, m.run = about, run
 }
 
-// Printf prints news whatever is set.
+// Printf prints news regardless of the flags.
 func (m *Messages) Printf(format string, args ...any) { m.Say(News, format, args...) }
 
-// News is what -q leaves out.
+// News prints a message that -q suppresses.
 func (m *Messages) News(format string, args ...any) {
 	if !m.Flags.Quiet {
 		m.Say(News, format, args...)
 	}
 }
 
-// Header begins something new. It is news.
+// Header starts a new section. It is news.
 func (m *Messages) Header(format string, args ...any) {
 	if !m.Flags.Quiet {
 		m.Say(Header, format, args...)
 	}
 }
 
-// Detail is what -v adds.
+// Detail prints a message that only -v shows.
 func (m *Messages) Detail(format string, args ...any) {
 	if m.Flags.Verbose {
 		m.Say(Detail, format, args...)
@@ -160,8 +159,8 @@ func (m *Messages) Detail(format string, args ...any) {
 // Warn prints a warning.
 func (m *Messages) Warn(format string, args ...any) { m.Say(Warning, format, args...) }
 
-// Problem prints an error, one line for each that was joined to it.
+// Problem prints an error, one line for each of its joined errors.
 func (m *Messages) Problem(err error) { m.Say(Problem, "%v", err) }
 
-// PromptColours says whether prompts have colours; they are always on a terminal.
+// PromptColours reports whether prompts have colours; they are always on a terminal.
 func (m *Messages) PromptColours() bool { return Colours(m.Flags.Color, true, os.Getenv) }

@@ -13,33 +13,35 @@ import (
 	"github.com/looprun/looprun/protocol/signal"
 )
 
-// Observer says what happens in a run, while it does.
+// Observer prints what happens in a run, while it happens.
 type Observer struct {
 	Messages
 	said   signal.Name    // the signal of this iteration that does something
 	told   time.Time      // when it was last said how long is still to be waited
 	warned map[string]int // what iterations have warned of, and which was the first
-	// Polls says that the command waits for something: only what changes is said. Grace
-	// is how long it has to end when the run is interrupted.
+	// Polls means that the command is polled until something happens: only changes are
+	// printed. Grace is how long the command has to end when the run is interrupted.
 	Polls  bool
 	Grace  time.Duration
 	last   string // what was said of the last iteration
 	hinted string // the last of the hints
-	// Sections says that each iteration has a heading in the log of a CI system.
+	// Sections means that each iteration gets a heading in the log of a CI system.
 	Sections bool
-	// Withheld reports whether the output of the last check was not shown; nil: it was.
+	// Withheld reports whether the output of the last check was not shown; nil means that it
+	// was shown.
 	Withheld func() bool
-	// Asks says that nobody but the person at this terminal is asked.
+	// Asks means that only the person at this terminal is asked.
 	Asks bool
-	// Remedy is what can be done about a question that nobody answers, said with it.
+	// Remedy is what can be done about an unanswered question; it is printed with it.
 	Remedy string
-	// Morning are the lines before the last one of a run that somebody did not watch.
+	// Morning holds the lines to print before the last line of a run that nobody watched.
 	Morning []string
-	// Here is the question that was answered at this terminal, where the answer stands.
+	// Here is the question that was answered at this terminal, where the answer is already
+	// visible.
 	Here string
 }
 
-// Observe reports events to the person who watches.
+// Observe prints events for the person who watches.
 func (m *Observer) Observe(e core.Event, s *core.State) {
 	m.Report(string(e.Data.Type()), s.RunID)
 	defer m.Report("", s.RunID)
@@ -144,7 +146,7 @@ func (m *Observer) Observe(e core.Event, s *core.State) {
 	}
 }
 
-// ordered reports what somebody outside told the run.
+// ordered prints an order from outside the run.
 func (m *Observer) ordered(d core.OrderReceived, s *core.State) {
 	switch {
 	case d.Order == core.OrderSay:
@@ -158,7 +160,7 @@ func (m *Observer) ordered(d core.OrderReceived, s *core.State) {
 	}
 }
 
-// observeProtocol reports what the command said, and what follows from it.
+// observeProtocol prints the command's messages, and what follows from them.
 func (m *Observer) observeProtocol(data core.Data) {
 	switch d := data.(type) {
 	case core.SignalReceived:
@@ -198,7 +200,7 @@ func (m *Observer) observeProtocol(data core.Data) {
 	}
 }
 
-// several warns of signals of which only the highest does something.
+// several warns about signals of which only the highest takes effect.
 func (m *Observer) several(name signal.Name) {
 	if name.Priority() == 0 {
 		return
@@ -215,11 +217,11 @@ func (m *Observer) several(name signal.Name) {
 	m.said = name
 }
 
-// countEvery is how often it is said how long is still to be waited; near the end
-// each time that there is something to say.
+// countEvery is how often the remaining wait is printed; near the end it is printed at every
+// opportunity.
 const countEvery = time.Minute
 
-// countDown says how long is still to be waited for somebody else's limit.
+// countDown prints how long to wait for someone else's limit.
 func (m *Observer) countDown(until *time.Time, now time.Time) {
 	if until == nil {
 		return
@@ -232,7 +234,7 @@ func (m *Observer) countDown(until *time.Time, now time.Time) {
 	m.News("waiting: %s left", plural.Duration(left))
 }
 
-// joinTexts joins the texts that say something.
+// joinTexts joins the texts that are not empty.
 func joinTexts(by string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), by)
 }
@@ -276,8 +278,8 @@ func (m *Observer) finished(d core.IterationFinished, s *core.State) {
 	}
 }
 
-// Hint is what an option of looprun could do about how an iteration ended; empty: there is
-// nothing to say.
+// Hint suggests a looprun option that could help with how an iteration ended; empty if there
+// is nothing to suggest.
 func Hint(s *core.State, d *core.IterationFinished) string {
 	if d == nil || d.Outcome == core.OutcomeDone {
 		return ""
@@ -297,7 +299,7 @@ func Hint(s *core.State, d *core.IterationFinished) string {
 	return ""
 }
 
-// caution warns of what an iteration found, once of each.
+// caution prints an iteration's warnings, each one once.
 func (m *Observer) caution(d core.IterationFinished) {
 	if m.warned == nil {
 		m.warned = map[string]int{}
@@ -310,7 +312,7 @@ func (m *Observer) caution(d core.IterationFinished) {
 	}
 }
 
-// recall warns of it all once more, but for what stands a few lines above.
+// recall repeats all warnings, except those printed a few lines above.
 func (m *Observer) recall(s *core.State) {
 	for _, w := range s.Warnings {
 		if at, said := m.warned[w]; !said || s.Last == nil || at != s.Last.Iteration {

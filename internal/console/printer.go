@@ -18,19 +18,19 @@ import (
 	"github.com/looprun/looprun/internal/tty"
 )
 
-// Printer holds the text that a command prints until it is whole.
+// Printer holds a command's output until it is complete.
 type Printer struct {
 	bytes.Buffer
 	w      io.Writer
 	screen *os.File
 	colour bool
-	// width is how many columns a line may take, and rows how many lines are seen at once;
-	// zero: as many as it needs, since it is no terminal.
+	// width is how many columns a line may take, and rows how many lines are visible at once;
+	// zero means unlimited, because there is no terminal.
 	width, rows int
 }
 
-// NewPrinter prints to w, behind which is screen; nil: no file is. The flag --color says
-// whether in colour. Its Page or Flush comes last.
+// NewPrinter returns a printer to w. screen is the file under w; nil means there is none. flag
+// is the value of --color. Call Page or Flush at the end.
 func NewPrinter(w io.Writer, screen *os.File, flag string) *Printer {
 	terminal := IsTerminal(screen)
 	p := &Printer{w: w, screen: screen, colour: Colours(flag, terminal, os.Getenv)}
@@ -40,7 +40,7 @@ func NewPrinter(w io.Writer, screen *os.File, flag string) *Printer {
 	return p
 }
 
-// Paint is the text in the colour, where colours are wanted.
+// Paint returns the text in the colour, if colours are enabled.
 func (p *Printer) Paint(colour, text string) string {
 	if !p.colour {
 		return text
@@ -54,14 +54,14 @@ func (p *Printer) Flush() error {
 	return Quietly(err)
 }
 
-// Page prints the text, with the pager where it is longer than the screen.
+// Page prints the text, through the pager if it is longer than the screen.
 func (p *Printer) Page() error {
 	screen := p.screen
 	if p.width == 0 || bytes.Count(p.Bytes(), []byte{'\n'}) < p.rows || os.Getenv("TERM") == "dumb" || !tty.Ours(screen.Fd()) {
 		return p.Flush()
 	}
-	// Ctrl-C is for the pager: it ends by its own keys, and leaves the terminal as
-	// it was. It is caught and not ignored, which the pager would inherit.
+	// Ctrl-C is for the pager, which ends by its own keys and restores the terminal. It is
+	// caught rather than ignored, because the pager would inherit an ignored signal.
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
@@ -71,7 +71,7 @@ func (p *Printer) Page() error {
 	return nil
 }
 
-// PrintJSON prints a value, or a list of them, as JSON documents of the form.
+// PrintJSON prints a value, or a list of values, as JSON documents of the form.
 func PrintJSON(w io.Writer, form string, v any) error {
 	document, err := strictjson.Stamp(form, v)
 	if err != nil {
@@ -83,8 +83,7 @@ func PrintJSON(w io.Writer, form string, v any) error {
 	return Quietly(errors.Join(enc.Encode(document), b.Flush()))
 }
 
-// Quietly is no error where nobody reads on: a reader such as head has what it
-// wanted.
+// Quietly returns nil for the error of a closed reader, such as head, that has what it wanted.
 func Quietly(err error) error {
 	if outlet.ReaderGone(err) {
 		return nil
@@ -92,5 +91,5 @@ func Quietly(err error) error {
 	return err
 }
 
-// IsTerminal reports whether a file is a terminal; nil is none.
+// IsTerminal reports whether a file is a terminal; nil is not.
 func IsTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }

@@ -7,10 +7,10 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Short is text on one line of at most n columns.
+// Short returns text on one line of at most n columns.
 func Short(text string, n int) string { return cells.Cut(termsafe.Line(text), n) }
 
-// CommandLine is the command as a person would type it.
+// CommandLine returns the command as a person would type it.
 func CommandLine(argv []string) string {
 	if len(argv) == 3 && argv[0] == "sh" && argv[1] == "-c" {
 		return argv[2]

@@ -11,8 +11,8 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Summarize prints how the run ended. Its last line is always the same form, so
-// that a script can read it, except for a person at a terminal.
+// Summarize prints how the run ended. Its last line always has the same form, so that a script
+// can parse it, except for a person at a terminal.
 func (m *Observer) Summarize(s *core.State, r core.Result, code int, page string) {
 	if r.Subtasks.Left() > 0 {
 		m.Printf("sub-tasks: %s", r.Subtasks)
@@ -60,7 +60,7 @@ func (m *Observer) morning() {
 	}
 }
 
-// ToneOf is how a verdict sounds.
+// ToneOf returns the tone of a verdict.
 func ToneOf(status core.Status) Tone {
 	t := Tone{Level: "info", Colour: StatusColour(status)}
 	switch status {
@@ -72,8 +72,8 @@ func ToneOf(status core.Status) Tone {
 	return t
 }
 
-// StatusColour is the colour of a status: green is done, red needs somebody, and
-// yellow is what a person decided or can go on with.
+// StatusColour returns the colour of a status: green is done, red needs somebody, and yellow
+// is what a person decided or can continue with.
 func StatusColour(status core.Status) string {
 	switch status {
 	case core.StatusDone:
@@ -84,7 +84,7 @@ func StatusColour(status core.Status) string {
 	return Yellow
 }
 
-// closing says to a person how the run ended, and what to do next.
+// closing tells a person how the run ended, and what to do next.
 func closing(s *core.State, r core.Result, code int) string {
 	after := fmt.Sprintf("after %s in %s", plural.Count(r.Iterations, "iteration"), Round(r.Runtime))
 	pending := s.Pending()
@@ -119,7 +119,8 @@ func closing(s *core.State, r core.Result, code int) string {
 	return after + "\nwhy: looprun explain " + r.RunID
 }
 
-// but are the warnings of the iteration that made the run done: what its success leaves open.
+// but returns the warnings of the iteration that made the run done: what its success leaves
+// open.
 func but(s *core.State, r core.Result) string {
 	if r.Status != core.StatusDone || s.Last == nil || len(s.Last.Warnings) == 0 {
 		return ""
@@ -127,7 +128,7 @@ func but(s *core.State, r core.Result) string {
 	return "; warning: " + termsafe.Line(strings.Join(s.Last.Warnings, "; "))
 }
 
-// atFirst says how many checks failed at first, where that was another number.
+// atFirst returns how many checks failed at first, if the number has changed.
 func atFirst(s *core.State) string {
 	if len(s.History) == 0 || s.History[0].Iteration != 1 {
 		return ""
@@ -139,7 +140,7 @@ func atFirst(s *core.State) string {
 	return fmt.Sprintf(" (%d at first)", first.Failing)
 }
 
-// further are the flags with which a run goes on that has used up a limit.
+// further returns the flags that let a run continue after it has used up a limit.
 func further(s *core.State, guard core.GuardID) string {
 	switch guard {
 	case core.MaxIterations:
@@ -150,9 +151,9 @@ func further(s *core.State, guard core.GuardID) string {
 	return ""
 }
 
-// Verdict is: STATUS (GUARD) after N of MAX iterations, RUNTIME: WHAT; exit
-// CODE; next: looprun answer, resume or explain RUN. After success there is no next
-// command, only the warnings of the last iteration: warning: TEXT.
+// Verdict returns STATUS (GUARD) after N of MAX iterations, RUNTIME: WHAT; exit CODE; next:
+// looprun answer, resume or explain RUN. After success there is no next command, only the
+// warnings of the last iteration: warning: TEXT.
 func Verdict(s *core.State, r core.Result, code int) string {
 	var b strings.Builder
 	b.WriteString(string(r.Status))
@@ -171,7 +172,7 @@ func Verdict(s *core.State, r core.Result, code int) string {
 	return b.String()
 }
 
-// nextOf is what a person does next; empty: nothing is left to do.
+// nextOf returns what a person should do next; empty if there is nothing left to do.
 func nextOf(s *core.State, r core.Result) string {
 	switch {
 	case r.Status == core.StatusDone:
@@ -184,7 +185,7 @@ func nextOf(s *core.State, r core.Result) string {
 	return "explain"
 }
 
-// Relative is the file as a person in this folder would name it.
+// Relative returns the file as a person in this folder would name it.
 func Relative(file string) string {
 	dir, err := os.Getwd()
 	if err != nil || file == "" {
@@ -196,7 +197,7 @@ func Relative(file string) string {
 	return file
 }
 
-// WordsOfQuestion name a question to a person, beside its id.
+// WordsOfQuestion identifies a question to a person, shown with its id.
 func WordsOfQuestion(q core.Question) string {
 	if q.From == core.FromCommand && q.Short == "" { // it was asked without a heading
 		return "“" + Short(q.Text, 60) + "”"
@@ -207,7 +208,7 @@ func WordsOfQuestion(q core.Question) string {
 	return termsafe.Line(q.Header)
 }
 
-// named is the run before its command: its id, and what it is called.
+// named returns the run's id and name, as a prefix of its command.
 func named(s *core.State) string {
 	if s.Name == "" {
 		return s.RunID + ", "

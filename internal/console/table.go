@@ -9,7 +9,7 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Entry is a text in a table, and its colour.
+// Entry is a text in a table, with its colour.
 type Entry struct {
 	Text, Colour string
 }
@@ -18,29 +18,28 @@ type Entry struct {
 type Column struct {
 	Title string
 	Right bool // numbers stand at the right
-	// least is how many columns of the screen it keeps where there is too little
-	// room; zero: all that it needs.
+	// Least is the minimum width when there is too little room; zero means the full width.
 	Least int
-	// first says that it gives up room before the others.
+	// First means that the column shrinks before the others.
 	First bool
-	// drop says that it is left out where that is not enough: 1 before 2 and so on;
-	// zero: it stays.
+	// Drop is the order in which columns are dropped if shrinking is not enough: 1 before 2
+	// and so on; zero means never.
 	Drop int
 }
 
-// Table aligns cells by the columns that they take on a terminal.
+// Table aligns cells by their width on a terminal.
 type Table struct {
 	Columns []Column
 	Space   bool // an empty line comes before it
 	rows    [][]Entry
 }
 
-// Add adds a row of texts, which are made safe to show on one line.
+// Add adds a row of texts, made safe to show on one line.
 func (t *Table) Add(row ...Entry) {
 	t.AddAll(1, func(int) []Entry { return row })
 }
 
-// AddAll adds n rows, which are made on all processors.
+// AddAll adds n rows, built on all processors.
 func (t *Table) AddAll(n int, row func(i int) []Entry) {
 	before := len(t.rows)
 	t.rows = append(t.rows, make([][]Entry, n)...)
@@ -55,9 +54,8 @@ func (t *Table) AddAll(n int, row func(i int) []Entry) {
 
 const gap = "  "
 
-// Print prints the table. On a terminal it is cut to the width: the columns that
-// can be narrower give up room, from the right, so that a line never
-// wraps.
+// Print prints the table. On a terminal it is fitted to the width: columns that can be
+// narrower shrink, from the right, so that a line never wraps.
 func (t *Table) Print(p *Printer) {
 	widths := t.widths(p.width)
 	line := func(row []Entry) string {
@@ -102,7 +100,7 @@ func (t *Table) Print(p *Printer) {
 	}
 }
 
-// widths is what each column takes of the room; zero of that is any.
+// widths returns the width of each column within the room; zero room means unlimited.
 func (t *Table) widths(room int) []int {
 	most := 0
 	for _, c := range t.Columns {
@@ -119,8 +117,8 @@ func (t *Table) widths(room int) []int {
 	}
 }
 
-// narrowed is what the columns take without those that were dropped, and how much
-// that is too much.
+// narrowed returns the widths of the columns without the dropped ones, and by how much they
+// exceed the room.
 func (t *Table) narrowed(room, dropped int) (widths []int, over int) {
 	widths = make([]int, len(t.Columns))
 	over = -len(gap) - room
@@ -149,7 +147,7 @@ func (t *Table) narrowed(room, dropped int) (widths []int, over int) {
 	return widths, over
 }
 
-// cutOff takes what is too much from the right.
+// cutOff removes the excess width from the right.
 func cutOff(widths []int, over int) []int {
 	for i := len(widths) - 1; i > 0 && over > 0; i-- {
 		switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/looprun/looprun/internal/plural"
 )
 
-// Ago is a moment as a person says it: for a month how long ago it was, then its date.
+// Ago formats a time for a person: for a month as how long ago it was, then as a date.
 func Ago(now, t time.Time) string {
 	switch d := now.Sub(t); {
 	case d < 0: // a clock was set back
@@ -24,7 +24,7 @@ func Ago(now, t time.Time) string {
 	return t.Local().Format(time.DateOnly)
 }
 
-// Moment is how long ago something was, or when exactly.
+// Moment returns how long ago a time was, or the exact time.
 func Moment(now, t time.Time, exact bool) string {
 	if exact {
 		return t.Local().Format(time.DateTime)
@@ -32,7 +32,7 @@ func Moment(now, t time.Time, exact bool) string {
 	return Ago(now, t)
 }
 
-// Round is a duration as a person says it.
+// Round formats a duration for a person.
 func Round(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -45,7 +45,7 @@ func Round(d time.Duration) string {
 	return plural.Duration(d)
 }
 
-// RoundMS is Round of the milliseconds that something took, which is never nothing.
+// RoundMS is Round for a duration in milliseconds; it never shows zero.
 func RoundMS(ms int64) string {
 	if ms == 0 {
 		return "<1ms"
@@ -53,5 +53,5 @@ func RoundMS(ms int64) string {
 	return Round(Milliseconds(ms))
 }
 
-// Milliseconds is that many of them.
+// Milliseconds converts milliseconds to a duration.
 func Milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }

@@ -8,12 +8,12 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// callWidth is how much of a tool's input is shown.
+// callWidth is how many columns of a tool's input are shown.
 const callWidth = 120
 
-// Transcript shows what coding agents print in JSON as text for people: what they say, the
-// call of a tool in brackets, and indented under it what the tool printed. Everything else
-// passes as it is.
+// Transcript shows the JSON that coding agents print as text for people: what they say, each
+// tool call in brackets, and the tool's output indented under it. Everything else passes
+// unchanged.
 type Transcript struct {
 	to      io.Writer
 	stream  carrier.Stream
@@ -21,21 +21,22 @@ type Transcript struct {
 	err     error
 }
 
-// NewTranscript shows on a writer what streams may carry; nil: what is known.
+// NewTranscript returns a transcript that writes to the writer. carries describes the formats
+// that streams may carry; nil means the known ones.
 func NewTranscript(to io.Writer, carries *carrier.Table) *Transcript {
 	t := &Transcript{to: to}
 	t.stream.Part, t.stream.Fact, t.stream.Table = t.part, t.fact, carries
 	return t
 }
 
-// Write takes the next piece of one stream; a line that may be an agent's is shown when
-// it is whole.
+// Write adds the next piece of one stream; a line that may be an agent's is shown once it is
+// whole.
 func (t *Transcript) Write(b []byte) (int, error) {
 	_, _ = t.stream.Write(b)
 	return len(b), t.err
 }
 
-// Flush shows what is held of the stream, which has ended.
+// Flush shows what is still held at the end of the stream.
 func (t *Transcript) Flush() {
 	t.stream.Flush()
 	t.release()
@@ -57,7 +58,7 @@ func (t *Transcript) part(p carrier.Part) {
 	}
 }
 
-// release shows what was printed, which is no call's output.
+// release shows held output that does not belong to a tool call.
 func (t *Transcript) release() {
 	t.show(t.printed)
 	t.printed = t.printed[:0]

@@ -12,7 +12,7 @@ var numeral = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([0-9]{1,3}(?:[,_][0-9]{3})+|[0-9]+)?(\.[0-9]+)?([eE][-+]?[0-9]+)?([kKmMbB]?)$`)
 })
 
-// number reads what programs print for people: 1,234.5 and 2.3k.
+// number parses numbers as programs print them for people: 1,234.5 and 2.3k.
 func number(text string) (float64, error) {
 	text = strings.TrimSpace(text)
 	sign, digits := 1.0, text

@@ -23,15 +23,14 @@ const (
 // Presets lists the names that [New] knows.
 func Presets() []string { return []string{Claude, Codex, Gemini, OpenCode, Auto} }
 
-// What one report can hold. More is taken for a mistake and left out.
+// The maximum values of one report. Anything larger is considered a mistake and ignored.
 const (
 	MaxUSD    = 10_000.0
 	MaxTokens = 10_000_000_000
 )
 
-// Reader reads cost from one stream of an iteration's output. Make one with [New];
-// standard output and standard error need one each. It is not safe for use by
-// several goroutines.
+// Reader reads the cost from one stream of an iteration's output. Create one with [New];
+// standard output and standard error need one each. It is not safe for concurrent use.
 type Reader struct {
 	agent  string          // whose reports are counted; empty: no agent's
 	before []carrier.Usage // of sessions, the last one last
@@ -44,8 +43,8 @@ type Reader struct {
 	problem string
 }
 
-// New makes a reader of what spec names: one of [Presets], or a regular
-// expression with a group named usd or tokens.
+// New returns a reader for spec: one of [Presets], or a regular expression with a group named
+// usd or tokens.
 func New(spec string) (*Reader, error) {
 	r := &Reader{}
 	if spec == "" {
@@ -61,10 +60,10 @@ func New(spec string) (*Reader, error) {
 	return r, nil
 }
 
-// Of makes a reader of what the transcripts of an agent say.
+// Of returns a reader for the transcripts of an agent.
 func Of(agent string) *Reader { return &Reader{agent: agent} }
 
-// expression makes it a reader of a regular expression.
+// expression makes r a reader for a regular expression.
 func (r *Reader) expression(spec string) error {
 	remedy := "give one of " + strings.Join(Presets(), ", ") + ", or a regular expression with (?P<usd>…) or (?P<tokens>…), as in 'cost: \\$(?P<usd>[0-9.]+)'"
 	if near := nearest.Word(spec, Presets()); near != "" {
@@ -93,7 +92,7 @@ func group(match [][]byte, i int) string {
 	return string(match[i])
 }
 
-// match adds what a regular expression found.
+// match adds one match of a regular expression.
 func (r *Reader) match(usd, tokens string) {
 	var d, n float64
 	var err error
@@ -114,27 +113,27 @@ func (r *Reader) match(usd, tokens string) {
 	}
 }
 
-// Line returns the function that reads the lines of the output, without line breaks and
-// escape sequences; nil: they do not count.
+// Line returns the function that reads the lines of the output, without line breaks and escape
+// sequences; nil if lines do not count.
 func (r *Reader) Line() func(line []byte) { return r.line }
 
-// Report is what was reported since the last Reset, in US dollars and tokens;
-// found is false when nothing was, or nothing that can be true: see [Reader.Problem].
+// Report returns what was reported since the last Reset, in US dollars and tokens; found is
+// false if nothing was, or nothing plausible: see [Reader.Problem].
 func (r *Reader) Report() (usd float64, tokens int64, found bool) {
 	return r.usd, r.tokens, r.found
 }
 
-// Problem says what was reported and left out, and why; it is empty when
-// nothing was. Of several it is the first.
+// Problem describes which report was ignored, and why; empty if none was. If there were
+// several, it describes the first.
 func (r *Reader) Problem() string { return r.problem }
 
-// Reset begins the next iteration.
+// Reset prepares for the next iteration.
 func (r *Reader) Reset() {
 	r.forgetProcesses()
 	r.usd, r.tokens, r.found, r.counted, r.problem = 0, 0, false, false, ""
 }
 
-// add counts one report, if it can be true.
+// add counts one report, if it is plausible.
 func (r *Reader) add(usd, tokens float64) {
 	switch {
 	case math.IsNaN(usd) || math.IsInf(usd, 0) || math.IsNaN(tokens) || math.IsInf(tokens, 0):

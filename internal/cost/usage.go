@@ -8,11 +8,10 @@ import (
 	"github.com/looprun/looprun/internal/carrier"
 )
 
-// remembered is how many sessions are.
+// remembered is the number of sessions remembered.
 const remembered = 64
 
-// Used counts what a transcript says that its agent has used, if that agent's cost is
-// read.
+// Used counts the usage that a transcript reports, if its agent's cost is read.
 func (r *Reader) Used(u carrier.Usage) {
 	if r.agent != Auto && r.agent != u.Agent {
 		return
@@ -32,8 +31,8 @@ func (r *Reader) Used(u carrier.Usage) {
 	r.add(usd, tokens)
 }
 
-// since is what a report adds to the one before it. In doubt that is all of it: to count
-// twice asks somebody too early, to count too little asks too late.
+// since returns what a report adds to the previous one. In doubt that is all of it: counting
+// twice asks somebody too early, counting too little asks too late.
 func since(before, now carrier.Usage) (usd, tokens float64) {
 	switch {
 	case now.USD < before.USD:
@@ -47,13 +46,13 @@ func since(before, now carrier.Usage) (usd, tokens float64) {
 	return now.USD, now.Tokens
 }
 
-// forgetProcesses drops what was reported of processes, which have ended.
+// forgetProcesses drops the reports of processes, which have ended.
 func (r *Reader) forgetProcesses() {
 	r.before = slices.DeleteFunc(r.before, func(b carrier.Usage) bool { return b.Process != "" })
 }
 
-// tokensUsed reads what Codex prints for people: "tokens used" and a number, on one line
-// or on two.
+// tokensUsed reads what Codex prints for people: "tokens used" and a number, on one line or on
+// two.
 func (r *Reader) tokensUsed(line []byte) {
 	if !r.counted && !bytes.Contains(line, []byte("kens used")) {
 		return

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// semaphore bounds how many of something there are at once.
+// semaphore bounds how many of something exist at once.
 type semaphore chan struct{}
 
 func newSemaphore(n int) semaphore { return make(semaphore, n) }
 
-// try takes one; false: there is none.
+// try takes a slot; it returns false if there is none.
 func (s semaphore) try() bool {
 	select {
 	case s <- struct{}{}:
@@ -28,8 +28,8 @@ func (s semaphore) release() { <-s }
 
 func (s semaphore) taken() int { return len(s) }
 
-// boundedListener keeps so many connections at once. One more ends the oldest that has not
-// brought a token: half-open ones keep nobody out.
+// boundedListener keeps a bounded number of connections. One more closes the oldest that has
+// not sent a token, so half-open connections keep nobody out.
 type boundedListener struct {
 	net.Listener
 	most int
@@ -49,8 +49,8 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 	return b, nil
 }
 
-// add counts a connection, and returns the one that has to make room for it: itself where all
-// others have brought a token.
+// add counts a connection, and returns the one to close to make room for it: the new one
+// itself if all others have sent a token.
 func (l *boundedListener) add(c *boundedConn) (old *boundedConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,7 +67,7 @@ type boundedConn struct {
 	kept bool
 }
 
-// keep says that the connection has brought a token.
+// keep records that the connection has sent a token.
 func (c *boundedConn) keep() {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
@@ -81,10 +81,10 @@ func (c *boundedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// silent is for what net/http says of clients that misbehave: nobody reads it.
+// silent returns a logger that drops net/http's messages about misbehaving clients.
 func silent() *log.Logger { return log.New(io.Discard, "", 0) }
 
-// bell tells all who wait that something has changed.
+// bell notifies all waiters that something has changed.
 type bell struct {
 	mu   sync.Mutex
 	rung chan struct{}
@@ -92,7 +92,7 @@ type bell struct {
 
 func newBell() *bell { return &bell{rung: make(chan struct{})} }
 
-// next is closed when it rings the next time.
+// next returns a channel that is closed when the bell next rings.
 func (b *bell) next() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -106,8 +106,8 @@ func (b *bell) ring() {
 	b.rung = make(chan struct{})
 }
 
-// tickets are addresses that work once, for a minute: a new tab cannot be given the
-// token in a header.
+// tickets are addresses that work once, for a minute: the token cannot be passed to a new tab
+// in a header.
 type tickets struct {
 	mu   sync.Mutex
 	dirs map[string]ticket
@@ -123,7 +123,7 @@ const (
 	maxTickets = 100
 )
 
-// issue makes a ticket for a run; empty: there are too many.
+// issue creates a ticket for a run; empty if there are too many.
 func (t *tickets) issue(dir string, now time.Time) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,7 +143,7 @@ func (t *tickets) issue(dir string, now time.Time) string {
 	return name
 }
 
-// take is the run of a ticket, which is used up; empty: there is no such ticket.
+// take uses up a ticket and returns its run; empty if there is no such ticket.
 func (t *tickets) take(name string, now time.Time) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -26,7 +26,7 @@ import (
 //go:embed static
 var static embed.FS
 
-// Handler answers what a browser asks. It can be tried without a port.
+// Handler handles a browser's requests. It can be tested without a port.
 func (s *Server) Handler() http.Handler {
 	m := http.NewServeMux()
 	own := func(name string) ([]byte, error) { return static.ReadFile("static/" + name) }
@@ -51,11 +51,12 @@ func (s *Server) Handler() http.Handler {
 	return s.walled(http.NewCrossOriginProtection().Handler(m))
 }
 
-// pagePolicy allows what this server has itself: no code and no style within a document.
+// pagePolicy allows only this server's own files: no code and no style within a document.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types looprun"
 
-// walled lets in who asks for this server by its own name. Another name is one that
-// somebody made to lead here, which a browser takes for that somebody's own server.
+// walled admits requests that address this server by its own name. Any other name may have
+// been pointed here by an attacker, and the browser would take this server for the attacker's
+// own.
 func (s *Server) walled(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -77,7 +78,7 @@ func (s *Server) walled(next http.Handler) http.Handler {
 // connection is the key of a request's connection in its context.
 type connection struct{}
 
-// authorized lets in who has a token. It comes in a header, which no link and no form
+// authorized admits requests with a token. The token is in a header, which no link and no form
 // of another page can send.
 func (s *Server) authorized(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -97,13 +98,13 @@ func carries(r *http.Request, want string) bool {
 	return ok && subtle.ConstantTimeCompare([]byte(token), []byte(want)) == 1
 }
 
-// unauthorized tells the page to ask for the code.
+// unauthorized tells the page to prompt for the code.
 func unauthorized(w http.ResponseWriter, why string) {
 	w.Header().Set("WWW-Authenticate", "Bearer")
 	http.Error(w, why, http.StatusUnauthorized)
 }
 
-// clientOf tells where a request comes from: whether it is below a run.
+// clientOf returns the origin of a request: whether it comes from below a run.
 func clientOf(r *http.Request) origin.Origin {
 	client, err := netip.ParseAddrPort(r.RemoteAddr)
 	own, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
@@ -118,8 +119,8 @@ const (
 	needCode = "looprun cannot tell whether this browser was started by a run; type the code that the terminal of looprun serve shows"
 )
 
-// writes is for requests that change a run. Who is below a run is refused. Whose origin is not
-// known needs the token that only the terminal gives.
+// writes handles requests that change a run. It rejects clients below a run. Clients of
+// unknown origin need the token that only the terminal shows.
 func (s *Server) writes(next func(http.ResponseWriter, *http.Request, *row)) http.Handler {
 	return s.ofRun(func(w http.ResponseWriter, r *http.Request, run *row) {
 		switch from := s.who(r); {
@@ -133,8 +134,8 @@ func (s *Server) writes(next func(http.ResponseWriter, *http.Request, *row)) htt
 	})
 }
 
-// enter gives a browser its token: for a ticket, where it is known that no run has started it,
-// or for the code.
+// enter gives a browser its token: in exchange for a ticket, if the browser is known not to
+// have been started by a run, or for the code.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	var key struct{ Ticket, Code string }
 	form := strictjson.Shape{Form: strictjson.Object, Fields: []strictjson.Field{
@@ -170,7 +171,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ofRun is for requests about one run: no path of a request reaches the disk.
+// ofRun handles requests about one run: no path in a request reaches the disk.
 func (s *Server) ofRun(next func(http.ResponseWriter, *http.Request, *row)) http.Handler {
 	return s.authorized(func(w http.ResponseWriter, r *http.Request) {
 		found := s.find(r.PathValue("key"))
@@ -182,8 +183,7 @@ func (s *Server) ofRun(next func(http.ResponseWriter, *http.Request, *row)) http
 	})
 }
 
-// find is the run that an address names, also one that has just begun; nil: there is
-// none.
+// find returns the run that an address names, including one that has just begun, or nil.
 func (s *Server) find(key string) *row {
 	if found := s.runs.find(key); found != nil {
 		return found
@@ -218,7 +218,7 @@ func reply(w http.ResponseWriter, v any) {
 	_, _ = w.Write(append(b, '\n'))
 }
 
-// listLimit is how many runs a reply lists; the search finds the others.
+// listLimit is how many runs a reply lists; searching finds the others.
 const listLimit = 200
 
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
@@ -232,7 +232,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	reply(w, l)
 }
 
-// reportTicket makes an address at which the full report can be opened, once.
+// reportTicket creates an address at which the full report can be opened once.
 func (s *Server) reportTicket(w http.ResponseWriter, r *http.Request, run *row) {
 	if !nothing(w, r) {
 		return
@@ -256,7 +256,7 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	// Its own policy stands in the document; in a sandbox it is no part of this server.
+	// The document contains its own policy; the sandbox separates it from this server.
 	w.Header().Set("Content-Security-Policy", "sandbox allow-scripts; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_ = rep.HTML(w)
@@ -275,7 +275,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request, run *row) {
 	reply(w, map[string]string{"text": text})
 }
 
-// body reads a JSON document of a bounded size and a known form into v.
+// body decodes a JSON document of bounded size and known form into v.
 func body(w http.ResponseWriter, r *http.Request, form strictjson.Shape, v any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return errors.New("the body is not application/json")
@@ -290,7 +290,8 @@ func body(w http.ResponseWriter, r *http.Request, form strictjson.Shape, v any) 
 	return nil
 }
 
-// nothing reports whether a request has an empty document, and answers it where not.
+// nothing reports whether a request has an empty document; if not, it sends the error
+// response.
 func nothing(w http.ResponseWriter, r *http.Request) bool {
 	err := body(w, r, strictjson.Shape{Form: strictjson.Object}, &struct{}{})
 	if err != nil {
@@ -299,7 +300,8 @@ func nothing(w http.ResponseWriter, r *http.Request) bool {
 	return err == nil
 }
 
-// answerForm is what the page sends as an answer: it names the question that it shows.
+// answerForm returns the form of an answer from the page, which must name the question that
+// the page shows.
 func answerForm() strictjson.Shape {
 	form := ask.ShortAnswerShape()
 	i := slices.IndexFunc(form.Fields, func(f strictjson.Field) bool { return f.Name == "question" })
@@ -346,7 +348,7 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, run *row) {
 	s.done(w, said, err)
 }
 
-// done says what became of an action, and looks at the runs again.
+// done sends the result of an action, and refreshes the runs.
 func (s *Server) done(w http.ResponseWriter, said string, err error) {
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusConflict)

@@ -21,7 +21,7 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// row is a run as the list shows it.
+// row is a run in the form that the list shows.
 type row struct {
 	Key        string      `json:"key"` // what names it in addresses
 	ID         string      `json:"id"`
@@ -48,7 +48,7 @@ type row struct {
 	rest bool // its trend was not looked up yet
 }
 
-// stamp tells whether a journal has grown since it was read.
+// stamp identifies a journal's state, to detect whether it has grown since it was read.
 type stamp struct {
 	size int64
 	time time.Time
@@ -62,8 +62,8 @@ func stampOf(dir string) stamp {
 	return stamp{info.Size(), info.ModTime()}
 }
 
-// index knows the runs of all state directories. What it knows is read anew where a
-// journal has grown or a run began to live or ended; it writes nothing.
+// index holds the runs of all state directories. It rereads a run when its journal has grown
+// or the run has started or ended; it writes nothing.
 type index struct {
 	dirs func() []string
 
@@ -82,7 +82,7 @@ type index struct {
 	mixed  bool // they have to be sorted before they are shown
 }
 
-// followed is a run that goes on, read as its journal grows.
+// followed is a run in progress, read as its journal grows.
 type followed struct {
 	from  *scratchpad.Follower
 	state core.State
@@ -92,16 +92,16 @@ func newIndex(dirs func() []string) *index {
 	return &index{dirs: dirs, rows: map[string]*row{}, byKey: map[string]*row{}, lists: map[string]time.Time{}, live: map[string]*followed{}, some: make(chan struct{})}
 }
 
-// lookAgain is how often runs that had ended are looked at: they may go on.
+// lookAgain is how often ended runs are checked, since they may be resumed.
 const lookAgain = 5 * time.Second
 
-// atOnce is how many runs are read before they are in the list: of very many the latest
-// are there while the others are read.
+// atOnce is how many runs are read before they appear in the list: if there are very many, the
+// latest appear while the others are being read.
 const atOnce = 500
 
-// refresh reads what has changed since it last did, so long ago, and reports whether
-// anything did. Who can do with what is so long old does not wait for another refresh,
-// and for the first only until there is something to see.
+// refresh reads what has changed, unless the last refresh is less than ago old, and reports
+// whether anything did. With a positive ago it does not wait for a concurrent refresh, except
+// for the first one until there is something to show.
 func (x *index) refresh(ago time.Duration) bool {
 	if !x.reading.TryLock() {
 		if ago > 0 {
@@ -133,10 +133,10 @@ func (x *index) refresh(ago time.Duration) bool {
 	return changed
 }
 
-// opened lets those see the list who wait for it.
+// opened releases the callers that wait for the list.
 func (x *index) opened() { x.open.Do(func() { close(x.some) }) }
 
-// read reads runs, those that go on from where they were read to.
+// read reads runs; it continues those in progress from where it left off.
 func (x *index) read(dirs []string) []*row {
 	fresh, alive := make([]*row, len(dirs)), make([]bool, len(dirs))
 	parallel.Each(len(dirs), func(i int) { alive[i] = scratchpad.Locked(dirs[i]) })
@@ -168,7 +168,7 @@ func (x *index) leave(dir string) {
 	}
 }
 
-// changed are the directories of the runs to read; there are all that were seen.
+// changed returns the directories of the runs to read; there holds all that were seen.
 func (x *index) changed(whole bool) (read []string, there map[string]bool) {
 	known := x.rows // nobody else changes it
 	there = make(map[string]bool, len(known))
@@ -199,8 +199,8 @@ func (x *index) changed(whole bool) (read []string, there map[string]bool) {
 	return read, there
 }
 
-// take puts what was read in its place, removes what is not there, where that is known,
-// and reports whether anything has changed.
+// take stores the rows read, removes the runs that are gone, if that is known, and reports
+// whether the list has changed.
 func (x *index) take(fresh []*row, there map[string]bool) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -224,7 +224,7 @@ func (x *index) take(fresh []*row, there map[string]bool) bool {
 	return moved || len(fresh) > 0
 }
 
-// rank orders runs: those that ask first, then those that live.
+// rank orders runs: those that ask come first, then those in progress.
 func (r *row) rank() int {
 	switch {
 	case r.Asks:
@@ -235,7 +235,7 @@ func (r *row) rank() int {
 	return 2
 }
 
-// sort orders the runs by rank, then by time, the latest first, where that has changed.
+// sort orders the runs by rank, then by time, latest first, if the order has changed.
 func (x *index) sort() {
 	if !x.mixed {
 		return
@@ -250,7 +250,7 @@ func (x *index) sort() {
 	})
 }
 
-// row is the run as it is now; nil: it cannot be read on.
+// row returns the run's current row; nil if it cannot be read further.
 func (f *followed) row(dir string) *row {
 	seen := stampOf(dir) // before the look: what it shows is no older
 	if _, err := f.from.Next(f.state.Apply); err != nil || f.state.RunID == "" {
@@ -259,7 +259,7 @@ func (f *followed) row(dir string) *row {
 	return rowOf(dir, &f.state, scratchpad.Locked(dir), seen)
 }
 
-// rowOf is what the list shows of a run in that state.
+// rowOf returns the list's row for a run in that state.
 func rowOf(dir string, s *core.State, alive bool, seen stamp) *row {
 	r := named(dir, seen, scratchpad.SummaryOf(dir, s, alive))
 	r.Alive, r.Asks = alive, len(s.Answerable()) > 0
@@ -270,7 +270,7 @@ func rowOf(dir string, s *core.State, alive bool, seen stamp) *row {
 	return r
 }
 
-// readRow reads what the list shows of a run that is at rest.
+// readRow returns the list's row for a run at rest.
 func readRow(dir string) *row {
 	seen := stampOf(dir) // before the look: what it shows is no older
 	s := scratchpad.Summarize(dir)
@@ -284,7 +284,7 @@ func readRow(dir string) *row {
 	return r
 }
 
-// named is a summary as a row.
+// named converts a summary into a row.
 func named(dir string, seen stamp, s scratchpad.Summary) *row {
 	var sum [8]byte
 	binary.LittleEndian.PutUint64(sum[:], xxhash.Sum64String(dir))
@@ -300,7 +300,7 @@ func named(dir string, seen stamp, s scratchpad.Summary) *row {
 // trendLength is how many iterations a trend shows.
 const trendLength = 12
 
-// trends sets the trend of the row to the last iterations of the state.
+// trends sets the row's trend from the last iterations of the state.
 func (r *row) trends(s *core.State) {
 	for _, f := range s.History[max(0, len(s.History)-trendLength):] {
 		if f.Signature.Hash != 0 && f.Signature.Failing >= 0 {
@@ -309,7 +309,7 @@ func (r *row) trends(s *core.State) {
 	}
 }
 
-// folder is where a run works, as a person names it.
+// folder returns the folder in which a run works, in a form for people.
 func folder(dir string) string {
 	f := scratchpad.KeptFor(filepath.Dir(dir))
 	if home, err := os.UserHomeDir(); err == nil && home != "/" {
@@ -329,7 +329,7 @@ type listing struct {
 	Running int   `json:"running"`
 }
 
-// Filters of the list.
+// filters holds the filters of the list.
 var filters = map[string]func(*row) bool{
 	"":        func(*row) bool { return true },
 	"asking":  func(r *row) bool { return r.Asks },
@@ -340,7 +340,8 @@ var filters = map[string]func(*row) bool{
 	},
 }
 
-// list finds runs: all words of the search have to be somewhere in what is shown.
+// list returns the runs that match: every word of the search must occur somewhere in what is
+// shown.
 func (x *index) list(search, filter string, limit int) (listing, error) {
 	fits, ok := filters[filter]
 	if !ok {
@@ -374,7 +375,7 @@ func (x *index) list(search, filter string, limit int) (listing, error) {
 	return l, nil
 }
 
-// look reads the trend of a run at rest, which only those need that are shown.
+// look reads the trend of a run at rest, which is needed only for runs that are shown.
 func (r *row) look() {
 	if !r.rest {
 		return
@@ -393,7 +394,7 @@ func (r *row) matches(words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
-// find is the run that an address names; nil: there is none.
+// find returns the run that an address names, or nil.
 func (x *index) find(key string) *row {
 	x.mu.Lock()
 	defer x.mu.Unlock()

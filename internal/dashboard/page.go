@@ -1,9 +1,9 @@
-// Package dashboard shows runs in a browser on this machine, and takes answers there.
+// Package dashboard shows runs in a browser on this machine, and accepts answers there.
 //
-// The page is for the person who started the runs, and for nobody else: it listens on
-// the loopback interface only, and every request carries a token that only who started
-// it knows. A write from below a run is refused, whatever it carries. What a command printed, and what anybody wrote, is text on it. Nothing is
-// loaded from elsewhere.
+// The page is only for the person who started the runs: it listens on the loopback interface
+// only, and every request needs a token that only this person knows. A write from below a run
+// is rejected even with a token. Command output, and anything that anybody wrote, is text on
+// the page. Nothing is loaded from elsewhere.
 package dashboard
 
 import (
@@ -23,33 +23,33 @@ import (
 	"github.com/looprun/looprun/internal/origin"
 )
 
-// Actions are what the page can do with a run beside showing it. Each is given the
-// run's directory.
+// Actions are what the page can do with a run besides showing it. Each receives the run's
+// directory.
 type Actions struct {
-	// Answer answers a question as looprun answer does. The string says what became of
-	// it.
+	// Answer answers a question as looprun answer does. The string describes the outcome.
 	Answer func(ctx context.Context, dir string, a ask.ShortAnswer) (string, error)
-	// Order tells a run that goes on something: words are those of [core.OrderSay].
+	// Order sends an order to an active run; words are those of [core.OrderSay].
 	Order func(ctx context.Context, dir string, order core.Order, words string) (string, error)
-	// Resume goes on with a run, in the background.
+	// Resume resumes a run, in the background.
 	Resume func(ctx context.Context, dir string) (string, error)
 }
 
-// Options say what a server shows.
+// Options configure a server.
 type Options struct {
-	// Port is the one to listen on; zero is a free one.
+	// Port is the port to listen on; zero means any free one.
 	Port int
-	// Dirs are the state directories, looked up anew from time to time.
+	// Dirs returns the state directories; it is called again from time to time.
 	Dirs func() []string
-	// Explain says why a run ended as it did, as text. Nil: the page does not offer it.
+	// Explain explains, as text, why a run ended as it did. If nil, the page does not offer
+	// it.
 	Explain func(dir string) (string, error)
-	// Actions is nil for a page that can only be read: it then has no way to write.
+	// Actions is nil for a read-only page, which then has no way to write.
 	Actions *Actions
-	// Every is how often the runs are looked at; zero is half a second.
+	// Every is how often the runs are checked; zero means half a second.
 	Every time.Duration
 }
 
-// Server is the page of some state directories.
+// Server serves the page of some state directories.
 type Server struct {
 	o       Options
 	token   string      // for who read the address, or has redeemed a ticket
@@ -69,7 +69,7 @@ type Server struct {
 	ln      net.Listener
 }
 
-// How much of anything there is at once. A browser has one stream a tab.
+// How many of each may exist at once. A browser has one stream a tab.
 const (
 	maxConnections = 256
 	maxStreams     = 64
@@ -77,11 +77,11 @@ const (
 	maxBody        = 64 << 10
 )
 
-// within is how long a client may take to send the head of a request, to send all of
-// it, and to take what is written.
+// within is how long a client may take to send a request's headers, to send the whole request,
+// and to receive what is written.
 type within struct{ head, request, write time.Duration }
 
-// Listen opens the port. Nobody is served before Serve.
+// Listen opens the port. Requests are served only after Serve is called.
 func Listen(o Options) (*Server, error) {
 	ln, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
 	if err != nil {
@@ -103,18 +103,18 @@ func Listen(o Options) (*Server, error) {
 	return s, nil
 }
 
-// secret is 256 random bits, for an address.
+// secret returns 256 random bits, for an address.
 func secret() string {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // it ends the program where there is no randomness
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// Address is where the page is, without its token.
+// Address returns the page's address, without a token.
 func (s *Server) Address() string { return "http://" + s.ln.Addr().String() + "/" }
 
-// URL is the address with a token, in the part of it that a browser sends nowhere. The token
-// for an address on a terminal is good for a write whose origin is not known.
+// URL returns the address with a token, in the part that browsers never send. The token in an
+// address for a terminal also permits writes of unknown origin.
 func (s *Server) URL(onTerminal bool) string {
 	token := s.token
 	if onTerminal {
@@ -123,20 +123,20 @@ func (s *Server) URL(onTerminal bool) string {
 	return s.Address() + "#token=" + token
 }
 
-// Code makes the code by which a browser is let in whose origin is not known. It is for a
-// terminal and for nothing that a command can read. Without this call there is none.
+// Code creates the code that admits a browser of unknown origin. It may be shown on a
+// terminal, but nowhere that a command can read. Without this call there is no code.
 func (s *Server) Code() string { return s.code.Make() }
 
-// Ticket is an address that gives a browser its token once, within a minute. It may be written
-// to a file: a command below a run cannot redeem it. done is called when the ticket is of no
-// use any more.
+// Ticket returns an address that gives a browser its token once, within a minute. It may be
+// written to a file: a command below a run cannot redeem it. done is called when the ticket is
+// no longer valid.
 func (s *Server) Ticket(done func()) string {
 	s.entered = sync.OnceFunc(done)
 	time.AfterFunc(ticketFor, s.entered)
 	return s.Address() + "#ticket=" + s.entries.issue("page", time.Now())
 }
 
-// Serve serves until the context ends. It closes the port.
+// Serve serves requests until the context ends, then closes the port.
 func (s *Server) Serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: s.within.head, ReadTimeout: s.within.request,
@@ -166,8 +166,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	return nil
 }
 
-// watch looks at the runs while somebody looks at the page, and before: who comes first
-// need not wait.
+// watch refreshes the runs while somebody views the page, and once before, so that the first
+// viewer need not wait.
 func (s *Server) watch(ctx context.Context) {
 	if s.runs.refresh(0) {
 		s.bell.ring()
@@ -186,7 +186,7 @@ func (s *Server) watch(ctx context.Context) {
 	}
 }
 
-// resumable reports whether a run needs no more than looprun resume.
+// resumable reports whether looprun resume alone is enough to continue a run.
 func resumable(status core.Status, asks, alive bool) bool {
 	return !alive && !asks && (status == core.StatusCrashed || status.Resumable())
 }

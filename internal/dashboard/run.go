@@ -22,7 +22,7 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// view is a run as the page shows it.
+// view is a run in the form that the page shows.
 type view struct {
 	*row
 	Check     string         `json:"check,omitempty"`
@@ -44,7 +44,7 @@ type view struct {
 	Course    string         `json:"course"`    // HTML: timeline, charts, trips
 }
 
-// asked is a question as the page shows it, in the words of the terminal.
+// asked is a question in the form that the page shows, with the terminal's wording.
 type asked struct {
 	ID        string   `json:"id"`
 	Header    string   `json:"header"`
@@ -94,16 +94,16 @@ func questionsOf(s *core.State) []asked {
 	return list
 }
 
-// views keeps the runs that were shown last, and what the page has of them.
+// views caches the most recently shown runs and their page data.
 type views struct {
-	// Writable and explains say what the page offers.
+	// writable and explains determine what the page offers.
 	writable, explains bool
 
 	mu   sync.Mutex
 	list []*kept // the latest last
 }
 
-// kept is a run that is followed.
+// kept is a run that is being followed.
 type kept struct {
 	dir       string
 	live      *report.Live
@@ -115,15 +115,15 @@ type kept struct {
 	made      time.Time
 }
 
-// How many runs are followed, and how much of the time goes to one of them: the other
-// part is for what runs on this machine.
+// How many runs are followed, and what share of the time one of them may use: the rest is for
+// other work on this machine.
 const (
 	keptViews = 8
 	share     = 20
 )
 
-// of is the run as the page shows it, made anew where its journal has grown; not more
-// often than is fair while it is going on.
+// of returns the run in the form that the page shows. It rebuilds it when the journal has
+// grown, but not more often than is fair while the run is in progress.
 func (v *views) of(run *row) (kept, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -144,7 +144,7 @@ func (v *views) of(run *row) (kept, error) {
 	return *k, nil
 }
 
-// follow makes a run the latest of those that are followed.
+// follow makes a run the most recent of those being followed.
 func (v *views) follow(dir string) (*kept, error) {
 	i := slices.IndexFunc(v.list, func(k *kept) bool { return k.dir == dir })
 	if i >= 0 {
@@ -169,7 +169,7 @@ func (v *views) leave(i int) {
 	v.list = slices.Delete(v.list, i, i+1)
 }
 
-// make reads what is new of the run, and sets out all of it.
+// make reads the run's new events, and rebuilds the page's data.
 func (k *kept) make(v *views) error {
 	r, s, err := k.live.Next()
 	if err == nil && s.RunID == "" {
@@ -197,8 +197,8 @@ func (k *kept) make(v *views) error {
 	return err
 }
 
-// ladderOf is where the task stands on the escalation ladder, a line for each rung;
-// empty without one.
+// ladderOf returns the task's position on the escalation ladder, a line for each rung; empty
+// if there is no ladder.
 func ladderOf(s *core.State) []string {
 	at := s.Ladder.Task(s.LadderTask())
 	list := []string{}
@@ -231,7 +231,7 @@ func (s *Server) run(w http.ResponseWriter, _ *http.Request, run *row) {
 	reply(w, json.RawMessage(k.shown))
 }
 
-// tail is the end of what an iteration printed.
+// tail is the end of an iteration's output.
 type tail struct {
 	Iteration int    `json:"iteration"`
 	Work      string `json:"work"`  // HTML
@@ -239,7 +239,7 @@ type tail struct {
 	Problem   string `json:"problem,omitempty"`
 }
 
-// tails keeps the outputs that were shown last: all who look at a run see the same.
+// tails caches the most recently shown outputs: all viewers of a run see the same.
 type tails struct {
 	mu   sync.Mutex
 	list []*keptTail // the latest last
@@ -254,8 +254,8 @@ type keptTail struct {
 	made      time.Time
 }
 
-// of is the end of what an iteration printed, in JSON, and how much it had printed by
-// then; read anew where there is more, but not more often than is fair.
+// of returns the end of an iteration's output, in JSON, and how much it had printed by then.
+// It rereads the output when there is more, but not more often than is fair.
 func (v *tails) of(dir string, iteration int) (json.RawMessage, [2]int64, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -277,7 +277,7 @@ func (v *tails) of(dir string, iteration int) (json.RawMessage, [2]int64, error)
 	return shown, sizes, nil
 }
 
-// tailBytes is how much HTML of one output there is on the page.
+// tailBytes is how much HTML of one output the page has, in bytes.
 const tailBytes = 64 << 10
 
 func readTail(dir string, iteration int) tail {
@@ -315,15 +315,15 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request, run *row) {
 	reply(w, shown)
 }
 
-// How often a stream looks, and how long it stays silent.
+// How often a stream checks for changes, and how long it may stay silent.
 const (
 	lookEvery = 250 * time.Millisecond
 	silentFor = 15 * time.Second
 )
 
-// stream tells a page what has changed, as it happens: the list, the run that is shown,
-// and the end of its output. What changed is asked for; only the output comes with it. A
-// client that does not read is let go.
+// stream notifies a page of changes as they happen: to the list, the run that is shown, and
+// the end of its output. The page requests what has changed; only the output is sent along. A
+// client that does not read is disconnected.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	if !s.streams.try() {
 		http.Error(w, "too many pages are open; close some", http.StatusServiceUnavailable)
@@ -362,7 +362,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// looking is what a stream knows of the run that it follows.
+// looking is a stream's knowledge of the run that it follows.
 type looking struct {
 	server    *Server
 	run       *row
@@ -401,7 +401,7 @@ func (l *looking) at(out *events) {
 	out.send("output", t)
 }
 
-// sizesOf is how much an iteration has printed so far, as its files say.
+// sizesOf returns how much an iteration has printed so far, according to its files.
 func sizesOf(dir string, iteration int) (sizes [2]int64) {
 	for i, name := range []string{scratchpad.OutputFile(dir, iteration), scratchpad.CheckOutputFile(dir, iteration)} {
 		if info, err := os.Lstat(name); err == nil {

@@ -1,5 +1,5 @@
-// Package datetime finds dates and times of day in text, in any of the forms that
-// programs print them in.
+// Package datetime finds dates and times of day in text, in any of the forms in which programs
+// print them.
 package datetime
 
 import (
@@ -8,8 +8,8 @@ import (
 	"github.com/looprun/looprun/internal/ascii"
 )
 
-// Stamp returns the end of the time stamp that a line has at i, or i: a date, a time of
-// day with its seconds, both, seconds or milliseconds since 1970, or the label TAI64N.
+// Stamp returns the end of the time stamp at i, or i if there is none: a date, a time of day
+// with its seconds, both, seconds or milliseconds since 1970, or a TAI64N label.
 func Stamp(b []byte, i int) int {
 	e := i
 	if ascii.At(b, i) == '@' {
@@ -114,8 +114,8 @@ func zoneAfter(b []byte, e int) int {
 	return e
 }
 
-// From returns the end of a date, a time of day or both at k, whose first digits end at
-// n, or 0. A bare 12:34 counts: it is a time or a position.
+// From returns the end of a date, a time of day or both at k, whose first digits end at n, or
+// 0. A bare 12:34 counts: it is a time or a position.
 func From(b []byte, k, n int) int {
 	switch ascii.At(b, n) {
 	case '-', '/', '.':
@@ -168,7 +168,7 @@ func dateAt(b []byte, k, n int) int {
 	return 0
 }
 
-// timeAfter extends a date that ends at e over the time of day that follows.
+// timeAfter extends a date that ends at e over a time of day that follows.
 func timeAfter(b []byte, e int) int {
 	if c := ascii.At(b, e); c == ' ' || c == 'T' || c == ':' || c == '_' {
 		if t := Clock(b, e+1); t > 0 {
@@ -208,8 +208,8 @@ func Month(b []byte, i int) int {
 	return e
 }
 
-// WithMonth returns where a date starts whose day is at k: before the month and
-// the week day in front of it, if they are there.
+// WithMonth returns the start of a date whose day is at k, including the month and the week
+// day in front of it, if present.
 func WithMonth(b []byte, from, k int) int {
 	i := k
 	for i > from && b[i-1] == ' ' {
@@ -239,7 +239,7 @@ func dayName(b []byte, from, s int) int {
 	return s
 }
 
-// YearAfter extends a date whose day or month ends at e over time and year.
+// YearAfter extends a date whose day or month ends at e over the time and year that follow.
 func YearAfter(b []byte, e int) int {
 	for range 2 {
 		i := e
@@ -262,7 +262,7 @@ func YearAfter(b []byte, e int) int {
 	return e
 }
 
-// isDay says whether the short name of a week day stands at i.
+// isDay reports whether there is the short name of a week day at i.
 func isDay(b []byte, i int) bool {
 	if i+3 > len(b) {
 		return false

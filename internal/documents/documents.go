@@ -1,5 +1,5 @@
 // Package documents describes the JSON documents that looprun writes. Their schemas are
-// made of the Go types that are written.
+// generated from the Go types that are written.
 package documents
 
 import (
@@ -16,11 +16,11 @@ import (
 
 type object = strictjson.Schema
 
-// Types makes schemas of the library's types.
+// Types generates schemas of the library's types.
 var Types = strictjson.Types{Tag: "json", Known: known}
 
-// Schema is the JSON Schema of a document that the type writes; form is what its key
-// schema says. A list may be null where nothing is in it.
+// Schema returns the JSON Schema of the document that a type is written as; form is the value
+// of its key schema. An empty list may be null.
 func Schema(t reflect.Type, form, title, about string) []byte {
 	types := Types
 	types.Null = true
@@ -28,7 +28,7 @@ func Schema(t reflect.Type, form, title, about string) []byte {
 	return strictjson.Document(form, title, about, strictjson.Formed(s, form))
 }
 
-// known are types that write themselves, or have few values.
+// known returns the schemas of types that marshal themselves, or have few values.
 func known(t reflect.Type) object {
 	switch t {
 	case reflect.TypeFor[signature.Hash]():
@@ -46,8 +46,8 @@ func known(t reflect.Type) object {
 	return nil
 }
 
-// limits describes limits as they write themselves: "off" for one that is off, runtime
-// as a duration, and nothing for an optional one that is not set.
+// limits returns the schema of limits: "off" for one that is off, runtime as a duration, and
+// nothing for an optional one that is not set.
 func limits() object {
 	properties, required := object{}, []string{}
 	for _, g := range core.Specs() {
@@ -65,17 +65,17 @@ func limits() object {
 	return object{"type": "object", "additionalProperties": false, "required": required, "properties": properties}
 }
 
-// kept are the fields of a line that are the file's, and no part of the event.
+// kept holds the fields of a line that belong to the file and not to the event.
 var kept = object{
 	"mark": "The keyed hash by which looprun knows its own journals.", "sum": "The hash of the line.",
 	"detail": "The names of the fields that stand in detail/SEQ.json.", "detail_sum": "The hash of that file.",
 }
 
-// JournalForm names the form of a journal.
+// JournalForm identifies the form of a journal.
 const JournalForm = "looprun.dev/journal/v1"
 
-// Journal is the JSON Schema of one line of a journal: of each type of event the fields
-// that this version writes. Lines that an earlier one wrote may have others.
+// Journal returns the JSON Schema of one line of a journal: for each type of event, the fields
+// that this version writes. Lines from an earlier version may have others.
 func Journal() ([]byte, error) {
 	types := Types
 	types.Null = true

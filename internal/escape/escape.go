@@ -1,5 +1,5 @@
-// Package escape finds the escape sequences in what a program prints for a terminal
-// (ECMA-48). It is the only reader of them; what a sequence means is for its callers.
+// Package escape finds escape sequences in terminal output (ECMA-48). It is their only parser;
+// callers decide what a sequence means.
 package escape
 
 import "bytes"
@@ -13,12 +13,12 @@ const (
 	Escape Kind = iota
 	// Control is ESC [, parameters and a final byte: colours, moves of the cursor, modes.
 	Control
-	// String is a command with a text that no terminal shows: a title, a link, a device
-	// command. It can have line breaks.
+	// String is a command with a text that terminals do not show: a title, a link, a device
+	// command. It can contain line breaks.
 	String
 )
 
-// Step is what a byte is to the stream.
+// Step is the role of a byte in the stream.
 type Step byte
 
 // The steps.
@@ -29,7 +29,7 @@ const (
 	Broken             // not taken: the sequence ends before it, incomplete. Take it again
 )
 
-// Scanner follows one stream byte by byte. The zero value is at its beginning. Memory is
+// Scanner follows one stream byte by byte. The zero value is at its beginning. Memory use is
 // bounded by MaxParameters.
 type Scanner struct {
 	state  state
@@ -40,7 +40,7 @@ type Scanner struct {
 	length int // of the parameters
 }
 
-// MaxParameters is how many bytes of parameters are kept; more are read and dropped.
+// MaxParameters is how many bytes of parameters are kept; the rest is read and dropped.
 const MaxParameters = 64
 
 type state byte
@@ -64,23 +64,24 @@ const (
 	terminator = 0x9c // after c1: ends a string
 )
 
-// Open reports whether the stream is in a sequence.
+// Open reports whether the stream is within a sequence.
 func (s *Scanner) Open() bool { return s.state != inText }
 
-// Kind is that of the last sequence, as far as it has come.
+// Kind returns the kind of the last sequence, as far as it has been read.
 func (s *Scanner) Kind() Kind { return s.kind }
 
-// Final is the last byte of an [Escape] or a [Control]; zero: it has not come.
+// Final returns the last byte of an [Escape] or a [Control]; zero if it has not been read yet.
 func (s *Scanner) Final() byte { return s.final }
 
-// Parameters are those of the last [Control], valid until the next sequence begins.
+// Parameters returns the parameters of the last [Control], valid until the next sequence
+// begins.
 func (s *Scanner) Parameters() []byte { return s.params[:s.length] }
 
-// Reset begins another stream.
+// Reset starts another stream.
 func (s *Scanner) Reset() { s.state = inText }
 
-// Take reads the next byte. A line break is text, also in a [Control] that it breaks off;
-// in a [String] it is a part of it.
+// Take reads the next byte. A line break is text, even in a [Control], which it breaks off; in
+// a [String] it is part of the sequence.
 func (s *Scanner) Take(c byte) Step {
 	switch s.state {
 	case afterEscape:
@@ -142,7 +143,7 @@ func (s *Scanner) introduce(c byte) Step {
 	return Inside
 }
 
-// end ends the sequence, with the byte or before it.
+// end ends the sequence, either with the byte c or before it.
 func (s *Scanner) end(c byte, with bool) Step {
 	s.state = inText
 	if !with {
@@ -153,13 +154,13 @@ func (s *Scanner) end(c byte, with bool) Step {
 }
 
 // Introduces reports whether two bytes are an eight-bit control that stands for ESC and one
-// more byte, which begins a sequence: U+009B is ESC [. In UTF-8 it has two bytes as well.
+// more byte, which begins a sequence: U+009B is ESC [. In UTF-8 it also has two bytes.
 func Introduces(first, second byte) bool {
 	return first == c1 && (second == 0x90 || second == 0x98 || second == 0x9b || second >= 0x9d && second <= 0x9f)
 }
 
-// Next reads the sequence with which a text begins and returns its length; 0: it begins
-// with none. One that does not end takes the rest of its line: half a sequence is as
+// Next reads the sequence at the beginning of a text and returns its length, or 0 if there is
+// none. An unterminated sequence extends to the end of its line: half a sequence is as
 // dangerous as a whole one.
 func Next[T string | []byte](s *Scanner, text T) int {
 	s.state = inText
@@ -184,18 +185,18 @@ func Next[T string | []byte](s *Scanner, text T) int {
 	return n
 }
 
-// Filter takes the sequences out of a stream. The zero value is at its beginning.
+// Filter removes the sequences from a stream. The zero value is at its beginning.
 type Filter struct {
 	scanner Scanner
 	held    bool // a c1, whose next byte decides
 	out     []byte
 }
 
-// Reset begins another stream and keeps the memory.
+// Reset starts another stream and keeps the memory.
 func (f *Filter) Reset() { f.scanner.Reset(); f.held = false }
 
-// Drop returns the next piece of the stream without them; it can be cut anywhere. The
-// result is valid until the next call.
+// Drop returns the next piece of the stream, which can be cut anywhere, without the sequences.
+// The result is valid until the next call.
 func (f *Filter) Drop(b []byte) []byte {
 	if !f.scanner.Open() && !f.held && Free(b) {
 		return b
@@ -225,7 +226,7 @@ func (f *Filter) Drop(b []byte) []byte {
 	return f.out
 }
 
-// Free reports whether no sequence begins in the text, nor can with what comes after it.
+// Free reports whether no sequence begins in the text or could begin with its last byte.
 func Free(text []byte) bool {
 	if bytes.IndexByte(text, esc) >= 0 {
 		return false

@@ -1,5 +1,5 @@
-// Package eventually is for tests that wait for something to happen. They wait so
-// long that a machine which is busy changes no verdict: only what never happens fails.
+// Package eventually is for tests that wait for something to happen. They wait so long that a
+// busy machine does not change the verdict: a test fails only if it never happens.
 package eventually
 
 import (
@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for what has to happen. It ends a test that hangs
-// and says nothing about how long anything may take.
+// Patience is how long a test waits for something that must happen. It ends a hanging test and
+// implies nothing about how long anything may take.
 const Patience = 10 * time.Minute
 
-// Holds waits until the condition holds; what it is about stands in the failure.
+// Holds waits until the condition holds; what describes it in the failure message.
 func Holds(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	for end := time.Now().Add(Patience); !condition(); time.Sleep(2 * time.Millisecond) {
@@ -21,7 +21,7 @@ func Holds(t testing.TB, what string, condition func() bool) {
 	}
 }
 
-// Receive takes the next value from a channel.
+// Receive returns the next value from a channel.
 func Receive[T any](t testing.TB, what string, from <-chan T) T {
 	t.Helper()
 	select {

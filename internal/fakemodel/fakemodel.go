@@ -1,16 +1,15 @@
-// Package fakemodel is a model that follows a script. It speaks the wire formats of
-// Anthropic (/v1/messages), OpenAI (/v1/responses and /v1/chat/completions) and Gemini
-// (:generateContent and :streamGenerateContent), so that real coding agents can be run
-// without an account, a network and a bill.
+// Package fakemodel is a model that follows a script. It speaks the wire formats of Anthropic
+// (/v1/messages), OpenAI (/v1/responses and /v1/chat/completions) and Gemini (:generateContent
+// and :streamGenerateContent), so that real coding agents can run without an account, a
+// network or a bill.
 //
 //	m := fakemodel.New(script)
 //	server := httptest.NewServer(m)
 //	cmd.Env = append(env, fakemodel.Environ(server.URL)...)
 //
-// A [Script] says what each process of an agent does. A request in which the model has
-// said nothing yet begins the next process; the last entry serves all further ones. A
-// request without tools is a question beside the work (a title, a summary) and takes no
-// step.
+// A [Script] defines what each process of an agent does. A request without any earlier message
+// from the model starts the next process; the last entry serves all further ones. A request
+// without tools is a side question (a title, a summary) and uses no step.
 package fakemodel
 
 import (
@@ -23,11 +22,10 @@ import (
 	"time"
 )
 
-// Script is what the processes of an agent do, one list of steps for each.
+// Script is what the processes of an agent do, with one list of steps for each process.
 type Script [][]Step
 
-// Step is what the model answers to one request: a text, the call of a tool, or an
-// error of its server.
+// Step is the model's reply to one request: a text, a tool call, or a server error.
 type Step struct {
 	Text  string
 	Tool  string // its name, as the agent offers it
@@ -42,10 +40,10 @@ type Step struct {
 	Sleep time.Duration // before the answer
 }
 
-// after is what the model says when a process asks for more than its script has.
+// after is the model's reply when a process makes more requests than its script has steps.
 var after = Step{Text: "I have done what I can."}
 
-// Model serves a script. Make one with [New].
+// Model serves a script. Create one with [New].
 type Model struct {
 	mu        sync.Mutex
 	script    Script
@@ -54,17 +52,16 @@ type Model struct {
 	requests  []Request
 }
 
-// Request is what an agent asked.
+// Request is a request from an agent.
 type Request struct {
 	Path string
 	Body []byte
 }
 
-// New makes a model that follows the script.
+// New returns a model that follows the script.
 func New(script Script) *Model { return &Model{script: script} }
 
-// Environ are the variables by which the agents find the model at a URL, with made-up
-// keys.
+// Environ returns the variables that point the agents to the model at a URL, with fake keys.
 func Environ(url string) []string {
 	return []string{
 		"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=made-up",
@@ -73,21 +70,22 @@ func Environ(url string) []string {
 	}
 }
 
-// Processes is how many processes have asked so far.
+// Processes returns how many processes have made requests so far.
 func (m *Model) Processes() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.processes
 }
 
-// Requests are all that have come.
+// Requests returns all requests so far.
 func (m *Model) Requests() []Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]Request(nil), m.requests...)
 }
 
-// next is the step for a request; fresh: the model has said nothing in it yet.
+// next returns the step for a request; fresh means that it has no earlier message from the
+// model.
 func (m *Model) next(fresh bool) Step {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -106,7 +104,7 @@ func (m *Model) next(fresh bool) Step {
 	return steps[m.at-1]
 }
 
-// ServeHTTP answers as the server of the format that the path belongs to would.
+// ServeHTTP replies as the server of the path's format would.
 func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 32<<20))
 	if err != nil {
@@ -135,12 +133,12 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// format is how a server takes requests and answers them.
+// format is how a server parses requests and replies to them.
 type format interface {
-	// asks reports whether the model is asked to go on with the work, and whether it
-	// has said nothing yet.
+	// asks reports whether the model is asked to continue the work, and whether the request
+	// has no earlier message from it.
 	asks(request object) (work, fresh bool)
-	// aside is the answer to a question beside the work.
+	// aside returns the reply to a side question.
 	aside(request object) Step
 	write(w http.ResponseWriter, request object, s Step, id string)
 }
@@ -196,7 +194,7 @@ func reply(w http.ResponseWriter, o object) {
 	_ = json.NewEncoder(w).Encode(o)
 }
 
-// event sends one event of a stream; without a name, the data alone.
+// event sends one event of a stream; without a name, only the data.
 func event(w http.ResponseWriter, name string, data object) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	text, _ := json.Marshal(data)
@@ -209,7 +207,7 @@ func event(w http.ResponseWriter, name string, data object) {
 	}
 }
 
-// said reports whether one of the messages is of the role that the model has.
+// said reports whether one of the messages has the model's role.
 func said(messages any, key, role string) bool {
 	list, _ := messages.(array)
 	for _, one := range list {

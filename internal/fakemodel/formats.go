@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What each answer costs, in tokens.
+// The cost of each reply, in tokens.
 const (
 	inputTokens  = 1000
 	outputTokens = 100
@@ -115,7 +115,7 @@ func (gemini) asks(request object) (work, fresh bool) {
 	return tools(request), !said(request["contents"], "role", "model")
 }
 
-// aside answers what Gemini CLI asks before it begins: which model the task needs.
+// aside answers Gemini CLI's initial question: which model the task needs.
 func (gemini) aside(request object) Step {
 	config, _ := request["generationConfig"].(object)
 	if config["responseMimeType"] == "application/json" {

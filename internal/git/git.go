@@ -1,5 +1,5 @@
-// Package git runs git for looprun itself: without hooks, monitors, prompts and pagers,
-// and in the repository of the folder that is named, whatever the environment says.
+// Package git runs git for looprun itself: without hooks, monitors, prompts and pagers, and
+// always in the repository of the named folder, whatever the environment says.
 package git
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// settings keep git from what the configuration of a repository or of the user may ask
-// for. Filters, such as those of Git LFS, do run: a file is not the same without.
+// settings override what the configuration of a repository or of the user could make git do.
+// Filters, such as those of Git LFS, do run: without them a file would be different.
 var settings = []string{
 	"--no-optional-locks", "--no-pager",
 	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "gc.auto=0", "-c", "maintenance.auto=false",
@@ -25,8 +25,8 @@ var settings = []string{
 	"-c", "core.alternateRefsCommand=:",
 }
 
-// Run runs git in a folder, with these variables in addition, and returns what it prints
-// without the last line break. An error has the first lines of its complaint.
+// Run runs git in a folder, with these additional variables, and returns its output without
+// the last line break. The error includes the first lines of git's error output.
 func Run(ctx context.Context, dir string, env []string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append(settings[:len(settings):len(settings)], args...)...)
 	cmd.Dir = dir
@@ -43,8 +43,8 @@ func Run(ctx context.Context, dir string, env []string, args ...string) (string,
 	return strings.TrimSuffix(out.String(), "\n"), said.With(args[0], err)
 }
 
-// DiskUsage is how many bytes the objects of these revisions hold in a repository; 0 where git
-// cannot say.
+// DiskUsage returns how many bytes the objects of these revisions take in a repository; 0 if
+// git cannot determine it.
 func DiskUsage(ctx context.Context, dir string, revs []string) int64 {
 	out, err := Run(ctx, dir, nil, append([]string{"rev-list", "--objects", "--disk-usage"}, revs...)...)
 	if err != nil {
@@ -54,7 +54,7 @@ func DiskUsage(ctx context.Context, dir string, revs []string) int64 {
 	return bytes
 }
 
-// ExitCode is how git ended; -1 where it did not end of itself.
+// ExitCode returns git's exit code; -1 if it did not exit by itself.
 func ExitCode(err error) int {
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode()
@@ -62,7 +62,7 @@ func ExitCode(err error) int {
 	return -1
 }
 
-// Complaint keeps the beginning of what git says on standard error.
+// Complaint keeps the beginning of git's standard error.
 type Complaint struct{ bytes.Buffer }
 
 func (c *Complaint) Write(b []byte) (int, error) {
@@ -71,7 +71,7 @@ func (c *Complaint) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// With is the error of git's command, with the complaint; nil stays nil.
+// With returns the error of git's command with the complaint added; nil stays nil.
 func (c *Complaint) With(command string, err error) error {
 	if err == nil {
 		return nil
@@ -82,21 +82,21 @@ func (c *Complaint) With(command string, err error) error {
 	return fmt.Errorf("git %s: %w", command, err)
 }
 
-// kept are the variables of git that say how to find a repository and whom to
-// trust. All others could lead to another one: inside a hook GIT_DIR and
-// GIT_INDEX_FILE are set.
+// kept lists the variables of git that control how it finds a repository and whom it trusts.
+// All others could lead to another repository: inside a hook GIT_DIR and GIT_INDEX_FILE are
+// set.
 var kept = []string{
 	"GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_",
 	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
 	"GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH",
 }
 
-// Remotes lets a git of looprun's reach repositories on other machines, as one of the
-// variables that [Run] takes. Without it only repositories on this machine can be reached:
-// a configuration that rewrites addresses must not choose what is run.
+// Remotes is a variable for [Run] that lets git reach repositories on other machines. Without
+// it only repositories on this machine can be reached: a configuration that rewrites addresses
+// must not choose what is run.
 const Remotes = "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh"
 
-// Environ is an environment for git.
+// Environ returns an environment for git.
 func Environ(own []string) []string {
 	var env []string
 	for _, v := range own {

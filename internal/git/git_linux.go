@@ -2,6 +2,6 @@ package git
 
 import "syscall"
 
-// withParent ends git when looprun is killed: git removes its locks then, and does not write
-// into a repository where the next looprun is already at work.
+// withParent ends git when looprun is killed: git then removes its locks, and does not write
+// into a repository in which the next looprun is already working.
 func withParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} }

@@ -1,5 +1,5 @@
-// Package helper runs the commands beside the loop: hooks, assistants, notifiers, verify
-// commands of policies, debug commands, experts, and commands of options. A helper gets a
+// Package helper runs the commands around the loop: hooks, assistants, notifiers, verify
+// commands of policies, debug commands, experts, and commands of options. A helper receives a
 // document on its standard input and has no way to ask.
 package helper
 
@@ -18,21 +18,21 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Command is a helper that can be run.
+// Command is a helper command.
 type Command struct {
 	Line string   // for the shell
 	Argv []string // in its place
 	Dir  string   // empty: this process's
 	Env  []string // nil: this process's
-	// Input is what the command reads from standard input; nil: nothing.
+	// Input is the command's standard input; nil means none.
 	Input []byte
-	// Stdout and Stderr get what it prints, each from a goroutine of its own; nil: nobody
-	// does.
+	// Stdout and Stderr receive the command's output, each from its own goroutine; nil drops
+	// it.
 	Stdout, Stderr func([]byte)
-	// Enough ends the command when it is closed; nil: never.
+	// Enough ends the command when it is closed; nil means never.
 	Enough <-chan struct{}
 	// Timeout is how long it may run before its process tree is killed; zero means no limit.
-	// KillAfter is how long it may take to clean up then.
+	// KillAfter is how long it may then take to clean up.
 	Timeout, KillAfter time.Duration
 }
 
@@ -42,8 +42,7 @@ type End struct {
 	cut string // why it did not end by itself; empty: it did
 }
 
-// Run runs the command with everything it starts, until it ends, its time is over or ctx
-// ends.
+// Run runs the command with everything it starts, until it ends, its time is up or ctx ends.
 func (c Command) Run(ctx context.Context) End {
 	exit, err := c.run(ctx)
 	if err != nil {
@@ -52,7 +51,7 @@ func (c Command) Run(ctx context.Context) End {
 	return End{Exit: exit, cut: c.cut(ctx, exit)}
 }
 
-// notRun is the code of a command for which this program lacks what it needs to start it.
+// notRun is the exit code of a command that this program lacks the means to start.
 const notRun = 125
 
 func (c Command) run(ctx context.Context) (proc.Exit, error) {
@@ -88,7 +87,7 @@ func (c Command) run(ctx context.Context) (proc.Exit, error) {
 	return end, nil
 }
 
-// cut says why the command did not end by itself.
+// cut returns why the command did not end by itself.
 func (c Command) cut(ctx context.Context, exit proc.Exit) string {
 	switch exit.Cause {
 	case proc.Exited:
@@ -106,11 +105,12 @@ func (c Command) cut(ctx context.Context, exit proc.Exit) string {
 	return "did not end by itself"
 }
 
-// Cut says why the command did not end by itself, after its name; empty: it did.
+// Cut returns why the command did not end by itself, to be put after its name; empty if it
+// did.
 func (e End) Cut() string { return e.cut }
 
-// Failed says why the command failed, after its name: it did not end by itself, or not with
-// 0. It is empty where it passed.
+// Failed returns why the command failed, to be put after its name: it did not end by itself,
+// or not with 0. It is empty if the command passed.
 func (e End) Failed() string {
 	switch {
 	case e.cut != "":
@@ -123,7 +123,7 @@ func (e End) Failed() string {
 	return ""
 }
 
-// Err is Failed as an error about “it”, with the line that the command printed; nil where it
+// Err returns Failed as an error about “it”, with the line that the command printed; nil if it
 // passed.
 func (e End) Err(line string) error {
 	text := e.Failed()
@@ -136,7 +136,7 @@ func (e End) Err(line string) error {
 	return errors.New("it " + text)
 }
 
-// Document is the value as a helper gets it: JSON on one line.
+// Document returns the value in the form that a helper receives: JSON on one line.
 func Document(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -150,15 +150,15 @@ func Document(v any) ([]byte, error) {
 // headKept is how many bytes a [Head] keeps.
 const headKept = 4 << 10
 
-// Head keeps the beginning of what a command prints.
+// Head keeps the beginning of a command's output.
 type Head []byte
 
-// Take keeps of b what there is room for.
+// Take keeps as much of b as there is room for.
 func (h *Head) Take(b []byte) {
 	*h = append(*h, b[:min(len(b), headKept-len(*h))]...)
 }
 
-// FirstLine is the first line that says something, safe to show.
+// FirstLine returns the first line that is not blank, safe to show.
 func (h Head) FirstLine() string {
 	for line := range strings.Lines(termsafe.Text(string(h))) {
 		if line = termsafe.Line(line); line != "" {

@@ -19,34 +19,35 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Agent is one whose hooks are known.
+// Agent is an agent whose hooks are known.
 type Agent struct {
 	Name string
-	// User and Project are its file of hooks: below the home directory, and below the
+	// User and Project are the agent's hook files: below the home directory, and below the
 	// project.
 	User, Project string
-	// Local is a file below the project that is not shared with others; empty: there is none.
+	// Local is a file below the project that is not shared with others; empty if there is
+	// none.
 	Local string
-	// Keys lead to the list of hooks that run at a stop, and Entry is one of them with
-	// CMD for the command. Without Keys the whole file is looprun's, and Entry its text.
+	// Keys is the path to the list of hooks that run at a stop, and Entry is an element of it
+	// with CMD for the command. Without Keys the whole file is looprun's, and Entry its text.
 	Keys  []string
 	Entry string
-	// Prompt leads to the list of those that run when a prompt begins, where the same entry
-	// notes how the work tree is found; without it every stop is judged.
+	// Prompt is the path to the list of hooks that run when a prompt begins. There, the same
+	// entry records the state of the work tree. Without Prompt every stop is judged.
 	Prompt []string
-	// Head stands in a file that is made anew.
+	// Head is the beginning of a newly created file.
 	Head string
-	// Wants is what the agent asks of the person beside; empty: nothing.
+	// Wants is what else the agent needs from the person; empty means nothing.
 	Wants string
 }
 
-// Command is what an agent runs at a stop. It stays the same from release to release:
-// some agents ask again when it changes.
+// Command is what an agent runs at a stop. It is the same in every release: some agents ask
+// again when it changes.
 const Command = "looprun hook stop"
 
 const claudeEntry = `{"hooks":[{"type":"command","command":"CMD","timeout":600}]}`
 
-// Agents are those whose hooks are known, as their makers document them.
+// Agents lists the agents whose hooks are known, as documented by their makers.
 var Agents = []Agent{
 	{Name: "claude", User: ".claude/settings.json", Project: ".claude/settings.json", Local: ".claude/settings.local.json", Keys: []string{"hooks", "Stop"}, Prompt: []string{"hooks", "UserPromptSubmit"}, Entry: claudeEntry},
 	{
@@ -73,8 +74,8 @@ var Agents = []Agent{
 	},
 }
 
-// openCodePlugin asks at the end of a turn whether the agent is done, and prompts it
-// again where it is not.
+// openCodePlugin asks at the end of a turn whether the agent is done, and prompts it again if
+// it is not.
 const openCodePlugin = `// Written by looprun hook install opencode; looprun hook remove opencode removes it.
 export const looprun = async ({ client, directory }) => ({
   event: async ({ event }) => {
@@ -92,12 +93,12 @@ export const looprun = async ({ client, directory }) => ({
 })
 `
 
-// Find is the agent of that name, which is one of those that are known.
+// Find returns the agent of that name, which must be known.
 func Find(name string) Agent {
 	return Agents[slices.IndexFunc(Agents, func(a Agent) bool { return a.Name == name })]
 }
 
-// Place is whose file of hooks it is.
+// Place is where a hooks file is kept: in the project or below the home directory.
 type Place int
 
 // The places.
@@ -107,7 +108,7 @@ const (
 	OfUser
 )
 
-// File is the agent's file of hooks; empty: it has none in that place.
+// File returns the path of the agent's hooks file; empty if it has none in that place.
 func (a Agent) File(in Place) (string, error) {
 	below, of := [...]string{a.Project, a.Local, a.User}[in], project
 	if in == OfUser {
@@ -120,11 +121,10 @@ func (a Agent) File(in Place) (string, error) {
 	return filepath.Join(dir, filepath.FromSlash(below)), err
 }
 
-// entry is what stands in the agent's file.
+// entry returns the entry for the agent's file.
 func (a Agent) entry() string { return strings.ReplaceAll(a.Entry, "CMD", Command) }
 
-// Installed reports whether the file has looprun's hook. A file that is not there has
-// none.
+// Installed reports whether the file contains looprun's hook. A missing file does not.
 func (a Agent) Installed(file string) (bool, error) {
 	text, err := read(file)
 	if err != nil || text == nil {
@@ -137,7 +137,7 @@ func (a Agent) Installed(file string) (bool, error) {
 	return len(places.entries) > 0, wrong(file, err)
 }
 
-// With is the file's text with looprun's hook in it. Nothing else of it is changed.
+// With returns the file's text with looprun's hook added. It changes nothing else.
 func (a Agent) With(text []byte) ([]byte, error) {
 	if a.Keys == nil {
 		if text != nil && string(text) != a.entry() {
@@ -160,7 +160,7 @@ func (a Agent) With(text []byte) ([]byte, error) {
 	return text, err
 }
 
-// put puts the entry into the list at Keys, where it is not there.
+// put adds the entry to the list at Keys unless it is already there.
 func (a Agent) put(text []byte) ([]byte, error) {
 	p, err := a.places(text)
 	if err != nil || len(p.entries) > 0 {
@@ -187,8 +187,8 @@ func (a Agent) put(text []byte) ([]byte, error) {
 	return splice(text, at, at, added), nil
 }
 
-// Without is the file's text without looprun's hook, and without the empty lists and
-// objects that it leaves. Nil: nothing is left.
+// Without returns the file's text without looprun's hook, and without the lists and objects
+// that this leaves empty. Nil means that nothing is left.
 func (a Agent) Without(text []byte) ([]byte, error) {
 	if a.Keys == nil {
 		if string(text) != a.entry() {
@@ -207,7 +207,7 @@ func (a Agent) Without(text []byte) ([]byte, error) {
 	return text, err
 }
 
-// take takes the entries out of the list at Keys.
+// take removes the entries from the list at Keys.
 func (a Agent) take(text []byte) ([]byte, error) {
 	p, err := a.places(text)
 	if err != nil {
@@ -227,7 +227,7 @@ func (a Agent) take(text []byte) ([]byte, error) {
 	return text, nil
 }
 
-// Write changes an agent's file by With or Without; nil removes it.
+// Write writes an agent's file after With or Without; nil removes it.
 func Write(file string, text []byte) error {
 	if text == nil {
 		err := os.Remove(file)
@@ -242,7 +242,7 @@ func Write(file string, text []byte) error {
 	return atomicfile.Export(file, text)
 }
 
-// Change reads an agent's file, changes its text and says what becomes of it.
+// Change reads an agent's file and applies change to its text. It writes nothing.
 func Change(file string, change func([]byte) ([]byte, error)) (before, after []byte, err error) {
 	before, err = read(file)
 	if err == nil {
@@ -251,8 +251,8 @@ func Change(file string, change func([]byte) ([]byte, error)) (before, after []b
 	return before, after, wrong(file, err)
 }
 
-// WriteCheck writes a looprun.yaml with the check where it is read here, and is its name;
-// empty: nothing was to be written. One that says something else is left as it is.
+// WriteCheck writes a looprun.yaml with the check where it is read here, and returns its name;
+// empty if there was nothing to write. It does not change a file with other content.
 func WriteCheck(check string) (written string, err error) {
 	if check == "" {
 		return "", nil
@@ -279,26 +279,26 @@ func WriteCheck(check string) (written string, err error) {
 	return file, errors.Join(err, f.Close())
 }
 
-// project is the work tree's root, else where looprun was started.
+// project returns the work tree's root, or else where looprun was started.
 func project() (string, error) {
 	dir, err := config.CurrentDir()
 	return provenance.Root(dir, func(string) bool { return false }), err
 }
 
-// Check is the check that judges stops here; empty: there is none.
+// Check returns the check that judges stops here; empty if there is none.
 func Check() (string, error) {
 	c, err := readConfiguration(own("config", "show", "--format", "json"))
 	return c["check"].Value, err
 }
 
-// Consent lets the user agree to the configuration that is found here; it is nil where
-// that is done, and else says what is missing.
+// Consent records the user's consent to the configuration found here. The error describes what
+// is missing.
 func Consent() error {
 	_, err := own("--trust", "--dry-run", "--", "true")
 	return err
 }
 
-// own is what looprun itself prints when it is called so, or says against it.
+// own returns the output of looprun itself when called with args, or its error.
 func own(args ...string) ([]byte, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -318,7 +318,7 @@ func wrong(file string, err error) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// read is the file's text; nil where there is none.
+// read returns the file's text; nil if the file does not exist.
 func read(file string) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -327,7 +327,7 @@ func read(file string) ([]byte, error) {
 	return text, err
 }
 
-// places are where things stand in an agent's file.
+// places holds the positions of things in an agent's file.
 type places struct {
 	entries []value // looprun's own; nil: there is none
 	depth   int     // how many of the keys are there
@@ -335,7 +335,7 @@ type places struct {
 	empty   bool    // nothing is in that yet
 }
 
-// places finds the list of hooks in a file, as far as it is there.
+// places finds the list of hooks in a file, as far as it exists.
 func (a Agent) places(text []byte) (p places, err error) {
 	whole, err := parse(text)
 	if err != nil {
@@ -358,7 +358,7 @@ func (a Agent) places(text []byte) (p places, err error) {
 	return p, err
 }
 
-// value is a JSON value in a text: where it stands, in bytes, and what is in it.
+// value is a JSON value in a text: its position, in bytes, and its contents.
 type value struct {
 	key        string
 	from       int // where its key begins; without one as start
@@ -366,7 +366,7 @@ type value struct {
 	in         []value
 }
 
-// reach follows the keys as far as they are there, and says how many are.
+// reach follows the keys as far as they exist, and returns how many do.
 func (v value) reach(keys []string) (value, int) {
 	for depth, key := range keys {
 		at := -1
@@ -383,7 +383,7 @@ func (v value) reach(keys []string) (value, int) {
 	return v, len(keys)
 }
 
-// parse reads a text that is one JSON value.
+// parse parses a text that is one JSON value.
 func parse(text []byte) (value, error) {
 	var whole any
 	if err := json.Unmarshal(text, &whole); err != nil {
@@ -416,7 +416,7 @@ func parse(text []byte) (value, error) {
 	return read(), nil
 }
 
-// cut takes a part out of a list or an object, with the comma beside it.
+// cut removes a value from a list or an object, with the adjacent comma.
 func cut(text []byte, v value) []byte {
 	before := bytes.TrimRight(text[:v.from], " \t\r\n")
 	if bytes.HasSuffix(before, []byte(",")) {

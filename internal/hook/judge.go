@@ -25,24 +25,25 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// Limit is how many stops of one prompt are judged where nobody says otherwise. It is
-// below the number at which an agent silently lets itself stop (Claude Code: the ninth
-// in a row), so that looprun says why before that.
+// Limit is the default number of stops that are judged for one prompt. It is below the number
+// at which an agent silently lets itself stop (Claude Code: the ninth in a row), so that
+// looprun explains why before that.
 const Limit = 8
 
-// maxReason is how much a blocked agent is told, in bytes.
+// maxReason is the maximum size of the reason given to a blocked agent, in bytes.
 const maxReason = 4 << 10
 
-// Judge decides about stops with a looprun of its own process.
+// Judge judges stops with a looprun in a separate process.
 type Judge struct {
 	Looprun string   // the program
 	Flags   []string // of run, such as --check LINE
-	// Timeout ends a check that does not end, before the agent ends the hook.
+	// Timeout ends a check that hangs before the agent ends the hook.
 	Timeout time.Duration
 }
 
-// Answer reads what an agent says, as [Read] does, and is what it is told, in its words.
-// The error is why the stop was not judged: it is allowed all the same, and why is kept.
+// Answer reads an agent's message, as [Read] does, and returns the reply in the agent's
+// format. unjudged is why the stop was not judged: it is allowed all the same, and the reason
+// is recorded.
 func (j Judge) Answer(ctx context.Context, in io.Reader, as string) (told []byte, unjudged error) {
 	s, err := Read(ctx, in, as)
 	var d Decision
@@ -60,8 +61,8 @@ func (j Judge) Answer(ctx context.Context, in io.Reader, as string) (told []byte
 	return told, errors.Join(err, wrong)
 }
 
-// Decide runs one iteration of the session's run and says what that means for the
-// agent. An error allows the stop as well: it says why nothing was judged.
+// Decide runs one iteration of the session's run and returns what that means for the agent. An
+// error also allows the stop; it describes why nothing was judged.
 func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
 	if os.Getenv("LOOPRUN") != "" || os.Getenv("LOOPRUN_HOOK") == "off" || s.Unfinished != "" && s.Begins == "" {
 		return Decision{}, nil // of the first the looprun around this session judges
@@ -109,11 +110,10 @@ func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
 	return decide(state, run), nil
 }
 
-// configuration is what looprun config show prints: each key's value, and where that
-// comes from.
+// configuration is the output of looprun config show: each key's value and its origin.
 type configuration map[string]struct{ Value, Origin string }
 
-// readConfiguration reads what looprun config show printed as JSON.
+// readConfiguration parses the JSON output of looprun config show.
 func readConfiguration(shown []byte, err error) (configuration, error) {
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func readConfiguration(shown []byte, err error) (configuration, error) {
 	return c, nil
 }
 
-// begin begins a run with its first iteration, notes it, and is its directory. Without a
+// begin starts a run with its first iteration, notes it, and returns its directory. Without a
 // check there is nothing to judge by.
 func (j Judge) begin(ctx context.Context, s Stop, dir string, notes notes) (string, error) {
 	c, err := readConfiguration(j.looprun(ctx, s, slices.Concat([]string{"config", "show", "--format", "json"}, j.Flags)...))
@@ -173,8 +173,8 @@ func (j Judge) begin(ctx context.Context, s Stop, dir string, notes notes) (stri
 	return run, notes.write(run)
 }
 
-// run runs looprun. That the run is not done, or that a guard tripped, is no error; that
-// it could not run at all is one.
+// run runs looprun. A run that is not done, or a tripped guard, is not an error; being unable
+// to run at all is one.
 func (j Judge) run(ctx context.Context, s Stop, args ...string) error {
 	_, err := j.looprun(ctx, s, args...)
 	if code, ok := errors.AsType[*ended](err); ok && code.code > 0 && code.code != core.ExitFailed && ctx.Err() == nil {
@@ -183,13 +183,13 @@ func (j Judge) run(ctx context.Context, s Stop, args ...string) error {
 	return err
 }
 
-// notes are the files that say which run belongs to a prompt of a session, and which one
-// was the session's last. Their names are digests of what the agent sent. Empty: there is
+// notes are the files that record which run belongs to a prompt of a session, and which one
+// was the session's last. Their names are digests of what the agent sent. If empty, there is
 // no place for them, and each stop is judged alone.
 type notes struct{ prompt, session string }
 
-// notesOf names the notes of a session in a project: an agent that changes directories within
-// one goes on with its run.
+// notesOf returns the notes of a session in a project: an agent that changes directories
+// within a project continues its run.
 func notesOf(s Stop, project string) notes {
 	state := xdg.State()
 	if state == "" {
@@ -205,10 +205,10 @@ func notesOf(s Stop, project string) notes {
 	return notes{name(s.Agent, s.Session, s.Prompt, project), name(s.Agent, s.Session, project)}
 }
 
-// begun is the run that the stop belongs to, and its directory: that of the prompt, or the
-// session's last where a person has answered its question since. A run in which the agent
-// was allowed to stop ends with that turn. Nil: there is none, or it is done, and another
-// one begins.
+// begun returns the run that the stop belongs to, and its directory: that of the prompt, or
+// the session's last if a person has answered its question since. A run in which the agent was
+// allowed to stop ends with that turn. s is nil if there is no run, or it is done, so that
+// another one begins.
 func (n notes) begun(sameTurn bool) (dir string, s *core.State) {
 	if dir, s = noted(n.prompt); s != nil && (sameTurn || !stopped(s) && !toldToEnd(s)) {
 		return dir, s
@@ -219,14 +219,14 @@ func (n notes) begun(sameTurn bool) (dir string, s *core.State) {
 	return dir, s
 }
 
-// toldToGoOn reports whether the run asked, and the answer, which nothing has come of yet,
-// lets it go on.
+// toldToGoOn reports whether the run asked a question and the answer, which has not taken
+// effect yet, lets it continue.
 func toldToGoOn(s *core.State) bool {
 	return s.Question != nil && s.Answer != nil && !toldToEnd(s)
 }
 
-// toldToEnd reports whether the run asked, and the answer, which nothing has come of yet,
-// ends it.
+// toldToEnd reports whether the run asked a question and the answer, which has not taken
+// effect yet, ends it.
 func toldToEnd(s *core.State) bool {
 	if s.Question == nil || s.Answer == nil {
 		return false
@@ -235,7 +235,7 @@ func toldToEnd(s *core.State) bool {
 	return !ok || o.Action.Ends()
 }
 
-// noted is the run whose directory stands in a file.
+// noted returns the run whose directory is recorded in a file.
 func noted(file string) (dir string, s *core.State) {
 	text, _ := os.ReadFile(file)
 	dir = strings.TrimSuffix(string(text), "\n")
@@ -249,7 +249,7 @@ func noted(file string) (dir string, s *core.State) {
 	return dir, s
 }
 
-// write notes the run.
+// write records the run.
 func (n notes) write(run string) error {
 	if n.prompt == "" {
 		return nil
@@ -261,13 +261,13 @@ func (n notes) write(run string) error {
 	return errors.Join(atomicfile.Write(n.prompt, text, false), atomicfile.Write(n.session, text, false))
 }
 
-// stopped reports whether a guard or a person has stopped the run: then the agent may
-// stop for the rest of its turn, however often it says so, until somebody has answered.
+// stopped reports whether a guard or a person has stopped the run. Then the agent may stop for
+// the rest of its turn, however often it tries, until somebody has answered.
 func stopped(s *core.State) bool {
 	return len(s.Pending()) > 0 || s.Ended && s.Ending.Status != core.StatusPaused
 }
 
-// ended is a looprun that ended with an exit code above 0.
+// ended is the error of a looprun that exited with a code above 0.
 type ended struct {
 	code int
 	text string
@@ -290,7 +290,7 @@ func (j Judge) looprun(ctx context.Context, s Stop, args ...string) ([]byte, err
 	return out, err
 }
 
-// lastLine is the first line of the last thing that looprun said, without its name.
+// lastLine returns the first line of looprun's last message, without its name.
 func lastLine(stderr string) string {
 	said := ""
 	for line := range strings.Lines(stderr) {
@@ -302,7 +302,7 @@ func lastLine(stderr string) string {
 	return termsafe.Short(said, most)
 }
 
-// decide says what the iteration means for the agent.
+// decide returns what the iteration means for the agent.
 func decide(s *core.State, dir string) Decision {
 	id := filepath.Base(dir)
 	switch {
@@ -321,7 +321,7 @@ func decide(s *core.State, dir string) Decision {
 	return message(s, dir, fmt.Sprintf("looprun lets the agent stop%s after stop %d", though, s.Iterations))
 }
 
-// unjudged is for a stop in a turn whose run was stopped before.
+// unjudged returns the decision for a stop in a turn whose run was stopped earlier.
 func unjudged(s *core.State, dir string) Decision {
 	if s.Ended && s.Ending.Status == core.StatusAccepted {
 		return Decision{}

@@ -18,16 +18,17 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// prompted is what is noted of a session when a prompt begins.
+// prompted is the record of a session at the beginning of a prompt.
 type prompted struct {
 	Words string // the first of the prompt
 	Tree  workspace.Fingerprint
 }
 
-// lookLimit is how long the look at the work tree may take: somebody waits for the agent.
+// lookLimit bounds the time to examine the work tree, because a person is waiting for the
+// agent.
 const lookLimit = 5 * time.Second
 
-// begin notes the prompt and how it finds the work tree.
+// begin records the prompt and the state of the work tree.
 func (n notes) begin(ctx context.Context, dir, words string) error {
 	if n.session == "" {
 		return nil
@@ -36,7 +37,7 @@ func (n notes) begin(ctx context.Context, dir, words string) error {
 	return errors.Join(err, os.MkdirAll(filepath.Dir(n.session), 0o700), atomicfile.Write(n.session+".prompt", text, false))
 }
 
-// prompted is what begin noted last; its zero value is nothing.
+// prompted returns what begin recorded last, or the zero value if there is no record.
 func (n notes) prompted() (p prompted) {
 	text, err := os.ReadFile(n.session + ".prompt")
 	if err != nil || json.Unmarshal(text, &p) != nil {
@@ -45,7 +46,7 @@ func (n notes) prompted() (p prompted) {
 	return p
 }
 
-// look is the state of a git work tree; zero: it cannot be told.
+// look returns the state of a git work tree; zero if it cannot be determined.
 func look(ctx context.Context, dir string) workspace.Fingerprint {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
@@ -60,15 +61,15 @@ func look(ctx context.Context, dir string) workspace.Fingerprint {
 	return f
 }
 
-// unchanged reports whether nothing has changed in the work tree since the prompt began, and
-// the check did not pass then. What cannot be told is no.
+// unchanged reports whether the work tree has not changed since the prompt began and the check
+// had not passed by then. It is false if that cannot be determined.
 func (n notes) unchanged(ctx context.Context, dir string) bool {
 	was := n.prompted().Tree
 	s := n.last()
 	return was.Commit != "" && (s == nil || !s.Passed) && was == look(ctx, dir)
 }
 
-// last is the session's last run, however it ended; nil: it has none.
+// last returns the state of the session's last run, however it ended; nil if there is none.
 func (n notes) last() *core.State {
 	text, err := os.ReadFile(n.session)
 	if err != nil {
@@ -81,7 +82,7 @@ func (n notes) last() *core.State {
 	return s
 }
 
-// idle lets a stop through in which there is nothing to judge, and counts it for nothing.
+// idle allows a stop for which there is nothing to judge, and does not count it.
 func (n notes) idle() Decision {
 	text := "looprun: nothing changed since your prompt: not judged"
 	if s := n.last(); s != nil && s.Last != nil {
@@ -90,12 +91,13 @@ func (n notes) idle() Decision {
 	return Decision{Message: text}
 }
 
-// switchFile is there where the hook is off in a project; empty: there is no place for it.
+// switchFile returns the file that exists while the hook is off in a project; empty if there
+// is no place for it.
 func switchFile(project string) string {
 	return notesOf(Stop{}, project).session + ".off"
 }
 
-// Project is the folder that the hook is switched off in, from here.
+// Project returns the folder in which the hook is switched off from the current directory.
 func Project() (string, error) {
 	dir, err := config.CurrentDir()
 	return filepath.Dir(config.Nearest(dir)), err
@@ -110,7 +112,7 @@ func Off(project string) (bool, error) {
 	return err == nil, err
 }
 
-// Switch turns the hook off in a project, or on again.
+// Switch turns the hook in a project on or off.
 func Switch(project string, on bool) error {
 	file := switchFile(project)
 	if xdg.State() == "" {

@@ -1,8 +1,8 @@
-// Package hook puts a guarded loop inside a coding agent's own session: each time the
-// agent is about to stop is one iteration of a run, which the project's check judges.
+// Package hook runs a guarded loop inside a coding agent's own session: each time the agent is
+// about to stop is one iteration of a run, judged by the project's check.
 //
-// A hook that fails must not keep a session from ending: whatever goes wrong here, the
-// stop is allowed.
+// A failing hook must not keep a session from ending: whatever goes wrong here, the stop is
+// allowed.
 package hook
 
 import (
@@ -17,29 +17,29 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// MaxInput is how much an agent may say, in bytes.
+// MaxInput is the maximum size of an agent's message, in bytes.
 const MaxInput = 1 << 20
 
-// Stop is what an agent says when it is about to stop.
+// Stop is an agent's message that it is about to stop.
 type Stop struct {
 	Agent string // whose words these are: the name of an [Agent]
-	// Session and Prompt tell a session, and what it was asked, from others. They are
-	// whatever the agent sent: never a path.
+	// Session and Prompt distinguish a session, and its prompt, from others. They are whatever
+	// the agent sent, and are never used as a path.
 	Session, Prompt string
-	// SameTurn says that a stop with the same Session and Prompt as an earlier one belongs
-	// to the same turn: the prompt is named by an id, or the agent says that a hook has
-	// sent it back. Where it is false, the words of two prompts may be the same.
+	// SameTurn means that a stop with the same Session and Prompt as an earlier one belongs to
+	// the same turn: the prompt has an id, or the agent reports that a hook has sent it back.
+	// If it is false, two prompts may have the same text.
 	SameTurn bool
 	Dir      string // where the agent works; empty: where the hook runs
-	// Unfinished says that the agent does not stop for good: something of its own goes
-	// on in the background, or somebody ended the turn.
+	// Unfinished is why the agent does not stop for good: one of its tasks is still running in
+	// the background, or somebody ended the turn.
 	Unfinished string
-	// Begins is what the person asked, where it is no stop but a prompt that begins; empty: it
-	// is a stop.
+	// Begins is the person's prompt if this is the beginning of a prompt; empty if it is a
+	// stop.
 	Begins string
 }
 
-// said is what the agents send; each fills in a part. Other keys are theirs.
+// said holds the keys that agents send; each agent sets some of them. Other keys are ignored.
 type said struct {
 	Event        string            `json:"hook_event_name"`
 	Session      string            `json:"session_id"`
@@ -57,8 +57,8 @@ type said struct {
 	Roots        []string          `json:"workspace_roots"`
 }
 
-// Read reads what an agent says on the hook's standard input, until the context ends. As
-// names the agent; empty: its words say who it is.
+// Read reads an agent's message from the hook's standard input, until the context ends. as
+// names the agent; if it is empty, the message identifies it.
 func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
 	type input struct {
 		text []byte
@@ -133,15 +133,15 @@ func (s *Stop) who(agent, session, prompt string) {
 	s.Session, s.Prompt = session, prompt
 }
 
-// Decision is what the agent is told.
+// Decision is the reply to the agent.
 type Decision struct {
-	// Block is why the agent is not done, for the agent; empty: it may stop.
+	// Block is why the agent is not done, for the agent; empty means it may stop.
 	Block string
-	// Message is for the person, where the agent shows one.
+	// Message is for the person, if the agent shows it.
 	Message string
 }
 
-// JSON is the decision in the words of the agent.
+// JSON returns the decision in the agent's format.
 func (d Decision) JSON(agent string) ([]byte, error) {
 	out := map[string]string{}
 	switch {

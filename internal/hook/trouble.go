@@ -11,8 +11,8 @@ import (
 	"github.com/looprun/looprun/internal/xdg"
 )
 
-// Trouble is why a stop was allowed without being judged. Where the hook runs nobody
-// reads its messages, so the last one is kept for those who look at their runs.
+// Trouble is why a stop was allowed without being judged. Nobody reads messages where the hook
+// runs, so the last one is kept for those who look at their runs.
 type Trouble struct {
 	Time  time.Time `json:"time"`
 	Agent string    `json:"agent"`
@@ -22,7 +22,7 @@ type Trouble struct {
 
 const troubleName = "trouble.json"
 
-// Keep keeps the trouble, as far as there is a place for it.
+// Keep stores the trouble, if there is a place for it.
 func (t Trouble) Keep() {
 	state := xdg.State()
 	text, err := json.Marshal(t)
@@ -32,7 +32,7 @@ func (t Trouble) Keep() {
 	_ = atomicfile.Write(filepath.Join(state, "hooks", troubleName), append(text, '\n'), false)
 }
 
-// LastTrouble is what was kept since; false: nothing.
+// LastTrouble returns the trouble stored since then; false if there is none.
 func LastTrouble(since time.Time) (Trouble, bool) {
 	var t Trouble
 	state := xdg.State()

@@ -1,6 +1,5 @@
-// Package inputfile opens the files that a person named to be read. What they
-// name may be a pipe: one that another program writes to, or what a shell makes
-// of <(…).
+// Package inputfile opens input files that a person named. A name may refer to a pipe: one
+// that another program writes to, or one created by a shell for <(…).
 package inputfile
 
 import (
@@ -23,11 +22,11 @@ var ErrNobodyWrites = errors.New("it is a pipe that nothing writes to")
 
 var errNotRegular = errors.New("it is not a regular file")
 
-// patience is how long a pipe's writer may take to come: it is started beside
-// whatever reads.
+// patience is how long to wait for a pipe's writer, which is started concurrently with the
+// reader.
 var patience = 5 * time.Second
 
-// lookEvery is how often it is looked for.
+// lookEvery is how often to check for the writer.
 const lookEvery = 20 * time.Millisecond
 
 // Piped reports whether the name is that of a pipe, which can be read only once.
@@ -36,9 +35,9 @@ func Piped(name string) bool {
 	return err == nil && info.Mode()&fs.ModeNamedPipe != 0
 }
 
-// Open opens a file for reading. For somebody who writes to a pipe it waits for
-// 5 s, and then returns [ErrNobodyWrites]; one that is there may take its time.
-// Other files it opens as [os.Open] does.
+// Open opens a file for reading. If nothing writes to a pipe it waits for 5 s, and then
+// returns [ErrNobodyWrites]; an existing writer may take its time. It opens other files as
+// [os.Open] does.
 func Open(name string) (io.ReadCloser, error) {
 	if !Piped(name) || runtime.GOOS == "windows" {
 		return os.Open(name)
@@ -55,8 +54,8 @@ func Open(name string) (io.ReadCloser, error) {
 	return p, nil
 }
 
-// ofShell reports whether the name stands for a pipe that is open already: its
-// writer was there before looprun.
+// ofShell reports whether the name refers to a pipe that is already open: its writer was there
+// before looprun.
 func ofShell(name string) bool {
 	return strings.HasPrefix(name, "/dev/") || strings.HasPrefix(name, "/proc/")
 }
@@ -66,8 +65,8 @@ type pipe struct {
 	first []byte // what begin has read
 }
 
-// begin waits until there is something to read. Of a pipe that nobody writes to a
-// read says at once that it is at its end; had says that it is.
+// begin waits until there is something to read. Reading a pipe without a writer reports end of
+// file immediately; had means that the pipe had a writer, so the end is real.
 func (p *pipe) begin(had bool) error {
 	b := make([]byte, 1)
 	for until := time.Now().Add(patience); ; time.Sleep(lookEvery) {
@@ -86,8 +85,8 @@ func (p *pipe) begin(had bool) error {
 	}
 }
 
-// Read waits for whoever writes. Where the system cannot tell Go when there is
-// something to read, on macOS, it looks now and then.
+// Read waits for the writer. Where the system cannot notify Go of new data, on macOS, it
+// polls.
 func (p *pipe) Read(b []byte) (int, error) {
 	if n := copy(b, p.first); n > 0 {
 		p.first = p.first[n:]
@@ -104,7 +103,8 @@ func (p *pipe) Read(b []byte) (int, error) {
 
 func (p *pipe) Close() error { return p.file.Close() }
 
-// Read opens a file as [Open] does, and reads it where it is no longer than that many bytes.
+// Read opens a file as [Open] does, and reads it. A file longer than most, in bytes, is an
+// error.
 func Read(name string, most int64) ([]byte, error) {
 	f, err := Open(name)
 	if err != nil {
@@ -118,7 +118,7 @@ func Read(name string, most int64) ([]byte, error) {
 	return text, nil
 }
 
-// ReadLimited reads what is no longer than that many bytes.
+// ReadLimited reads everything from r. More than most bytes is an error.
 func ReadLimited(r io.Reader, most int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(text)) > most {

@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// OpenPlain opens a file that the command may have put there: no link is
-// followed, and nothing but a regular file is read.
+// OpenPlain opens a file that the command may have put there: it follows no link and opens
+// only regular files.
 func OpenPlain(name string) (*os.File, error) { return openRegular(name, syscall.O_NOFOLLOW) }
 
-// OpenRegular opens a file that a person named and that the command may have replaced:
-// nothing but a regular file is read, so that no pipe is waited for.
+// OpenRegular opens a file that a person named and that the command may have replaced. It
+// opens only regular files, so that it does not block on a pipe.
 func OpenRegular(name string) (*os.File, error) { return openRegular(name, 0) }
 
 func openRegular(name string, flags int) (*os.File, error) {

@@ -1,10 +1,10 @@
-// Package jsontext finds the parts of JSON in text that streams past, cut anywhere. It
-// keeps nothing of it: what a text or a number says is for its callers.
+// Package jsontext finds the parts of JSON in text that streams past, cut anywhere. It stores
+// none of it; callers interpret the texts and numbers.
 package jsontext
 
 import "encoding/json"
 
-// Step is what a byte is to the value that is read.
+// Step is the role of a byte in the value being read.
 type Step byte
 
 // The steps.
@@ -20,16 +20,16 @@ const (
 )
 
 const (
-	// MaxDepth is how deep a value may be nested.
+	// MaxDepth is how deeply a value may be nested.
 	MaxDepth = 100
-	// maxWord is how long a number may be, in bytes.
+	// maxWord is the maximum length of a number, in bytes.
 	maxWord = 512
 )
 
-// Scanner reads one value byte by byte (RFC 8259). The value is complete when a [Close]
-// leaves a depth of zero, or a text or a word ends there. The zero value is ready.
+// Scanner reads one value byte by byte (RFC 8259). The value is complete when a [Close] leaves
+// a depth of zero, or a text or a word ends at that depth. The zero value is ready to use.
 type Scanner struct {
-	// Lenient lets control characters and unknown escapes stand in texts.
+	// Lenient allows control characters and unknown escapes in texts.
 	Lenient bool
 
 	state  state
@@ -55,10 +55,10 @@ const (
 	inWord
 )
 
-// Reset begins another value.
+// Reset starts another value.
 func (s *Scanner) Reset() { s.state, s.depth = wantValue, 0 }
 
-// Depth is how many objects and arrays are open.
+// Depth returns how many objects and arrays are open.
 func (s *Scanner) Depth() int { return s.depth }
 
 // InText reports whether the next byte belongs to a text.
@@ -70,8 +70,7 @@ func (s *Scanner) InWord() bool { return s.state == inWord }
 // Name reports whether the last text is a member's name.
 func (s *Scanner) Name() bool { return s.name }
 
-// Plain takes the bytes of a text that mean nothing but themselves, and returns how many
-// there are.
+// Plain reads the bytes of a text that stand for themselves, and returns their number.
 func (s *Scanner) Plain(p []byte) int {
 	if s.state != inText {
 		return 0
@@ -143,7 +142,7 @@ func (s *Scanner) escape(c byte) Step {
 	return Inside
 }
 
-// structure takes a byte that is in no text, in no word and no white space.
+// structure reads a byte outside of texts, words and white space.
 func (s *Scanner) structure(c byte) Step {
 	switch {
 	case c == '}' || c == ']':
@@ -170,7 +169,7 @@ func (s *Scanner) structure(c byte) Step {
 	return Malformed
 }
 
-// value takes the first byte of a value.
+// value reads the first byte of a value.
 func (s *Scanner) value(c byte) Step {
 	switch {
 	case c == '"':

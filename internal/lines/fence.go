@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Fence is the fenced code block of Markdown in which a line stands. It follows CommonMark
-// but for two rules, because most text is logs: a list item may begin with a fence, and
-// tildes underline something and open no block where there are more than eight of them, or
-// where anything but a word follows. The zero value is no block.
+// Fence tracks the fenced code block of Markdown that contains a line. It follows CommonMark
+// except for two rules, because most text is logs: a list item may begin with a fence, and
+// tildes are an underline that opens no block if there are more than eight of them, or if
+// anything but a word follows. The zero value is outside of any block.
 type Fence struct {
 	mark   byte // ` or ~; 0: no block
 	length int  // of the opening fence; a closing one is at least as long
@@ -16,7 +16,7 @@ type Fence struct {
 	info   string
 }
 
-// Place is where a line stands.
+// Place is the position of a line relative to a block.
 type Place byte
 
 // The places.
@@ -36,7 +36,7 @@ const (
 // Open reports whether a block is open.
 func (f *Fence) Open() bool { return f.mark != 0 }
 
-// Info is what follows the opening fence on its line, without blanks around it.
+// Info returns the text after the opening fence on its line, without surrounding blanks.
 func (f *Fence) Info() string { return f.info }
 
 // Take reads the next line, as a terminal shows it.
@@ -90,13 +90,13 @@ func (f *Fence) closes(line []byte) bool {
 	return (indent <= mostIndent || f.listed) && len(text)-len(rest) >= f.length && strings.TrimRight(rest, " \t") == ""
 }
 
-// Indented reports whether a line is indented so far that Markdown takes it for code.
+// Indented reports whether a line is indented so far that Markdown treats it as code.
 func Indented(line string) bool {
 	_, indent := unindent(line)
 	return indent > mostIndent
 }
 
-// unindent takes the indentation off and returns its width.
+// unindent removes the indentation and returns its width.
 func unindent(line string) (string, int) {
 	text := strings.TrimLeft(line, " \t")
 	indent := 0
@@ -110,7 +110,7 @@ func unindent(line string) (string, int) {
 	return text, indent
 }
 
-// Unlist takes the marker of a list item off, as in "- " and "1. ".
+// Unlist removes the marker of a list item, such as "- " and "1. ".
 func Unlist(text string) string {
 	digits := 0
 	for digits < len(text) && digits < 9 && text[digits] >= '0' && text[digits] <= '9' {

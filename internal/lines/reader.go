@@ -1,28 +1,27 @@
-// Package lines cuts a stream of output into lines, in one way for everything that
-// reads them.
+// Package lines splits a stream of output into lines, in the same way for all readers.
 package lines
 
 import "bytes"
 
-// Max is how long a line is that is kept whole, in bytes, without its line break.
+// Max is the maximum length of a line that is kept whole, in bytes, without its line break.
 const Max = 64 << 10
 
-// Sink takes the lines of one stream. What it is given is valid during the call.
+// Sink receives the lines of one stream. Its arguments are valid only during the call.
 type Sink interface {
-	// Lines takes one or more whole lines, each with its line break; the last of the
+	// Lines receives one or more whole lines, each with its line break; the last line of the
 	// stream may lack it.
 	Lines(b []byte)
-	// Long is offered a line that is longer than Max in pieces: its first Max bytes,
-	// then what follows, without the line break. False: it wants no more of it.
+	// Long is offered the pieces of a line that is longer than Max: its first Max bytes, then
+	// the rest, without the line break. It returns false if it wants no more of them.
 	Long(b []byte, first bool) bool
-	// LongEnd ends such a line. Head is its first Max bytes, nil where Long took all
-	// of it.
+	// LongEnd ends such a line. head is its first Max bytes, or nil if Long accepted all of
+	// it.
 	LongEnd(head []byte)
 }
 
-// Reader cuts one stream into lines, however it is cut into writes. Of a line that
-// gets longer than Max, and was redrawn by carriage returns, only what was drawn last
-// counts. Memory is bounded by one line of Max. The zero value is ready.
+// Reader splits one stream into lines, however it is split into writes. For a line that
+// exceeds Max and was redrawn by carriage returns, only the last drawing counts. Memory use is
+// bounded by one line of Max. The zero value is ready to use.
 type Reader struct {
 	buf   []byte // the line so far
 	over  bool   // buf is full, and what follows is left out
@@ -30,10 +29,10 @@ type Reader struct {
 	taken bool   // the sink takes the pieces of this line
 }
 
-// Reset forgets the unfinished line and keeps the memory.
+// Reset drops the unfinished line and keeps the memory.
 func (r *Reader) Reset() { *r = Reader{buf: r.buf[:0]} }
 
-// Write takes the next bytes of the stream and keeps nothing of p.
+// Write reads the next bytes of the stream. It does not retain p.
 func (r *Reader) Write(p []byte, to Sink) {
 	for len(p) > 0 {
 		if len(r.buf) == 0 && !r.over {
@@ -54,8 +53,7 @@ func (r *Reader) Write(p []byte, to Sink) {
 	}
 }
 
-// Rest is the unfinished line, as long as it is not too long; valid until the next
-// Write.
+// Rest returns the unfinished line, unless it is too long. It is valid until the next Write.
 func (r *Reader) Rest() []byte {
 	if r.over {
 		return nil
@@ -63,7 +61,7 @@ func (r *Reader) Rest() []byte {
 	return r.buf
 }
 
-// End passes on what is left of the stream; the next Write begins another.
+// End passes on the rest of the stream; the next Write starts another.
 func (r *Reader) End(to Sink) {
 	switch {
 	case r.over:
@@ -87,7 +85,7 @@ func (r *Reader) endLine(to Sink) {
 	r.Reset()
 }
 
-// hold keeps a part of a line.
+// hold stores a part of a line.
 func (r *Reader) hold(p []byte, to Sink) {
 	for len(p) > 0 {
 		if r.taken {

@@ -6,14 +6,16 @@ import (
 	"github.com/looprun/looprun/internal/escape"
 )
 
-// Shown cuts a stream into lines as a terminal shows them: without escape sequences, and
-// of a line that was redrawn by carriage returns only what was drawn last. Characters that
-// show nothing stay, but for a byte order mark at the beginning. Memory is bounded by one line of [Max].
+// Shown splits a stream into lines as a terminal shows them: without escape sequences, and
+// with only the last drawing of a line that was redrawn by carriage returns. Invisible
+// characters stay, except for a byte order mark at the beginning. Memory use is bounded by one
+// line of [Max].
 type Shown struct {
-	// To gets each line, without its line break; cut says that only its first Max bytes
-	// are there. The line is valid during the call.
+	// To receives each line, without its line break; cut means that only its first Max bytes
+	// are present. The line is valid only during the call.
 	To func(line []byte, cut bool)
-	// All gets what is left of each piece of the stream before it is cut; nil: nobody does.
+	// All receives each piece of the stream without its escape sequences, before it is split
+	// into lines; nil means none.
 	All func([]byte)
 
 	escapes escape.Filter
@@ -21,7 +23,7 @@ type Shown struct {
 	begun   bool // a line has come
 }
 
-// Write takes the next bytes of the stream and keeps nothing of p. It never fails.
+// Write reads the next bytes of the stream. It does not retain p and never fails.
 func (s *Shown) Write(p []byte) (int, error) {
 	shown := s.escapes.Drop(p)
 	if s.All != nil {
@@ -31,10 +33,10 @@ func (s *Shown) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// End passes on the unfinished line; the next Write begins another.
+// End passes on the unfinished line; the next Write starts another.
 func (s *Shown) End() { s.reader.End(s) }
 
-// Reset begins another stream and keeps the memory.
+// Reset starts another stream and keeps the memory.
 func (s *Shown) Reset() {
 	s.escapes.Reset()
 	s.reader.Reset()
@@ -55,7 +57,7 @@ func (s *Shown) Long([]byte, bool) bool { return false }
 // LongEnd implements [Sink].
 func (s *Shown) LongEnd(head []byte) { s.line(head, true) }
 
-// line passes on a line. A byte order mark at the beginning of the stream is no part of it.
+// line passes on a line, without a byte order mark at the beginning of the stream.
 func (s *Shown) line(line []byte, cut bool) {
 	if !s.begun {
 		line, s.begun = bytes.TrimPrefix(line, []byte("\ufeff")), true

@@ -1,6 +1,5 @@
-// Package loops reads loops.yaml: many loops in one file, for looprun many and for a
-// fleet. Nothing in it is run or looked up here, and a file is never searched for: who
-// wants one names it.
+// Package loops reads loops.yaml: many loops in one file, for looprun many and for a fleet. It
+// runs and looks up nothing, and never searches for a file: the caller names it.
 package loops
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/looprun/looprun/internal/strictyaml"
 )
 
-// File is what a loops.yaml says. Zero values mean that it says nothing.
+// File is the content of a loops.yaml. Zero values mean that it does not set something.
 type File struct {
 	Jobs      int                `yaml:"jobs" doc:"How many loops run at the same time."`
 	MaxCost   *config.MoneyLimit `yaml:"max_cost" doc:"What all loops together may cost, in US dollars."`
@@ -25,8 +24,8 @@ type File struct {
 	MinFree   *Size              `yaml:"min_free" doc:"How much of the disk has to stay free, such as 2GiB."`
 	Keep      *config.Duration   `yaml:"keep" doc:"For how long the tree of a loop that is not done is left."`
 	Defaults  Loop               `yaml:"defaults" doc:"What holds for loops that do not say otherwise."`
-	// Loops are, once they are read, all of them: each with what it has of Defaults,
-	// one for each combination of its matrix, and each with a name of its own.
+	// After reading, Loops holds all loops: each with the values it inherits from Defaults,
+	// one for each combination of its matrix, and each with a unique name.
 	Loops []Loop `yaml:"loops,required" doc:"The loops, one after another."`
 }
 
@@ -46,11 +45,11 @@ type Loop struct {
 	Limits  config.LimitFlags   `yaml:"limits" doc:"When this loop is stopped to ask."`
 	Options Options             `yaml:"options" doc:"Other keys of looprun.yaml."`
 	Matrix  map[string][]string `yaml:"matrix" doc:"Makes one loop of each combination of values. A value stands where {KEY} does."`
-	// Values are those of the matrix that this loop stands for.
+	// Values holds the matrix values of this loop.
 	Values map[string]string `yaml:"-"`
 }
 
-// Command is what a loop runs: a list of words, or a shell line. One of them is empty.
+// Command is what a loop runs: either a list of words or a shell line. The other is empty.
 type Command struct {
 	Words []string
 	Shell config.ShellLine
@@ -76,13 +75,13 @@ func (c *Command) FromYAML(value any) error {
 	return problem.Problem{Text: "there is no command in it", Remedy: `write it as ["./fix.sh", "a"], or as one shell line`}
 }
 
-// IsZero says that there is none.
+// IsZero reports whether there is no command.
 func (c Command) IsZero() bool { return len(c.Words) == 0 && c.Shell == "" }
 
-// Options are values by key, as they are written.
+// Options holds values by key, as written.
 type Options map[string]any
 
-// FromYAML keeps the values.
+// FromYAML stores the values.
 func (o *Options) FromYAML(value any) error {
 	m, ok := value.(map[string]any)
 	if !ok {
@@ -95,7 +94,7 @@ func (o *Options) FromYAML(value any) error {
 // Size is a number of bytes.
 type Size int64
 
-// UnmarshalText reads a number with a unit: 500MiB, 2GiB, or 0 for none.
+// UnmarshalText parses a number with a unit: 500MiB, 2GiB, or 0 for none.
 func (s *Size) UnmarshalText(text []byte) error {
 	units := []struct {
 		name  string
@@ -116,10 +115,10 @@ func (s *Size) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is not a size such as 500MiB or 2GiB; 0 is none", word)
 }
 
-// MaxLoops is how many loops a file may come to.
+// MaxLoops is the maximum number of loops in a file, including all combinations.
 const MaxLoops = 10_000
 
-// Read reads a file that was named.
+// Read reads the named file.
 func Read(name string) (*File, error) {
 	data, err := config.ReadYAML(name)
 	if err != nil {
@@ -128,7 +127,7 @@ func Read(name string) (*File, error) {
 	return Parse(name, data)
 }
 
-// Parse reads the text of a file, and reports all that is wrong with it.
+// Parse parses the text of a file, and reports all errors in it.
 func Parse(name string, data []byte) (*File, error) {
 	f := new(File)
 	doc, err := strictyaml.Decode(name, data, f)
@@ -175,7 +174,7 @@ func Parse(name string, data []byte) (*File, error) {
 	return f, problems.Err()
 }
 
-// inherit takes from the defaults what the loop does not say; of maps, key by key.
+// inherit takes values that the loop does not set from the defaults; for maps, key by key.
 func (l *Loop) inherit(d Loop) {
 	l.Label, l.Repo, l.Ref, l.Dir = cmp.Or(l.Label, d.Label), cmp.Or(l.Repo, d.Repo), cmp.Or(l.Ref, d.Ref), cmp.Or(l.Dir, d.Dir)
 	l.Setup, l.Check, l.Policy = cmp.Or(l.Setup, d.Setup), cmp.Or(l.Check, d.Check), cmp.Or(l.Policy, d.Policy)
@@ -189,7 +188,7 @@ func (l *Loop) inherit(d Loop) {
 	l.Limits.Inherit(d.Limits)
 }
 
-// over is the one map with the other's values over it.
+// over returns the map under, with the values of top taking precedence.
 func over[M ~map[string]V, V any](under, top M) M {
 	all := maps.Clone(under)
 	if all == nil {
@@ -199,7 +198,7 @@ func over[M ~map[string]V, V any](under, top M) M {
 	return all
 }
 
-// check reports what is wrong with one loop.
+// check reports the errors in one loop.
 func (l *Loop) check(i int, wrong func(text, remedy string, path ...any)) {
 	if l.Command.IsZero() {
 		wrong("the loop has no command", "write command: with a list of words or a shell line", "loops", i)
@@ -230,7 +229,7 @@ func (l *Loop) checkMatrix(i int, wrong func(text, remedy string, path ...any)) 
 	return good
 }
 
-// Each are the loops that the matrix makes, each with a name of its own.
+// Each returns the loops that the matrix generates, each with a unique name.
 func (l Loop) Each() ([]Loop, error) {
 	all, err := l.combinations(MaxLoops)
 	if err != nil {
@@ -246,8 +245,8 @@ func (l Loop) Each() ([]Loop, error) {
 	return all, nil
 }
 
-// combinations are the loops that the matrix makes: the values of its first key, in the
-// order of the alphabet, change last.
+// combinations returns the loops that the matrix generates: the values of its first key,
+// alphabetically, change last.
 func (l Loop) combinations(most int) ([]Loop, error) {
 	all := []map[string]string{{}}
 	for _, key := range slices.Sorted(maps.Keys(l.Matrix)) {
@@ -278,7 +277,8 @@ func (l Loop) combinations(most int) ([]Loop, error) {
 	return each, nil
 }
 
-// Keys are the keys of looprun.yaml that the loop sets, but for its name and its command.
+// Keys returns the keys of looprun.yaml that the loop sets, except for its name and its
+// command.
 func (l *Loop) Keys() config.Values {
 	values := config.Values(maps.Clone(l.Options))
 	if values == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/looprun/looprun/internal/strictjson"
 )
 
-// Schema is the JSON Schema of loops.yaml, made of what it is read into.
+// Schema returns the JSON Schema of loops.yaml, generated from the type it is decoded into.
 func Schema() []byte {
 	types := config.Types
 	types.Known = func(t reflect.Type) strictjson.Schema {

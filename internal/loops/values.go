@@ -12,15 +12,15 @@ import (
 	"github.com/looprun/looprun/internal/console"
 )
 
-// placeholder is {KEY}, or {} for the value without a name. ${KEY} is the shell's.
+// placeholder matches {KEY}, or {} for the value without a name. ${KEY} is the shell's.
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$?\{[A-Za-z0-9_-]*\}`) })
 
-// IsKey reports whether a value can have the name.
+// IsKey reports whether a value can have that name.
 func IsKey(key string) bool { return key != "" && placeholder().FindString("{"+key+"}") == "{"+key+"}" }
 
-// With is the loop for these values: they stand in the place of {KEY} in its name, its
-// folder, its command, its check, its setup and its environment. A loop without a name
-// is called by its values, or by its command.
+// With returns the loop for these values: they replace {KEY} in its name, its folder, its
+// command, its check, its setup and its environment. A loop without a name is named after its
+// values, or its command.
 func (l Loop) With(values map[string]string) (Loop, error) {
 	l.Matrix, l.Values = nil, values
 	named := l.Name
@@ -61,7 +61,7 @@ func (l Loop) With(values map[string]string) (Loop, error) {
 	return l, nil
 }
 
-// String is the command as a shell would take it.
+// String returns the command in the form of a shell line.
 func (c Command) String() string {
 	if c.Shell != "" {
 		return string(c.Shell)
@@ -81,8 +81,8 @@ func fill(text string, values map[string]string, as func(string) string) string 
 	})
 }
 
-// plain reports whether a value means itself wherever it stands in a shell line, also
-// within quotes.
+// plain reports whether a value stands for itself anywhere in a shell line, including within
+// quotes.
 func plain(value string) bool {
 	return value != "" && value[0] != '-' && !strings.ContainsFunc(value, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./:@%+,=-", r))

@@ -1,5 +1,5 @@
-// Package looptest is what tests of core, engine and the root package tell runs with: runners
-// that play iterations, those who answer, and events.
+// Package looptest provides helpers for the tests of core, engine and the root package:
+// runners that play iterations, responders, and events.
 package looptest
 
 import (
@@ -20,11 +20,11 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// Leaked stands in every text of every event.
+// Leaked occurs in every text of every event.
 const Leaked = "hunter2 said the command"
 
-// EveryEvent is an event of each type, with the secret in every text that comes
-// from outside.
+// EveryEvent returns an event of each type, with the secret in every text that comes from
+// outside.
 func EveryEvent() []core.Data {
 	option := core.Option{ID: "continue", Label: Leaked, Description: Leaked, Guidance: Leaked, Command: Leaked}
 	question := core.Question{ID: "q-1", Guard: core.MaxCost, Text: Leaked, Header: Leaked, Details: []string{Leaked}, Options: []core.Option{option}}
@@ -77,14 +77,14 @@ func (w Works) Run(ctx context.Context, it core.Iteration) (core.IterationResult
 	return core.IterationResult{IterationFinished: w(ctx, it)}, nil
 }
 
-// Reports is one whose work says something too.
+// Reports is a runner whose work also sends messages.
 type Reports func(ctx context.Context, it core.Iteration) core.IterationResult
 
 func (w Reports) Run(ctx context.Context, it core.Iteration) (core.IterationResult, error) {
 	return w(ctx, it), nil
 }
 
-// Once lets the first iteration do something and ends the run as done after it.
+// Once returns a runner whose first iteration calls first and ends the run as done.
 func Once(first func(ctx context.Context)) Works {
 	return func(ctx context.Context, it core.Iteration) core.IterationFinished {
 		if it.Number == 1 {
@@ -95,7 +95,7 @@ func Once(first func(ctx context.Context)) Works {
 	}
 }
 
-// Database is a question of the command.
+// Database returns a question of the command.
 func Database() core.Question {
 	return core.Question{
 		Kind: core.KindSelect, Header: "Database", Text: "Which one?", AskID: "db",
@@ -103,12 +103,12 @@ func Database() core.Question {
 	}
 }
 
-// Chosen is a person's answer.
+// Chosen returns a person's answer.
 func Chosen(option string) core.Answer {
 	return core.Answer{Option: option, Responder: core.RespondedByUser, Person: true, Reason: "because"}
 }
 
-// Story is the types of the events of the run, but for those that every run has.
+// Story returns the types of the run's events, except those that every run has.
 func (r *Run) Story() string {
 	var words []string
 	for _, e := range r.Kept.Events {
@@ -121,7 +121,7 @@ func (r *Run) Story() string {
 	return strings.Join(words, " ")
 }
 
-// Script is a runner that plays finished iterations, the last one for ever.
+// Script is a runner that plays finished iterations, repeating the last one forever.
 type Script struct {
 	Steps     []Play
 	Seen      []core.Iteration
@@ -129,7 +129,7 @@ type Script struct {
 	Resumed   int
 }
 
-// Play is an iteration: how it ends, by which signature (0: one of its own), after how long.
+// Play is an iteration: how it ends, with which signature (0: a unique one), after how long.
 type Play struct {
 	Outcome core.Outcome
 	Same    int
@@ -156,7 +156,7 @@ func (s *Script) Run(ctx context.Context, it core.Iteration) (core.IterationResu
 	return d, nil
 }
 
-// Asks makes a question with every action that a trip can have.
+// Asks builds a question with every action that a trip can have.
 type Asks struct{}
 
 func (Asks) Question(_ *core.State, t core.Trip) (core.Question, error) {
@@ -173,7 +173,7 @@ func (Asks) Question(_ *core.State, t core.Trip) (core.Question, error) {
 	}}, nil
 }
 
-// Says answers with one option after the other, then not at all.
+// Says returns a responder that answers with one option after another, then not at all.
 func Says(options ...string) core.Responder {
 	i := 0
 	return core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
@@ -185,13 +185,13 @@ func Says(options ...string) core.Responder {
 	})
 }
 
-// Run is a loop that keeps its events.
+// Run is a loop that stores its events.
 type Run struct {
 	*engine.Loop
 	Kept core.MemoryJournal
 }
 
-// Start begins a run that asks everything about every trip.
+// Start starts a run that asks a question with every action about every trip.
 func Start(t *testing.T, l core.Limits, r engine.Runner, responders ...core.Responder) *Run {
 	t.Helper()
 	run := &Run{}
@@ -202,7 +202,7 @@ func Start(t *testing.T, l core.Limits, r engine.Runner, responders ...core.Resp
 	return run
 }
 
-// ToEnd runs it, and checks that its journal gives the same state.
+// ToEnd runs the loop until it ends, and checks that its journal gives the same state.
 func (r *Run) ToEnd(t *testing.T) core.Result {
 	t.Helper()
 	res, err := r.Run(t.Context())
@@ -218,8 +218,8 @@ func (r *Run) ToEnd(t *testing.T) core.Result {
 // Defaults are the limits of most tests.
 var Defaults = core.DefaultLimits()
 
-// BrokenJournal fails from some event on, as a full disk does. It also ends a run
-// that would not end.
+// BrokenJournal fails from some event on, as a full disk does. It also ends a run that would
+// otherwise not end.
 type BrokenJournal struct{ Left int }
 
 func (j *BrokenJournal) Append(core.Event) error {
@@ -231,21 +231,21 @@ func (j *BrokenJournal) Append(core.Event) error {
 
 func (j *BrokenJournal) Sync() error { return nil }
 
-// RunnerFunc is a runner made of a function.
+// RunnerFunc is a function used as a runner.
 type RunnerFunc func(context.Context, core.Iteration) (core.IterationResult, error)
 
 func (f RunnerFunc) Run(ctx context.Context, it core.Iteration) (core.IterationResult, error) {
 	return f(ctx, it)
 }
 
-// Rule answers as a policy's rule does, with the same option every time.
+// Rule returns a responder that answers like a policy's rule, with the same option every time.
 func Rule(option string) core.Responder {
 	return core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 		return core.Answer{Option: option, Responder: core.RespondedByPolicy, Rule: "p.yaml:3"}, nil
 	})
 }
 
-// Watched keeps the questions that are put to a responder.
+// Watched returns a responder that records the questions put to r.
 func Watched(to *[]core.Question, r core.Responder) core.Responder {
 	return core.ResponderFunc(func(ctx context.Context, q core.Question, s *core.State) (core.Answer, error) {
 		*to = append(*to, q)
@@ -253,7 +253,7 @@ func Watched(to *[]core.Question, r core.Responder) core.Responder {
 	})
 }
 
-// Folded is the state after these events.
+// Folded returns the state after these events.
 func Folded(t *testing.T, events ...core.Data) *core.State {
 	t.Helper()
 	s := &core.State{}
@@ -265,7 +265,7 @@ func Folded(t *testing.T, events ...core.Data) *core.State {
 	return s
 }
 
-// Events of a run that trips in its first iteration and goes on.
+// Events of a run that trips in its first iteration and continues.
 var (
 	Begun    = core.RunStarted{RunID: "r", Limits: Defaults}
 	First    = core.IterationStarted{Iteration: 1}
@@ -276,19 +276,19 @@ var (
 	Applied  = core.ActionApplied{Action: core.ActionContinue, Option: "continue", Guard: core.LoopDetected, Limits: Defaults}
 )
 
-// Finished is the end of a run.
+// Finished returns the end of a run.
 func Finished(s core.Status) core.RunFinished {
 	return core.RunFinished{Ending: core.Ending{Status: s}}
 }
 
-// Debugs is a debug command that ends so.
+// Debugs is a function used as a debug command.
 type Debugs func(context.Context) (core.DebugFinished, error)
 
 func (d Debugs) Debug(ctx context.Context, _ *core.State, _ core.Option, _ core.Answer) (core.DebugFinished, error) {
 	return d(ctx)
 }
 
-// Replay is the state that the events make once they were written and read.
+// Replay returns the state that results from writing the events and reading them back.
 func Replay(t *testing.T, journal []core.Event) *core.State {
 	t.Helper()
 	var s core.State
@@ -308,7 +308,7 @@ func Replay(t *testing.T, journal []core.Event) *core.State {
 	return &s
 }
 
-// Encode is the state as it is written.
+// Encode returns the encoded state.
 func Encode(t *testing.T, s *core.State) []byte {
 	t.Helper()
 	b, err := json.Marshal(s)
@@ -318,7 +318,7 @@ func Encode(t *testing.T, s *core.State) []byte {
 	return b
 }
 
-// Decisions is the question about a rejection, and any other with a way on.
+// Decisions builds the question about a rejection, and any other with an option to continue.
 type Decisions struct{}
 
 func (Decisions) Question(*core.State, core.Trip) (core.Question, error) {
@@ -332,7 +332,7 @@ func (Decisions) Question(*core.State, core.Trip) (core.Question, error) {
 	}}, nil
 }
 
-// Said runs iterations that fail, each in its own way, and say that.
+// Said returns a runner that runs n iterations, each failing in its own way and sending data.
 func Said(n int, data ...core.Data) Reports {
 	return func(_ context.Context, it core.Iteration) core.IterationResult {
 		if it.Number > n {

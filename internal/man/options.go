@@ -21,9 +21,9 @@ func (w *writer) commands(n *kong.Node) {
 	}
 }
 
-// flags writes the options: those without a group first, then each group, then
-// those of the whole program. The page of the program has them alone: the page
-// of its default command has the others.
+// flags writes the options: those without a group first, then each group, then those of the
+// whole program. The program's page has only the last ones; the page of its default command
+// has the others.
 func (w *writer) flags(n *kong.Node) {
 	for i, arg := range n.Positional {
 		if i == 0 {
@@ -94,8 +94,8 @@ func (w *writer) flagList(flags []*kong.Flag) {
 	}
 }
 
-// flagTerm is a flag as one writes it, in bold, with what stands for its value
-// in italics.
+// flagTerm returns a flag as a user writes it, in bold, with the placeholder of its value in
+// italics.
 func flagTerm(f *kong.Flag) string {
 	var b strings.Builder
 	if f.Short != 0 {
@@ -120,7 +120,7 @@ func flagTerm(f *kong.Flag) string {
 	return b.String()
 }
 
-// seeAlso names the pages around this one.
+// seeAlso lists the related pages.
 func (w *writer) seeAlso(app *kong.Application, n *kong.Node) {
 	var names []string
 	if n.Parent != nil {

@@ -10,35 +10,35 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Page is one page of the manual, ready to be written to a file of that name.
+// Page is one page of the manual, to be written to a file of that name.
 type Page struct {
 	Name string
 	Text []byte
 }
 
-// Entry is a term and what it means.
+// Entry is a term and its meaning.
 type Entry struct{ Term, Text string }
 
-// Manual is what the model of the command line does not say. Each function may
-// be nil, and returns nil for a command that has nothing of the kind; for the
-// program itself it is called with the root of the model.
+// Manual supplies what the model of the command line does not contain. Each function may be
+// nil, and returns nil for a command that has nothing of the kind; for the program itself it
+// is called with the root of the model.
 type Manual struct {
-	// Version stands at the foot of each page, and Date as well unless it is zero.
+	// Version is printed at the foot of each page, and so is Date unless it is zero.
 	Version string
 	Date    time.Time
 
-	// Synopsis are the ways to call a command, where the model does not know
-	// them all.
+	// Synopsis returns the ways to call a command, if the model does not know all of them.
 	Synopsis func(*kong.Node) []string
-	// Keys, ExitStatus, Environment and Files are the sections of these names.
+	// Keys, ExitStatus, Environment and Files return the entries of the sections with these
+	// names.
 	Keys, ExitStatus, Environment, Files func(*kong.Node) []Entry
 }
 
-// section is in what part of the system's manual the pages are: commands.
+// section is the section of the system's manual that the pages belong to: commands.
 const section = "1"
 
-// Pages writes the page of the program and those of its commands, in the order
-// of the model, each when it is asked for. Hidden commands and flags are left out.
+// Pages generates the page of the program and those of its commands, in the order of the
+// model, each on demand. It leaves out hidden commands and flags.
 func Pages(app *kong.Application, m Manual) iter.Seq[Page] {
 	return func(yield func(Page) bool) { m.pages(app, app.Node, yield) }
 }
@@ -53,7 +53,7 @@ func (m Manual) pages(app *kong.Application, n *kong.Node, yield func(Page) bool
 	return !slices.ContainsFunc(n.Children, func(child *kong.Node) bool { return !m.pages(app, child, yield) })
 }
 
-// title is the name of the command's page: the words joined by hyphens.
+// title returns the name of the command's page: the words joined by hyphens.
 func title(n *kong.Node) string { return strings.Join(words(n), "-") }
 
 func words(n *kong.Node) []string {
@@ -70,7 +70,7 @@ func (m Manual) page(app *kong.Application, n *kong.Node) []byte {
 	if !m.Date.IsZero() {
 		date = m.Date.UTC().Format(time.DateOnly)
 	}
-	// A date with the escape for its hyphens would be none to mandoc.
+	// mandoc does not recognise a date whose hyphens are escaped.
 	fmt.Fprintf(&w, ".TH \"%s\" \"%s\" \"%s\" \"%s\" \"%s\"\n",
 		text(strings.ToUpper(title(n))), section, date, text(app.Name+" "+m.Version), text(app.Name+" manual"))
 	m.head(&w, n)
@@ -95,7 +95,7 @@ func (m Manual) page(app *kong.Application, n *kong.Node) []byte {
 	return w.Bytes()
 }
 
-// head writes what comes before the options.
+// head writes the part before the options.
 func (m Manual) head(w *writer, n *kong.Node) {
 	short, _, _ := strings.Cut(n.Help, "\n")
 	w.macro("SH", "NAME")
@@ -125,13 +125,13 @@ func (m Manual) head(w *writer, n *kong.Node) {
 	w.commands(n)
 }
 
-// summary is a help text as the section NAME has it: without its full stop, and
-// without the name of the program again.
+// summary returns a help text in the form of the section NAME: without its full stop, and
+// without repeating the program's name.
 func summary(help, name string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(help, name+" "), ".")
 }
 
-// synopsis is how a command is called, as far as the model knows.
+// synopsis returns how a command is called, as far as the model knows.
 func synopsis(n *kong.Node) string {
 	parts := words(n)
 	if len(n.Flags) > 0 || n.Parent != nil && len(n.Parent.Flags) > 0 {
@@ -153,7 +153,7 @@ func synopsis(n *kong.Node) string {
 	return strings.Join(parts, " ")
 }
 
-// detail is the long help of a command, and the examples that it ends with.
+// detail returns the long help of a command, and the examples that end it.
 func detail(n *kong.Node) (description, examples string) {
 	all := n.Detail
 	if n.Type == kong.ApplicationNode {

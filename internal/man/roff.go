@@ -19,7 +19,7 @@ func (w *writer) macro(name string, args ...string) {
 	w.WriteByte('\n')
 }
 
-// line writes a line of text that is escaped already.
+// line writes a line of text that is already escaped.
 func (w *writer) line(escaped string) {
 	if strings.HasPrefix(escaped, ".") {
 		w.WriteString(`\&`) // no request
@@ -27,7 +27,7 @@ func (w *writer) line(escaped string) {
 	w.WriteString(escaped + "\n")
 }
 
-// entries writes terms, each with its text below and indented.
+// entries writes terms, each with its text indented below.
 func (w *writer) entries(list []Entry) {
 	for _, e := range list {
 		w.macro("TP")
@@ -36,15 +36,15 @@ func (w *writer) entries(list []Entry) {
 	}
 }
 
-// prose writes paragraphs that an empty line separates. Lines that begin with
-// two blanks stay as they are.
+// prose writes paragraphs separated by empty lines. Lines that begin with two blanks stay
+// unchanged.
 func (w *writer) prose(s string) {
 	literal, apart := false, false
 	lines := strings.Split(strings.Trim(s, "\n"), "\n")
 	for i, line := range lines {
 		indented := strings.HasPrefix(line, "  ")
 		if strings.TrimSpace(line) == "" {
-			// Within an example a blank line is one.
+			// Within an example an empty line stays one.
 			if literal && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "  ") {
 				w.line("")
 				continue
@@ -72,7 +72,7 @@ func (w *writer) prose(s string) {
 	w.close(&literal)
 }
 
-// close ends lines that stay as they are.
+// close ends a block of unchanged lines.
 func (w *writer) close(literal *bool) {
 	if *literal {
 		w.macro("fi")
@@ -80,8 +80,8 @@ func (w *writer) close(literal *bool) {
 	}
 }
 
-// callText is a way to call a command: its own words are bold, and what stands
-// for something else, in capitals, is italic.
+// callText formats a way to call a command: its own words are bold, and placeholders, in
+// capitals, are italic.
 func callText(call string, own []string) string {
 	var parts []string
 	for i, word := range strings.Fields(call) {
@@ -98,14 +98,14 @@ func callText(call string, own []string) string {
 func bold(s string) string   { return `\fB` + text(s) + `\fR` }
 func italic(s string) string { return `\fI` + text(s) + `\fR` }
 
-// special are the characters that roff reads as something else, or sets as
-// something that looks alike and cannot be pasted into a shell.
+// special maps the characters that roff interprets, or typesets as a similar character that
+// cannot be pasted into a shell.
 var special = map[rune]string{
 	'\\': `\e`, '-': `\-`, '\'': `\(aq`, '"': `\(dq`, '`': `\(ga`, '^': `\(ha`, '~': `\(ti`,
 }
 
-// text escapes one line of text. Control characters become blanks, and what is
-// not ASCII is written by its number, which all formatters read.
+// text escapes one line of text. Control characters become blanks, and other characters
+// outside of ASCII are written as numbers, which all formatters understand.
 func text(s string) string {
 	var b strings.Builder
 	for _, r := range s {

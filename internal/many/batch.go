@@ -25,14 +25,14 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// Batch carries a plan out.
+// Batch executes a plan.
 type Batch struct {
 	*Plan
 	Self string // the program that runs a loop
 	Say  *console.Messages
-	// Screen is the terminal that shows the table; nil: there is none.
+	// Screen is the terminal that shows the table; nil means there is none.
 	Screen *os.File
-	// Resume are flags for each run that goes on, such as who answers now.
+	// Resume holds flags for each resumed run, for example who answers now.
 	Resume []string
 
 	entries []*entry
@@ -47,7 +47,7 @@ type Batch struct {
 	table   table
 }
 
-// standing is where a loop stands.
+// standing is the state of a loop.
 type standing int
 
 const (
@@ -58,7 +58,7 @@ const (
 	over
 )
 
-// entry is one loop while the batch runs.
+// entry is one loop during the batch.
 type entry struct {
 	*Loop
 	repo    *repository
@@ -74,7 +74,7 @@ type entry struct {
 	end     End
 }
 
-// End is how a loop has ended.
+// End is how a loop ended.
 type End struct {
 	Name       string      `json:"name"`
 	RunID      string      `json:"run_id"`
@@ -85,13 +85,14 @@ type End struct {
 	Runtime    float64     `json:"runtime_seconds"`
 	Cost       float64     `json:"cost_usd,omitempty"`
 	Tokens     int64       `json:"tokens,omitempty"`
-	// Reason is why it ended so, where its run does not say.
+	// Reason is why it ended that way, if its run does not record it.
 	Reason string `json:"reason,omitempty"`
-	// Says is what its last iteration came to, in words; empty where that passed.
+	// Says is the result of its last iteration, in words; empty if that passed.
 	Says string `json:"says,omitempty"`
-	// Warnings are what looprun said of it: on the standard error of its run, or here.
+	// Warnings holds looprun's warnings about it: from the standard error of its run, or from
+	// here.
 	Warnings []string `json:"warnings,omitempty"`
-	// Ref has its files, and Tree is its work tree; empty: there is none.
+	// Ref holds its files, and Tree is its work tree; empty means there is none.
 	Ref  string `json:"ref,omitempty"`
 	Tree string `json:"tree,omitempty"`
 }
@@ -101,8 +102,8 @@ const tick = 500 * time.Millisecond
 // setupLimit is how long the setup of a tree may take.
 const setupLimit = 30 * time.Minute
 
-// Run carries the plan out, as far as it is not done yet, until all loops have ended or
-// the context does. What a context that ended means is the caller's to say.
+// Run executes the unfinished part of the plan, until all loops have ended or the context
+// does. The caller decides what an ended context means.
 func (b *Batch) Run(ctx context.Context) (*Verdict, error) {
 	b.events, b.repos = make(chan func(), 64), map[string]*repository{}
 	b.slots = make([]*entry, b.Jobs)
@@ -150,7 +151,8 @@ func (b *Batch) Run(ctx context.Context) (*Verdict, error) {
 	return b.verdict(), nil
 }
 
-// ended is the context's end until it was noticed.
+// ended returns the channel that is closed at the context's end, or nil once the end was
+// noticed.
 func ended(ctx context.Context, noticed bool) <-chan struct{} {
 	if noticed {
 		return nil
@@ -158,7 +160,7 @@ func ended(ctx context.Context, noticed bool) <-chan struct{} {
 	return ctx.Done()
 }
 
-// prepare brings the mirrors up to date and finds where each loop stands.
+// prepare updates the mirrors and determines the state of each loop.
 func (b *Batch) prepare(ctx context.Context) error {
 	commits := map[string][]string{}
 	for i := range b.Loops {
@@ -193,7 +195,7 @@ func (b *Batch) prepare(ctx context.Context) error {
 	return nil
 }
 
-// find reads where the run of a loop stands.
+// find determines the state of a loop's run.
 func (e *entry) find(dir string) {
 	if !scratchpad.HasEvents(dir) {
 		e.stands = waiting
@@ -215,13 +217,13 @@ func (e *entry) find(dir string) {
 	}
 }
 
-// answered reports whether nothing of the run waits for an answer.
+// answered reports whether no question of the run waits for an answer.
 func answered(dir string) bool {
 	s, _, err := scratchpad.Load(dir)
 	return err == nil && len(s.Pending()) == 0
 }
 
-// read reads the run's summary, and what it has cost when its journal has grown.
+// read reads the run's summary, and its cost if its journal has grown.
 func (e *entry) read(dir string) {
 	e.seen = scratchpad.Summarize(dir)
 	info, err := os.Stat(filepath.Join(dir, "journal.jsonl"))
@@ -243,7 +245,7 @@ func (b *Batch) count(s standing) int {
 	return n
 }
 
-// fill gives free slots to those that wait, in their order.
+// fill gives free slots to waiting loops, in order.
 func (b *Batch) fill(ctx context.Context) {
 	for slot := range b.slots {
 		if b.slots[slot] != nil {
@@ -268,8 +270,8 @@ func (b *Batch) fill(ctx context.Context) {
 	b.queue = nil
 }
 
-// room reports whether there is room on the disk for one more tree. Where none can come,
-// because nothing runs that would give any back, the batch ends.
+// room reports whether there is room on the disk for one more tree. If none can become free,
+// because nothing is running that would release any, the batch ends.
 func (b *Batch) room() bool {
 	if b.MinFree == 0 {
 		return true
@@ -288,7 +290,7 @@ func (b *Batch) room() bool {
 	return false
 }
 
-// end starts nothing any more. What was not started can be resumed.
+// end prevents further loops from starting. Those that were not started can be resumed.
 func (b *Batch) end(why string, code int) {
 	if b.halt != "" {
 		return
@@ -298,7 +300,8 @@ func (b *Batch) end(why string, code int) {
 	b.say(func() { b.Say.Warn("no more loops are started: %s", why) })
 }
 
-// stop starts nothing any more and ends what runs. All of it can be resumed.
+// stop prevents further loops from starting and ends those running. All of them can be
+// resumed.
 func (b *Batch) stop(why string, code int) {
 	b.end(why, code)
 	b.told = true
@@ -309,7 +312,7 @@ func (b *Batch) stop(why string, code int) {
 	}
 }
 
-// Kill ends at once what was told to end.
+// Kill immediately kills the loops that were asked to end.
 func (b *Batch) Kill() {
 	b.events <- func() {
 		for _, e := range b.entries {
@@ -320,7 +323,7 @@ func (b *Batch) Kill() {
 	}
 }
 
-// start makes the tree of a loop, where it has none yet, and runs it.
+// start creates the tree of a loop, if it has none yet, and runs the loop.
 func (b *Batch) start(ctx context.Context, e *entry) {
 	e.stands, e.since = placing, time.Now()
 	dir := b.runDir(e.Loop)
@@ -347,7 +350,7 @@ func (b *Batch) start(ctx context.Context, e *entry) {
 	}()
 }
 
-// place makes the tree of a loop and sets it up, unless that was done.
+// place creates the tree of a loop and sets it up, unless that was already done.
 func (b *Batch) place(ctx context.Context, e *entry) error {
 	if ready(e.Tree) {
 		return nil
@@ -376,7 +379,7 @@ func (b *Batch) place(ctx context.Context, e *entry) error {
 	return os.WriteFile(e.Tree+readySuffix, nil, 0o600)
 }
 
-// environ is that of a loop's setup and of its run.
+// environ returns the environment of a loop's setup and run.
 func (e *entry) environ() []string {
 	own := maps.Clone(e.Env)
 	if own == nil {
@@ -394,7 +397,7 @@ func (e *entry) environ() []string {
 	return env
 }
 
-// argv is how the run of a loop is started, or gone on with.
+// argv returns the command that starts or resumes a loop's run.
 func (b *Batch) argv(e *entry) []string {
 	if e.resumed {
 		return append([]string{b.Self, "resume", e.RunID, "--state-dir", b.State, "--log-format", "json"}, b.Resume...)
@@ -424,7 +427,7 @@ func (b *Batch) launch(e *entry, dir string) error {
 	return nil
 }
 
-// ended takes the end of a loop's process.
+// ended handles the end of a loop's process.
 func (b *Batch) ended(e *entry, dir string, exit proc.Exit, said *messages) {
 	defer b.bounds() // before another one is started
 	b.release(e)
@@ -459,7 +462,7 @@ func (b *Batch) ended(e *entry, dir string, exit proc.Exit, said *messages) {
 	b.finish(e)
 }
 
-// again puts a loop that was answered at the end of the queue.
+// again puts an answered loop at the end of the queue.
 func (b *Batch) again(e *entry) {
 	e.stands, e.resumed = waiting, true
 	b.queue = append(b.queue, e)
@@ -471,7 +474,7 @@ func (b *Batch) release(e *entry) {
 	}
 }
 
-// look reads what has become of the loops that run or ask, and keeps the bounds.
+// look updates the state of the loops that run or ask, and enforces the limits.
 func (b *Batch) look() {
 	for _, e := range b.entries {
 		dir := b.runDir(e.Loop)
@@ -498,8 +501,8 @@ func (b *Batch) look() {
 	b.bounds()
 }
 
-// bounds ends the batch where it has spent what it may, where what it spends is not known,
-// or where the disk is nearly full.
+// bounds ends the batch if it has spent its budget, if its spending is unknown, or if the disk
+// is nearly full.
 func (b *Batch) bounds() {
 	if b.told {
 		return
@@ -521,8 +524,8 @@ func (b *Batch) bounds() {
 	}
 }
 
-// silent ends a loop that says nothing of what it costs where all have a budget. Once one
-// is over, nobody knows what is spent, and no other is started.
+// silent ends a loop that does not report its cost although all loops share a budget. Once
+// such a loop has ended, the amount spent is unknown, and no other loop is started.
 func (b *Batch) silent(e *entry) {
 	code, needs := core.MaxCost.ExitCode(), "does not say what it costs, as --total-cost needs (see --cost-from)"
 	switch {
@@ -541,22 +544,22 @@ func (b *Batch) silent(e *entry) {
 	}
 }
 
-// invite says, once nothing else is left to do, what waits.
+// invite prints that the remaining loops wait for answers, once there is nothing else to do.
 func (b *Batch) invite() {
 	if b.Wait > 0 {
 		b.say(func() { b.Say.News("what is left asks; looprun answer answers, and it goes on here") })
 	}
 }
 
-// say lets something be printed above the table.
+// say lets print write above the table.
 func (b *Batch) say(print func()) {
 	b.table.clear()
 	print()
 	b.table.draw(b)
 }
 
-// warn puts a warning about a loop on record, and says it. A run that says the same in each
-// iteration is heard once, and one that says no end of things not to its end.
+// warn records a warning about a loop and prints it. A warning that a run repeats in each
+// iteration is printed once, and a run that keeps warning is cut off after some.
 func (b *Batch) warn(e *entry, text string) {
 	const most = 10
 	if text = termsafe.Line(text); slices.Contains(e.end.Warnings, text) || len(e.end.Warnings) == most {
@@ -566,7 +569,7 @@ func (b *Batch) warn(e *entry, text string) {
 	b.say(func() { b.Say.Warn("%s: %s", e.Name, text) })
 }
 
-// lastLines are the end of what a process says.
+// lastLines keeps the end of a process's output.
 type lastLines struct{ text []byte }
 
 func (l *lastLines) take(b []byte) {
@@ -577,14 +580,14 @@ func (l *lastLines) take(b []byte) {
 	}
 }
 
-// String is the last of them that says something.
+// String returns the last line that is not blank.
 func (l *lastLines) String() string {
 	lines := strings.Split(strings.TrimSpace(string(l.text)), "\n")
 	return termsafe.Line(lines[len(lines)-1])
 }
 
-// messages reads looprun's own messages, JSON objects, from what a run prints on standard
-// error, and tells the warnings and errors. The command prints there too.
+// messages reads looprun's own messages, JSON objects, from a run's standard error, and passes
+// on the warnings and errors. The command prints there too.
 type messages struct {
 	lastLines
 	line []byte
@@ -618,5 +621,5 @@ func (m *messages) read(line []byte) {
 	}
 }
 
-// String is the last message, or else the last line.
+// String returns the last message, or else the last line.
 func (m *messages) String() string { return cmp.Or(m.own, m.lastLines.String()) }

@@ -4,7 +4,7 @@ package many
 
 import "errors"
 
-// free is not known here.
+// free is not supported on this system.
 func free(string) (int64, error) {
 	return 0, errors.New("this system does not say how much of the disk is free")
 }

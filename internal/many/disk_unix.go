@@ -4,7 +4,7 @@ package many
 
 import "golang.org/x/sys/unix"
 
-// free is how much of the disk of a folder an ordinary user can still use, in bytes.
+// free returns the space on a folder's disk that an ordinary user can still use, in bytes.
 func free(dir string) (int64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

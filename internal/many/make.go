@@ -19,23 +19,23 @@ import (
 	"github.com/looprun/looprun/internal/xdg"
 )
 
-// Order is what the user wants.
+// Order describes the batch that the user requested.
 type Order struct {
 	Loops []loops.Loop
-	// From is the folder that paths of the loops are relative to: that of their file.
+	// From is the folder that the loops' paths are relative to: the one of their file.
 	From string
-	// Here is the folder whose repository a loop works on that names none.
+	// Here is the folder whose repository is used by a loop that names none.
 	Here string
-	// Given are the keys that every run gets; they beat what a loop says.
+	// Given holds the keys for every run; they take precedence over a loop's own.
 	Given config.Given
-	// State is where the runs are kept, and Trees where work trees are made; empty: in
+	// State is where the runs are kept, and Trees where work trees are created; empty means in
 	// the user's state folder.
 	State, Trees string
 	Version      string
 	Limits
 }
 
-// Over puts the bounds that a file gives over those that hold.
+// Over replaces limits with those that a file sets.
 func (l *Limits) Over(f *loops.File) {
 	l.Jobs = cmp.Or(f.Jobs, l.Jobs)
 	if f.MaxCost != nil {
@@ -52,7 +52,7 @@ func (l *Limits) Over(f *loops.File) {
 	}
 }
 
-// FromFile takes the loops and the bounds of a file.
+// FromFile adopts the loops and the limits of a file.
 func (o *Order) FromFile(name string) error {
 	f, err := loops.Read(name)
 	if err != nil {
@@ -64,8 +64,8 @@ func (o *Order) FromFile(name string) error {
 	return err
 }
 
-// FromLine makes a loop like that one for each line that a shell line prints, where there
-// is one, and each combination of values, written as KEY=A,B.
+// FromLine creates a copy of one for each line that the shell line each prints, if there is
+// one, and for each combination of values, written as KEY=A,B.
 func (o *Order) FromLine(one loops.Loop, each config.ShellLine, matrix []string) (err error) {
 	one.Matrix = map[string][]string{}
 	for _, given := range matrix {
@@ -85,7 +85,7 @@ func (o *Order) FromLine(one loops.Loop, each config.ShellLine, matrix []string)
 	return err
 }
 
-// items are the lines that a shell line prints.
+// items returns the lines that a shell line prints.
 func items(line config.ShellLine) ([]string, error) {
 	var out, said bytes.Buffer
 	const most = 1 << 20
@@ -119,8 +119,8 @@ func items(line config.ShellLine) ([]string, error) {
 	return items, nil
 }
 
-// Make makes the plan, and reports what is wrong with it before anything runs. Left are
-// the changed files that no loop sees, by repository.
+// Make builds the plan, and reports errors in it before anything runs. left holds the changed
+// files that no loop sees, by repository.
 func Make(ctx context.Context, o Order) (p *Plan, left map[string][]string, err error) {
 	p = &Plan{Schema: planSchema, State: o.State, Trees: o.Trees, Version: o.Version, Limits: o.Limits}
 	if p.Trees == "" {
@@ -158,13 +158,14 @@ func Make(ctx context.Context, o Order) (p *Plan, left map[string][]string, err 
 	return p, left, nil
 }
 
-// place is a repository at a commit, and the submodules of it that are not on this machine.
+// place is a repository at a commit, with those of its submodules that are missing on this
+// machine.
 type place struct {
 	top, commit string
 	missing     []string
 }
 
-// plan is one loop as it will be run.
+// plan returns one loop in the form in which it will be run.
 func (o *Order) plan(ctx context.Context, l loops.Loop, found map[string]place) (Loop, error) {
 	fail := func(err error) (Loop, error) { return Loop{}, err }
 	repo := filepath.Join(o.From, l.Repo)
@@ -222,13 +223,13 @@ func (o *Order) plan(ctx context.Context, l loops.Loop, found map[string]place) 
 	return planned, nil
 }
 
-// own are the keys that all loops share, or that are set for them.
+// own lists the keys that all loops share, or that are set for them.
 var own = []string{"state_dir", "result", "interactive", "checkpoint", "once", "name", "shell", "check", "policy"}
 
-// notForRuns are keys on the command line of looprun many that are its own.
+// notForRuns lists keys that apply to looprun many itself when given on its command line.
 var notForRuns = []string{"shell", "check", "name", "state_dir", "result", "checkpoint", "wait_answer"}
 
-// flags are those that the loop itself gives its run.
+// flags returns the flags that the loop itself gives its run.
 func (o *Order) flags(l loops.Loop) ([]string, error) {
 	for _, key := range own {
 		if _, there := l.Options[key]; there {
@@ -238,7 +239,7 @@ func (o *Order) flags(l loops.Loop) ([]string, error) {
 	return o.Given.Over(l.Keys(), notForRuns...).Words(o.From)
 }
 
-// inside reports whether a folder is in the other, or is it.
+// inside reports whether dir is above or inside it.
 func inside(dir, above string) bool {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -247,8 +248,8 @@ func inside(dir, above string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Try lets the program say what is wrong with the flags of the runs, each set of them
-// once. Nothing is run. With trust the user consents to the looprun.yaml of each.
+// Try lets looprun check the flags of the runs, each set of them once. Nothing is run. With
+// trust the user consents to the looprun.yaml of each.
 func (b *Batch) Try(ctx context.Context, trust bool) error {
 	var consent []string
 	if trust {
@@ -282,7 +283,7 @@ func (b *Batch) Try(ctx context.Context, trust bool) error {
 	return nil
 }
 
-// Begin puts the plan on record. The release lets others carry it out.
+// Begin records the plan. release lets others execute it.
 func (p *Plan) Begin(mask func(string) string) (release func() error, err error) {
 	if err := p.write(mask); err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
-// Package many runs many loops on one machine. Each is an ordinary run: looprun itself, as
-// a child of this process under a guardian, in a git work tree of its own outside the
-// repository. What there is to know of a loop is in the journal of its run, whose id is
-// set before it starts: so the whole can be killed at any moment and go on.
+// Package many runs many loops on one machine. Each is an ordinary run: looprun itself, as a
+// child of this process under a guardian, in a separate git work tree outside the repository.
+// Everything known about a loop is in the journal of its run, whose id is set before it
+// starts, so the batch can be killed at any moment and resumed.
 package many
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// Plan is what is to be run. It is written once, before anything runs.
+// Plan describes a batch. It is written once, before anything runs.
 type Plan struct {
 	Schema  string    `json:"schema"`
 	ID      string    `json:"id"`
@@ -31,28 +31,28 @@ type Plan struct {
 	Trees string `json:"trees"`
 	Limits
 	Loops []Loop `json:"loops"`
-	// Masked says that it held a secret and is not all there.
+	// Masked means that the plan contained a secret and is incomplete.
 	Masked bool `json:"masked,omitempty"`
-	// Missing are the submodules whose files no loop has.
+	// Missing lists the submodules whose files no loop has.
 	Missing []string `json:"missing,omitempty"`
 }
 
-// Limits hold for all loops together. Zero is no limit, but for Jobs.
+// Limits apply to all loops together. Zero means no limit, except for Jobs.
 type Limits struct {
 	Jobs    int           `json:"jobs"`
 	Cost    float64       `json:"cost_usd,omitempty"`
 	Tokens  int64         `json:"tokens,omitempty"`
 	MinFree int64         `json:"min_free_bytes,omitempty"`
 	Keep    time.Duration `json:"keep_ns"`
-	// Wait is how long loops are waited for that do nothing but ask.
+	// Wait is how long to wait for answers once all remaining loops are asking.
 	Wait time.Duration `json:"wait_ns,omitempty"`
 }
 
-// Loop is one of them.
+// Loop is one loop of the plan.
 type Loop struct {
 	Name  string `json:"name"`
 	RunID string `json:"run_id"`
-	// Repository is the top of the user's work tree, Base the commit that work starts
+	// Repository is the top of the user's work tree, Base the commit that the work starts
 	// from, and Dir where the command runs, below the top.
 	Repository string            `json:"repository"`
 	Base       string            `json:"base"`
@@ -61,7 +61,7 @@ type Loop struct {
 	Setup      string            `json:"setup,omitempty"`
 	Copy       []string          `json:"copy,omitempty"`
 	Env        map[string]string `json:"env,omitempty"`
-	// Flags are those of its run, and Command what stands behind --.
+	// Flags are the flags of its run, and Command the words after --.
 	Flags   []string `json:"flags,omitempty"`
 	Command []string `json:"command,omitempty"`
 }
@@ -77,10 +77,10 @@ func folder(state string) string { return filepath.Join(state, folderName) }
 
 func (p *Plan) dir() string { return filepath.Join(folder(p.State), p.ID) }
 
-// runDir is where the run of a loop is kept.
+// runDir returns where the run of a loop is kept.
 func (p *Plan) runDir(l *Loop) string { return filepath.Join(p.State, l.RunID) }
 
-// name gives the plan and its runs their ids: in the order of the loops.
+// name assigns the plan and its runs their ids, in the order of the loops.
 func (p *Plan) name(now time.Time) {
 	ids := scratchpad.NewIDs(p.State, now, len(p.Loops)+1)
 	p.ID, p.Started = ids[0], now
@@ -91,13 +91,14 @@ func (p *Plan) name(now time.Time) {
 	}
 }
 
-// treeOf is where the work tree of a loop is made.
+// treeOf returns where the work tree of a loop is created.
 func (p *Plan) treeOf(i int) string {
 	l := &p.Loops[i]
 	return filepath.Join(p.Trees, repositoryKey(l.Repository), p.ID, fmt.Sprintf("%04d-%s", i+1, slug(l.Name)))
 }
 
-// slug is what a person recognises of a name, in characters that mean nothing anywhere.
+// slug returns the recognisable part of a name, in characters with no special meaning
+// anywhere.
 func slug(name string) string {
 	const most = 30
 	var b strings.Builder
@@ -115,8 +116,7 @@ func slug(name string) string {
 	return strings.Trim(b.String()+"", "-")
 }
 
-// write puts the plan on record. One that holds a secret is kept without it, and cannot
-// be resumed.
+// write records the plan. Secrets in it are left out, and it then cannot be resumed.
 func (p *Plan) write(mask func(string) string) error {
 	kept := *p
 	if mask != nil {
@@ -153,7 +153,7 @@ func (p *Plan) write(mask func(string) string) error {
 	return atomicfile.Write(filepath.Join(p.dir(), planName), append(text, '\n'), true)
 }
 
-// read reads a plan that was written in that folder of a state directory.
+// read reads a plan from that folder of a state directory.
 func read(state, id string) (*Plan, error) {
 	text, err := os.ReadFile(filepath.Join(folder(state), id, planName))
 	if err != nil {
@@ -173,10 +173,10 @@ func read(state, id string) (*Plan, error) {
 	return p, nil
 }
 
-// IDs are those of a state directory, the latest first.
+// IDs returns the ids of the plans in a state directory, latest first.
 func IDs(state string) ([]string, error) { return scratchpad.IDs(folder(state)) }
 
-// Find reads the plan with that id, a part of it, or, for an empty text, the latest.
+// Find reads the plan with that id or a part of it, or, for an empty text, the latest.
 func Find(state, text string) (*Plan, error) {
 	ids, err := IDs(state)
 	if err != nil {
@@ -198,7 +198,7 @@ func Find(state, text string) (*Plan, error) {
 	return p, err
 }
 
-// Take keeps others from carrying the plan out until it is released.
+// Take prevents others from executing the plan until it is released.
 func (p *Plan) Take() (release func() error, err error) {
 	release, err = scratchpad.Hold(p.dir())
 	if errors.Is(err, scratchpad.ErrLocked) {

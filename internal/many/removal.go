@@ -18,7 +18,7 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// Asked says how a run came to be chosen for removal. The zero value is the most careful.
+// Asked is how a run was chosen for removal. The zero value is the most careful.
 type Asked int
 
 const (
@@ -27,14 +27,15 @@ const (
 	ByName                // a person named it
 )
 
-// Removal decides what may be removed of a state directory, and removes it: runs, the refs with
-// their checkpoints, and the work trees of looprun many. Nothing else removes any of them.
+// Removal decides what may be removed from a state directory, and removes it: runs, the refs
+// with their checkpoints, and the work trees of looprun many. Nothing else removes any of
+// them.
 //
-// What a loop of looprun many made is its result. One that nobody took is removed only with
+// The result of a loop of looprun many is what it made. An untaken result is removed only with
 // Untaken, however old it is and however many there are.
 type Removal struct {
 	State string
-	// Untaken says that a person gave up the results that nobody took.
+	// Untaken means that a person gave up the untaken results.
 	Untaken bool
 
 	mu       sync.Mutex // of what follows
@@ -47,12 +48,12 @@ type planned struct {
 	*Loop
 }
 
-// HeldError says why a run is not removed.
+// HeldError means that a run may not be removed, and why.
 type HeldError struct{ Why string }
 
 func (e *HeldError) Error() string { return e.Why }
 
-// Why says why a run is not removed; empty: it may be. s is what is known of it.
+// Why returns why a run may not be removed; empty if it may be. s is what is known about it.
 func (r *Removal) Why(s scratchpad.Summary, asked Asked) string {
 	begun := scratchpad.HasEvents(s.Dir)
 	switch {
@@ -87,8 +88,8 @@ func (r *Removal) Why(s scratchpad.Summary, asked Asked) string {
 	return r.lost(s.Dir)
 }
 
-// valued says why no rule removes a run: somebody named it with --result, or it holds a rejection,
-// for looprun stats rejections. Empty: neither.
+// valued returns why no rule removes a run: somebody named it with --result, or it holds a
+// rejection, which looprun stats rejections needs. Empty means that neither is true.
 func valued(dir string) (why string) {
 	of := func(config json.RawMessage) {
 		var c struct{ Options struct{ Result string } }
@@ -113,13 +114,13 @@ func valued(dir string) (why string) {
 	return why
 }
 
-// waits reports whether a run has a question that an answer can be for.
+// waits reports whether a run has a question that can still be answered.
 func waits(dir string) bool {
 	state, _, err := scratchpad.Load(dir)
 	return err == nil && len(state.Answerable()) > 0
 }
 
-// Lost says what would be lost with a run, which nobody took; empty: nothing.
+// Lost describes the untaken work that would be lost with a run; empty if there is none.
 func (r *Removal) Lost(dir string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,8 +142,8 @@ func (r *Removal) lost(dir string) string {
 	return m.why(ctx, &r.branches)
 }
 
-// Run takes a run away, at once. Its files, its checkpoints and its work tree are removed by
-// [Removal.Sweep].
+// Run removes a run from the list at once. [Removal.Sweep] removes its files, its checkpoints
+// and its work tree.
 func (r *Removal) Run(dir string, asked Asked) error {
 	if why := r.Why(scratchpad.Summarize(dir), asked); why != "" {
 		return &HeldError{why}
@@ -150,11 +151,11 @@ func (r *Removal) Run(dir string, asked Asked) error {
 	return scratchpad.Discard(dir)
 }
 
-// Sweep removes what [Removal.Run] took away, also what an earlier process did not come to.
+// Sweep deletes what [Removal.Run] removed, including what an earlier process did not get to.
 func (r *Removal) Sweep() (int, error) { return scratchpad.Sweep(r.State, r.forget) }
 
-// forget removes what a run has outside its folder. That of a run that this user did not write
-// is left alone: its journal may name any repository.
+// forget removes what a run has outside its folder. It ignores runs that this user did not
+// write: their journal may name any repository.
 func (r *Removal) forget(id, dir string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -175,7 +176,7 @@ func (r *Removal) forget(id, dir string) error {
 	return nil
 }
 
-// plan is the loop with that run.
+// plan returns the loop with that run.
 func (r *Removal) plan(id string) (planned, bool) {
 	if r.loops == nil {
 		r.loops = map[string]planned{}
@@ -194,8 +195,8 @@ func (r *Removal) plan(id string) (planned, bool) {
 
 func (l planned) repository() *repository { return repositoryOf(l.Trees, l.Repository) }
 
-// result is what the run with that folder made; nil: it is not one of looprun many, and what it
-// made is in the user's own work tree.
+// result returns the result of the run with that folder. It is nil for a run that does not
+// belong to looprun many, whose work is in the user's own work tree.
 func (r *Removal) result(ctx context.Context, dir string) (*result, error) {
 	id := filepath.Base(dir)
 	first, err := scratchpad.First(dir)
@@ -215,7 +216,7 @@ func (r *Removal) result(ctx context.Context, dir string) (*result, error) {
 	return m, m.read(ctx)
 }
 
-// settle makes a checkpoint of what the last one does not have of the tree.
+// settle makes a checkpoint of the tree, unless the last one is already complete.
 func (m *result) settle(ctx context.Context, dir string) error {
 	if _, err := os.Lstat(m.Tree); err != nil || len(m.commits) == 0 && !scratchpad.HasEvents(dir) {
 		return nil // there is no tree, or no run began in it
@@ -246,8 +247,8 @@ func (m *result) read(ctx context.Context) error {
 	return nil
 }
 
-// Room is how many results of looprun many nobody took, and how many bytes they hold: in their
-// work trees, and in commits that no branch has.
+// Room returns the number of untaken results of looprun many, and how many bytes they hold in
+// their work trees and in commits that no branch has.
 func (r *Removal) Room() (results int, bytes int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -281,9 +282,9 @@ func (r *Removal) Room() (results int, bytes int64) {
 	return results, bytes
 }
 
-// Expire removes the work trees of loops that ended for longer than they are kept, where all
-// that they have is in a commit, and what is left of plans whose runs are gone. What is going on
-// is left alone, and so is what cannot be removed: the next call tries again.
+// Expire removes the work trees of loops that ended longer ago than they are kept, if
+// everything in them is in a commit, and the remains of plans whose runs are gone. It skips
+// whatever is in progress and whatever cannot be removed; the next call tries again.
 func (r *Removal) Expire(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -320,8 +321,8 @@ func (r *Removal) expire(p *Plan, now time.Time) {
 	}
 }
 
-// expired removes the work tree of a loop where that may be, and reports whether nothing is left
-// of the loop.
+// expired removes the work tree of a loop if that is allowed, and reports whether nothing is
+// left of the loop.
 func (r *Removal) expired(l planned, now time.Time) bool {
 	ctx, dir, repo := context.Background(), l.runDir(l.Loop), l.repository()
 	last, err := checkpoint.Last(ctx, repo.mirror, l.RunID)
@@ -345,15 +346,14 @@ func (r *Removal) expired(l planned, now time.Time) bool {
 	return repo.forget(ctx, l.Loop) == nil // somebody removed its folder
 }
 
-// pruned reports whether the plan was carried out to its end: a run that is not there was
-// removed, then.
+// pruned reports whether the plan was executed completely: then a missing run was removed.
 func pruned(p *Plan, dir string) bool {
 	_, err := os.Stat(filepath.Join(p.dir(), resultName))
 	_, there := os.Stat(dir)
 	return err == nil && errors.Is(there, fs.ErrNotExist)
 }
 
-// forget removes all that there is of a result.
+// forget removes everything that belongs to a result.
 func (r *repository) forget(ctx context.Context, l *Loop) error {
 	if err := r.remove(ctx, l.Tree); err != nil {
 		return err
@@ -369,8 +369,8 @@ func (r *repository) forget(ctx context.Context, l *Loop) error {
 	return nil
 }
 
-// form reports whether the plan has its work trees where looprun makes them: a plan that somebody
-// put there must not have another folder removed.
+// form reports whether the plan's work trees are where looprun creates them: a plan planted by
+// somebody else must not cause another folder to be removed.
 func (p *Plan) form() bool {
 	for i := range p.Loops {
 		l := &p.Loops[i]

@@ -14,8 +14,8 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// table is what a terminal shows below the messages: the loops that run or ask, and how
-// many there are of each kind. Without a terminal it is nothing.
+// table is shown on a terminal below the messages: the loops that run or ask, and how many
+// there are of each kind. Without a terminal it does nothing.
 type table struct {
 	screen *os.File
 	lines  int // that stand there now
@@ -29,7 +29,7 @@ func (t *table) close() {
 	t.screen = nil
 }
 
-// clear takes the table away, so that something can be printed in its place.
+// clear erases the table, so that something can be printed in its place.
 func (t *table) clear() {
 	if t.screen == nil || t.lines == 0 {
 		return
@@ -38,7 +38,7 @@ func (t *table) clear() {
 	t.lines, t.last = 0, ""
 }
 
-// draw shows the table as it is now. What a name has in it is only text.
+// draw shows the current table. Names are displayed as plain text.
 func (t *table) draw(b *Batch) {
 	if t.screen == nil {
 		return
@@ -66,7 +66,7 @@ func (t *table) draw(b *Batch) {
 	t.lines, t.last = len(rows), text
 }
 
-// row is the line of one loop.
+// row returns the line of one loop.
 func (e *entry) row(width int) string {
 	word := string(e.seen.Status)
 	switch {

@@ -22,17 +22,18 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// Taking puts results on a new branch of the user's repository, one commit for each. It is on
-// record while it is stopped by a conflict.
+// Taking puts results on a new branch of the user's repository, one commit for each. It is
+// recorded while a conflict stops it.
 type Taking struct {
 	Repository string `json:"repository"`
-	// Branch is the new branch, and Tip the commit that it gets.
+	// Branch is the new branch, and Tip the commit that it will point to.
 	Branch string `json:"branch"`
 	Tip    string `json:"tip"`
-	// Left are the results that are still to be taken, and Took those that were.
+	// Left holds the results still to be taken, and Took those already taken.
 	Left []Taken `json:"left"`
 	Took []Taken `json:"took,omitempty"`
-	// Tree is where the person resolves the conflict of the first one left, in these files.
+	// Tree is where the person resolves the conflict of the first result in Left, in these
+	// files.
 	Tree  string   `json:"tree,omitempty"`
 	Files []string `json:"files,omitempty"`
 
@@ -40,7 +41,7 @@ type Taking struct {
 	mirror  *repository
 }
 
-// Taken is a result that is taken.
+// Taken is a result to take.
 type Taken struct {
 	Name   string   `json:"name"`
 	RunID  string   `json:"run_id"`
@@ -50,7 +51,7 @@ type Taken struct {
 	Files  []string `json:"files"` // that it changes
 }
 
-// ConflictError stops a taking until the person resolves it.
+// ConflictError stops a taking until the person resolves the conflict.
 type ConflictError struct {
 	Name, Other string // the two that do not fit together; Other is empty for the user's own work
 	Tree        string
@@ -76,7 +77,7 @@ func short(files []string) string {
 
 func (r *Removal) takingFile() string { return filepath.Join(folder(r.State), "take.json") }
 
-// Stopped is the taking that a conflict stopped; nil: there is none.
+// Stopped returns the taking that a conflict stopped, or nil.
 func (r *Removal) Stopped() (*Taking, error) {
 	text, err := os.ReadFile(r.takingFile())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,8 +98,8 @@ func (r *Removal) Stopped() (*Taking, error) {
 	return t, nil
 }
 
-// Take begins to take the results of the loops with these names or run ids, or, without any, of
-// all loops that are done. It says what is wrong before anything changes.
+// Take starts taking the results of the loops with these names or run ids, or, without any, of
+// all loops that are done. It reports errors before anything changes.
 func (r *Removal) Take(ctx context.Context, names []string, branch string) (*Taking, error) {
 	loops, err := r.named(names)
 	if err != nil {
@@ -145,7 +146,7 @@ func (r *Removal) Take(ctx context.Context, names []string, branch string) (*Tak
 	return t, t.open(ctx, branch)
 }
 
-// named are the loops with these names or run ids, in that order.
+// named returns the loops with these names or run ids, in that order.
 func (r *Removal) named(names []string) (found []planned, err error) {
 	all := r.all()
 	if len(names) == 0 {
@@ -171,7 +172,7 @@ func (r *Removal) named(names []string) (found []planned, err error) {
 	return found, nil
 }
 
-// all are the loops of all plans, in the order of their runs.
+// all returns the loops of all plans, in the order of their runs.
 func (r *Removal) all() []planned {
 	r.plan("")
 	return slices.SortedFunc(maps.Values(r.loops), func(a, b planned) int { return strings.Compare(a.RunID, b.RunID) })
@@ -185,7 +186,7 @@ func ambiguous(name string, fits []planned) error {
 	return config.Usage(fmt.Sprintf("%q fits %d loops: %s", name, len(fits), short(ids)), "give the id of a run")
 }
 
-// latest are the loops with that name in the latest batch that has one. They are in the order of
+// latest returns the loops with that name in the latest batch that has one, in the order of
 // their runs.
 func latest(all []planned, name string) []planned {
 	fits := slices.DeleteFunc(slices.Clone(all), func(l planned) bool { return l.Name != name })
@@ -196,8 +197,8 @@ func latest(all []planned, name string) []planned {
 	return slices.DeleteFunc(fits, func(l planned) bool { return l.ID != of })
 }
 
-// Named is the id of the run of the loop with that name, in the latest batch that has one; empty:
-// no loop has it. It is an error where several in that batch do.
+// Named returns the run id of the loop with that name, in the latest batch that has one; empty
+// if no loop has it. It is an error if several loops in that batch do.
 func Named(state, name string) (string, error) {
 	r := Removal{State: state}
 	fits := latest(r.all(), name)
@@ -210,7 +211,7 @@ func Named(state, name string) (string, error) {
 	return "", ambiguous(name, fits)
 }
 
-// open checks that the user's repository is as it has to be, and names the branch.
+// open checks that the user's repository is in the required state, and names the branch.
 func (t *Taking) open(ctx context.Context, branch string) error {
 	changed, err := changes(ctx, t.Repository)
 	if err != nil {
@@ -244,7 +245,7 @@ func (t *Taking) open(ctx context.Context, branch string) error {
 
 func (t *Taking) ref() string { return "refs/heads/" + t.Branch }
 
-// Overlaps says which results change the same files, a line for each pair.
+// Overlaps lists which results change the same files, a line for each pair.
 func (t *Taking) Overlaps() []string {
 	by := map[string][]int{}
 	for i, one := range t.Left {
@@ -272,8 +273,8 @@ func (t *Taking) Overlaps() []string {
 	return lines
 }
 
-// Run takes what is left. Where two do not fit together it stops with a [ConflictError]; the
-// branch has those before it then. The branch is made or moved only at the end.
+// Run takes the remaining results. At a conflict it stops with a [ConflictError]; the branch
+// then has the results before it. The branch is created or moved only at the end.
 func (t *Taking) Run(ctx context.Context) error {
 	for len(t.Left) > 0 {
 		one := t.Left[0]
@@ -291,8 +292,8 @@ func (t *Taking) Run(ctx context.Context) error {
 	return t.end(ctx)
 }
 
-// merge is the tree of ours with what changed from the base to theirs, and the files where both
-// changed the same lines.
+// merge returns the tree of ours with the changes from base to theirs, and the files in which
+// both changed the same lines.
 func merge(ctx context.Context, dir, base, ours, theirs string) (tree string, files []string, err error) {
 	var sides []string // commits on the base: whatever their own history is, only that change counts
 	for _, of := range []string{ours, theirs} {
@@ -315,7 +316,8 @@ var looprunsOwn = []string{
 	"GIT_COMMITTER_NAME=looprun", "GIT_COMMITTER_EMAIL=looprun@localhost",
 }
 
-// commit makes the commit of the first result left, of a tree that the repository in has.
+// commit creates the commit of the first result in Left, from a tree that the repository in
+// has.
 func (t *Taking) commit(ctx context.Context, in, tree string) error {
 	var who []string // the user
 	if _, err := git.Run(ctx, t.Repository, nil, "var", "GIT_COMMITTER_IDENT"); err != nil {
@@ -330,13 +332,13 @@ func (t *Taking) commit(ctx context.Context, in, tree string) error {
 	return nil
 }
 
-// move makes the branch, or moves it on.
+// move creates the branch, or moves it.
 func (t *Taking) move(ctx context.Context) error {
 	_, err := git.Run(ctx, t.Repository, nil, "update-ref", "-m", "looprun take", t.ref(), t.Tip)
 	return err
 }
 
-// stop makes a work tree in which the person resolves a conflict, and puts it on record.
+// stop creates a work tree in which the person resolves a conflict, and records the taking.
 func (t *Taking) stop(ctx context.Context, tree string, files []string) error {
 	one := t.Left[0]
 	e := &ConflictError{Name: one.Name, Files: files}
@@ -374,7 +376,7 @@ func (t *Taking) stop(ctx context.Context, tree string, files []string) error {
 	return e
 }
 
-// Continue goes on after the person has resolved the conflict.
+// Continue continues after the person has resolved the conflict.
 func (t *Taking) Continue(ctx context.Context) error {
 	for _, name := range t.Files {
 		text, err := os.ReadFile(filepath.Join(t.Tree, filepath.FromSlash(name)))
@@ -415,7 +417,7 @@ func (t *Taking) Continue(ctx context.Context) error {
 	return t.Run(ctx)
 }
 
-// Abort removes the branch, as far as it has only what was taken.
+// Abort removes the branch, unless it was moved since.
 func (t *Taking) Abort(ctx context.Context) error {
 	switch at, err := checkpoint.Find(ctx, t.Repository, t.ref()); {
 	case err != nil:
@@ -430,7 +432,7 @@ func (t *Taking) Abort(ctx context.Context) error {
 	return t.close(ctx)
 }
 
-// close forgets a taking that was stopped.
+// close removes the record of a stopped taking.
 func (t *Taking) close(ctx context.Context) error {
 	if err := t.mirror.remove(ctx, t.Tree); err != nil {
 		return err
@@ -440,7 +442,7 @@ func (t *Taking) close(ctx context.Context) error {
 	return os.Remove(t.removal.takingFile())
 }
 
-// end makes the branch and puts on record what was taken.
+// end creates the branch and records what was taken.
 func (t *Taking) end(ctx context.Context) error {
 	if err := t.move(ctx); err != nil {
 		return err

@@ -15,10 +15,10 @@ import (
 	"github.com/looprun/looprun/internal/git"
 )
 
-// takenName is the folder of a plan with a file for each result that was taken.
+// takenName is the folder of a plan with a file for each taken result.
 const takenName = "taken"
 
-// took records that looprun take took the result of a loop, which is at that commit.
+// took records that looprun take took the result of a loop at that commit.
 func (p *Plan) took(runID, commit string) error {
 	name := filepath.Join(p.dir(), takenName, runID)
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -32,15 +32,16 @@ type result struct {
 	*Loop
 	plan *Plan // nil: it is gone
 	repo *repository
-	// commits are those that its ref is at, in the mirror and in the user's repository,
-	// where one does not have the other behind it.
+	// commits holds the commits that its ref points to, in the mirror and in the user's
+	// repository, unless one is an ancestor of the other.
 	commits []string
 	start   string // the commit that its run began from; empty: not known
-	// problem says why the tree is not whole in these commits; empty: it is, or is not there.
+	// problem is why the tree is not completely in these commits; empty if it is, or does not
+	// exist.
 	problem string
 }
 
-// where is the repository that has a commit of the result.
+// where returns the repository that has a commit of the result.
 func (m *result) where(ctx context.Context, commit string) string {
 	if checkpoint.Known(ctx, m.repo.top, commit) {
 		return m.repo.top
@@ -48,8 +49,8 @@ func (m *result) where(ctx context.Context, commit string) string {
 	return m.repo.mirror
 }
 
-// why says what would be lost with the result; empty: nothing, since nothing was made or
-// somebody took it.
+// why describes what would be lost with the result; empty if nothing, because nothing was made
+// or somebody took it.
 func (m *result) why(ctx context.Context, b *branches) string {
 	if m.problem != "" {
 		return fmt.Sprintf("its result is not whole on %s: %s; its work tree is %s", checkpoint.Ref(m.RunID), m.problem, m.Tree)
@@ -65,7 +66,7 @@ func (m *result) why(ctx context.Context, b *branches) string {
 	return ""
 }
 
-// taken reports whether a commit of the result has nothing that the user does not have.
+// taken reports whether the user already has everything in a commit of the result.
 func (m *result) taken(ctx context.Context, b *branches, commit string) (bool, error) {
 	if m.plan != nil {
 		text, err := os.ReadFile(filepath.Join(m.plan.dir(), takenName, m.RunID))
@@ -109,7 +110,7 @@ func (m *result) taken(ctx context.Context, b *branches, commit string) (bool, e
 	return false, nil
 }
 
-// branches remembers what is on the branches of repositories.
+// branches caches what is on the branches of repositories.
 type branches struct{ known map[[2]string]*branched }
 
 // branched is what the branches of a repository have beyond a commit.
@@ -144,7 +145,7 @@ func (b *branches) since(ctx context.Context, top, base string) (*branched, erro
 	return s, nil
 }
 
-// patches are the digests of what the commits change.
+// patches returns the digests of the commits' changes.
 func (s *branched) patches(ctx context.Context) (map[[sha256.Size]byte]bool, error) {
 	if s.found != nil {
 		return s.found, nil
@@ -162,14 +163,14 @@ func (s *branched) patches(ctx context.Context) (map[[sha256.Size]byte]bool, err
 	return s.found, nil
 }
 
-// patchOf is a git command that prints patches, whatever the configuration says of them.
+// patchOf returns a git command that prints patches, overriding the configuration for them.
 func patchOf(command string) []string {
 	return []string{command, "--patch", "--unified=3", "--inter-hunk-context=0", "--binary", "--full-index", "--no-renames", "--ignore-submodules=none", "--no-ext-diff", "--no-textconv", "--no-color"}
 }
 
-// digest is that of a patch without the places that it applies to: neither line numbers nor
-// the ids of files. Each changed line and those around it count as they are; git patch-id leaves
-// their blanks out.
+// digest returns the digest of a patch without its positions, that is, without line numbers
+// and file ids. Each changed line and those around it count unchanged; git patch-id ignores
+// their blanks.
 func digest(patch string) [sha256.Size]byte {
 	h := sha256.New()
 	for line := range strings.Lines(strings.TrimRight(patch, "\n") + "\n") {

@@ -27,7 +27,7 @@ type repository struct {
 	mu          sync.Mutex // one of our own git calls at a time
 }
 
-// repositoryKey names the folder of a repository.
+// repositoryKey returns the name of a repository's folder.
 func repositoryKey(top string) string {
 	sum := sha256.Sum256([]byte(top))
 	key := hex.EncodeToString(sum[:6])
@@ -41,7 +41,7 @@ func repositoryOf(trees, top string) *repository {
 	return &repository{top: top, mirror: filepath.Join(trees, repositoryKey(top), "mirror.git")}
 }
 
-// fetch brings the mirror up to date and makes sure that it has those commits.
+// fetch updates the mirror and makes sure that it has those commits.
 func (r *repository) fetch(ctx context.Context, id string, commits []string) error {
 	home := filepath.Dir(r.mirror)
 	if err := os.MkdirAll(home, 0o700); err != nil {
@@ -72,8 +72,8 @@ func (r *repository) fetch(ctx context.Context, id string, commits []string) err
 	return err
 }
 
-// pack packs the mirror once it has as many loose objects as git itself would pack. It is no loss
-// where that fails.
+// pack packs the mirror once it has as many loose objects as would make git itself pack it. A
+// failure does no harm.
 func (r *repository) pack(ctx context.Context) {
 	const most = 6700 / 256 // in one of the folders, as git gc --auto counts them
 	if loose, err := os.ReadDir(filepath.Join(r.mirror, "objects", "17")); err == nil && len(loose) > most {
@@ -81,7 +81,8 @@ func (r *repository) pack(ctx context.Context) {
 	}
 }
 
-// dismiss forgets a batch whose runs are gone, and removes the mirror where no other needs it.
+// dismiss forgets a batch whose runs are gone, and removes the mirror if no other batch needs
+// it.
 func (r *repository) dismiss(ctx context.Context, batch string) {
 	home := filepath.Dir(r.mirror)
 	if _, err := os.Stat(r.mirror); err != nil {
@@ -120,11 +121,11 @@ func (r *repository) submodules(ctx context.Context, l *Loop) error {
 	return err
 }
 
-// submodule is one of a commit's: dir is its repository on this machine.
+// submodule is a submodule of a commit: dir is its repository on this machine.
 type submodule struct{ path, name, dir string }
 
-// submodules are those of a commit whose repositories the user has, and the paths of those that
-// are missing.
+// submodules returns the submodules of a commit whose repositories the user has, and the paths
+// of those that are missing.
 func submodules(ctx context.Context, top, commit string) (there []submodule, missing []string, err error) {
 	paths, err := checkpoint.Nested(ctx, top, commit)
 	if err != nil || len(paths) == 0 {
@@ -153,7 +154,7 @@ func submodules(ctx context.Context, top, commit string) (there []submodule, mis
 	return there, missing, nil
 }
 
-// unlock removes the locks that a git which was killed has left below a folder.
+// unlock removes the locks that a killed git left below a folder.
 func unlock(dir string) {
 	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(name, ".lock") {
@@ -163,7 +164,8 @@ func unlock(dir string) {
 	})
 }
 
-// clone makes the mirror. It has no remote: nothing can be pushed to the user's by mistake.
+// clone creates the mirror. It has no remote, so that nothing can be pushed to the user's
+// repository by mistake.
 func (r *repository) clone(ctx context.Context) error {
 	home := filepath.Dir(r.mirror)
 	cut, _ := filepath.Glob(filepath.Join(home, "part-*"))
@@ -183,7 +185,7 @@ func (r *repository) clone(ctx context.Context) error {
 	return os.Rename(part, r.mirror)
 }
 
-// hold takes the lock of a folder, waiting for who has it.
+// hold takes the lock of a folder, waiting until it is free.
 func hold(ctx context.Context, dir string) (release func() error, err error) {
 	for {
 		release, err := scratchpad.Hold(dir)
@@ -198,7 +200,7 @@ func hold(ctx context.Context, dir string) (release func() error, err error) {
 	}
 }
 
-// add makes the work tree of a loop: where its last checkpoint is, or at its base.
+// add creates the work tree of a loop, at its last checkpoint or at its base.
 func (r *repository) add(ctx context.Context, l *Loop) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -223,7 +225,7 @@ func (r *repository) add(ctx context.Context, l *Loop) error {
 	return copyFiles(r.top, l.Tree, l.Copy)
 }
 
-// place makes a work tree with the files of a commit.
+// place creates a work tree with the files of a commit.
 func (r *repository) place(ctx context.Context, tree, commit string) error {
 	release, err := hold(ctx, filepath.Dir(r.mirror)) // another batch may fetch
 	if err != nil {
@@ -238,7 +240,7 @@ func (r *repository) place(ctx context.Context, tree, commit string) error {
 	return err
 }
 
-// exclude keeps what is copied out of every commit: it may be secret.
+// exclude keeps copied files out of every commit, since they may be secret.
 func (r *repository) exclude(names []string) error {
 	name := filepath.Join(r.mirror, "info", "exclude")
 	text, err := os.ReadFile(name)
@@ -258,7 +260,7 @@ func (r *repository) exclude(names []string) error {
 	return atomicfile.Write(name, []byte(strings.TrimLeft(strings.Join(have, "\n"), "\n")+"\n"), false)
 }
 
-// copyFiles copies what was named, and never through a link of the repository's.
+// copyFiles copies the named files, but never through a link in the repository.
 func copyFiles(from, to string, names []string) error {
 	root, err := os.OpenRoot(to)
 	if err != nil {
@@ -298,8 +300,8 @@ func copyFile(root *os.Root, from, name string) error {
 	return errors.Join(err, out.Close())
 }
 
-// publish brings the checkpoints of a run into the user's repository, as
-// refs/looprun/ID, and returns the last one's commit; empty: there are none.
+// publish fetches the checkpoints of a run into the user's repository, as refs/looprun/ID, and
+// returns the commit of the last one; empty if there are none.
 func (r *repository) publish(ctx context.Context, runID string) (commit string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -316,8 +318,8 @@ func (r *repository) publish(ctx context.Context, runID string) (commit string, 
 	return commit, nil
 }
 
-// whole makes a checkpoint of what the last one does not have of a loop's tree. An error says
-// what no commit has: the tree has to stay.
+// whole makes a checkpoint of a loop's tree, unless the last one is already complete. An error
+// describes what is in no commit; the tree must stay.
 func (r *repository) whole(ctx context.Context, l *Loop, dir string) (commit string, err error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) { // somebody removed the run
 		if dir, err = os.MkdirTemp("", "looprun-"); err != nil {
@@ -335,8 +337,8 @@ func (r *repository) whole(ctx context.Context, l *Loop, dir string) (commit str
 	return checkpoint.Whole(ctx, r.mirror, l.Tree, l.Base, dir, l.RunID)
 }
 
-// settle brings all that a loop made into the user's repository. An error says what is not
-// there: its tree has to stay.
+// settle brings everything that a loop made into the user's repository. An error describes
+// what is missing there; the loop's tree must stay.
 func (r *repository) settle(ctx context.Context, l *Loop, dir string) error {
 	whole := ""
 	if _, err := os.Lstat(l.Tree); err == nil {
@@ -353,7 +355,7 @@ func (r *repository) settle(ctx context.Context, l *Loop, dir string) error {
 	return err
 }
 
-// remove takes a work tree away.
+// remove removes a work tree.
 func (r *repository) remove(ctx context.Context, tree string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -374,7 +376,7 @@ func ready(tree string) bool {
 	return err == nil && there == nil
 }
 
-// changes are the files of a work tree that are not committed, so that no loop sees them.
+// changes returns the files of a work tree that are not committed, so that no loop sees them.
 func changes(ctx context.Context, top string) ([]string, error) {
 	out, err := git.Run(ctx, top, nil, "status", "--porcelain", "-z")
 	if err != nil {

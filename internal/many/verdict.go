@@ -21,11 +21,12 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Verdict is what became of all loops.
+// Verdict is the outcome of all loops.
 type Verdict struct {
 	Schema string `json:"schema"`
 	ID     string `json:"id"`
-	// ExitCode is 0 when all are done, else the first above 0, in the order of the loops.
+	// ExitCode is 0 if all are done, otherwise the first code above 0, in the order of the
+	// loops.
 	ExitCode int     `json:"exit_code"`
 	Runtime  float64 `json:"runtime_seconds"`
 	Cost     float64 `json:"cost_usd,omitempty"`
@@ -33,8 +34,9 @@ type Verdict struct {
 	Loops    []End   `json:"loops"`
 }
 
-// finish takes the result of a loop that is over: its files come into the user's
-// repository, and a line says so. It is done only when all of them are there; its tree goes then.
+// finish handles the result of a loop that has ended: it brings the files into the user's
+// repository and prints a line about it. The loop is done only when all files are there; then
+// its tree is removed.
 func (b *Batch) finish(e *entry) {
 	ctx := context.Background() // also when the batch is interrupted
 	e.sum()
@@ -71,17 +73,17 @@ func (b *Batch) finish(e *entry) {
 	b.say(func() { b.Say.News("%s", end.line(b.count(over), len(b.entries))) })
 }
 
-// sum takes what the run of a loop says about itself into its end.
+// sum copies what a loop's run records about itself into its end.
 func (e *entry) sum() {
 	end, s := &e.end, e.seen
 	end.Name, end.RunID, end.Status, end.Guard = e.Name, e.RunID, s.Status, s.Guard
 	end.Iterations, end.Runtime, end.Cost, end.Tokens, end.Says = s.Iterations, s.Runtime, e.cost, e.tokens, s.Says
 }
 
-// ranWell reports whether nobody needs the tree of a run any more.
+// ranWell reports whether the tree of a run is no longer needed.
 func ranWell(s core.Status) bool { return s == core.StatusDone || s == core.StatusAccepted }
 
-// line is the one line that a loop has.
+// line returns the line about one loop.
 func (e *End) line(n, of int) string {
 	text := fmt.Sprintf("[%d/%d] %s: ", n, of, e.Name)
 	if e.Status == "" {
@@ -104,7 +106,7 @@ func (e *End) line(n, of int) string {
 	return text
 }
 
-// verdict is that over all loops. One that asks still is not done.
+// verdict returns the verdict on all loops. A loop that is still asking is not done.
 func (b *Batch) verdict() *Verdict {
 	v := &Verdict{Schema: "looprun.dev/many-result/v1", ID: b.ID, Runtime: time.Since(b.Started).Seconds()}
 	for _, e := range b.entries {
@@ -129,7 +131,8 @@ func (b *Batch) verdict() *Verdict {
 	return v
 }
 
-// Write puts the verdict on record, and copies of it where they are wanted; empty: nowhere.
+// Write records the verdict, and writes copies of it to the named files; empty names are
+// skipped.
 func (v *Verdict) Write(p *Plan, result, junit, report string) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -150,7 +153,7 @@ func (v *Verdict) Write(p *Plan, result, junit, report string) error {
 	return errors.Join(errs...)
 }
 
-// Counts says how many loops ended how: “3 done, 1 tripped”.
+// Counts summarizes how the loops ended: “3 done, 1 tripped”.
 func (v *Verdict) Counts() string {
 	var order []string
 	counts := map[string]int{}
@@ -170,7 +173,7 @@ func (v *Verdict) Counts() string {
 	return strings.Join(order, ", ")
 }
 
-// Markdown is a table of all loops. Names are data: they make no markup.
+// Markdown writes a table of all loops. Names are data and cannot create markup.
 func (v *Verdict) Markdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %d loops: %s\n\n| loop | status | exit code | iterations | cost | run |\n|---|---|---|---|---|---|\n", len(v.Loops), v.Counts())
@@ -215,7 +218,7 @@ type junitFailure struct {
 	Text    string `xml:",chardata"`
 }
 
-// junit has one test case for each loop.
+// junit writes one test case for each loop.
 func (v *Verdict) junit(w io.Writer) error {
 	suite := junitSuite{Name: "looprun many", Tests: len(v.Loops), Time: fmt.Sprintf("%.3f", v.Runtime)}
 	for i := range v.Loops {

@@ -1,7 +1,6 @@
-// Package margin finds what stands in front of every line of an output: the names
-// and times that collectors, workspace runners and CI systems put there. It knows
-// none of them by name. What most lines of a block begin with in the same shape is a
-// margin; margins nest.
+// Package margin finds the prefix of every line of an output: the names and times that
+// collectors, workspace runners and CI systems add. It knows none of them by name. If most
+// lines of a block begin with the same shape, that is a margin; margins nest.
 package margin
 
 import (
@@ -12,22 +11,22 @@ import (
 	"github.com/looprun/looprun/internal/ascii"
 )
 
-// Cut says what of a line is margin. The zero value: nothing.
+// Cut describes the margin of a line. The zero value means none.
 type Cut struct {
-	// Len is the length of the margin in bytes; the message follows it with its
-	// own indentation.
+	// Len is the length of the margin in bytes; the message follows it with its own
+	// indentation.
 	Len int
-	// Name is what the margin calls the source of the line: "web-1",
-	// "pod/api-7d9f/app", "test Run make test". Empty where it only has times,
-	// numbers and signs. It holds until the next line is cut, as long as the line does.
+	// Name is the margin's name for the source of the line: "web-1", "pod/api-7d9f/app", "test
+	// Run make test". It is empty if the margin has only times, numbers and signs. It is valid
+	// until the next line is cut, and as long as the line is.
 	Name []byte
-	// Time says that the margin has a time.
+	// Time means that the margin has a time.
 	Time bool
-	// Record says that the line was the text of a record, which was taken out of it.
+	// Record means that the line is the text extracted from a record.
 	Record bool
 }
 
-// Learner learns the margins of one stream. The zero value is ready. Its memory is
+// Learner learns the margins of one stream. The zero value is ready to use. Memory use is
 // bounded.
 type Learner struct {
 	chains []known
@@ -41,22 +40,22 @@ type Learner struct {
 	sample [][]byte
 }
 
-// known is a margin that was learned, and where its columns were in the last lines that
-// had them all: a line that differs in digits only has them there too.
+// known is a learned margin, with the positions of its columns in the latest lines that had
+// all of them: a line that differs only in digits has them at the same positions.
 type known struct {
 	chain
 	forms [maxForms]form
 	last  int // the form that a line had last
 }
 
-// form is a margin as it stood in a line.
+// form is a margin as it occurred in a line.
 type form struct {
 	text  []byte // with 0 for every digit
 	at    places
 	clock bool // it ends with a time, which may go on
 }
 
-// places says where the columns of a line are.
+// places holds the positions of a line's columns.
 type places struct {
 	end   int
 	time  bool
@@ -65,17 +64,17 @@ type places struct {
 	n     int
 }
 
-// place is that of a part of a margin's name.
+// place is the position of a part of a margin's name.
 type place struct {
 	from, to int
 	runs     bool   // a number in it is another in every line
 	fixed    string // what it is called on every line
 }
 
-// chain is a margin: its columns from the outside to the inside.
+// chain is a margin: its columns from the outermost to the innermost.
 type chain []column
 
-// column is one of the things that a margin consists of.
+// column is one component of a margin.
 type column struct {
 	shape shape
 	names []string // where the shape alone says too little: the names that were learned
@@ -83,7 +82,7 @@ type column struct {
 	fixed string   // the name of the column, whatever stands there
 }
 
-// Bounds of what is learned.
+// Limits of what is learned.
 const (
 	maxColumns = 8
 	maxChains  = 8
@@ -98,8 +97,8 @@ const (
 	mostRest = 15
 )
 
-// Learn looks at the lines of a block, in their order. What it learned holds until
-// the next block; what that has no more of is forgotten.
+// Learn examines the lines of a block, in order. What it learned is valid until the next
+// block; margins missing from that block are forgotten.
 func (l *Learner) Learn(lines [][]byte) {
 	if sample := l.some(lines, sampleLines); l.blocks > 0 && len(sample) >= sampleLines {
 		if l.forget(sample) {
@@ -122,14 +121,14 @@ func (l *Learner) Learn(lines [][]byte) {
 	l.tire()
 }
 
-// tire lets more and more blocks pass while there is nothing new to learn.
+// tire skips more and more blocks while there is nothing new to learn.
 func (l *Learner) tire() {
 	if l.idle++; l.idle > patience {
 		l.rest = min(l.idle-patience, mostRest)
 	}
 }
 
-// keep takes a margin in, and says whether anything of it is new.
+// keep stores a margin, and reports whether anything in it is new.
 func (l *Learner) keep(learned chain) bool {
 	for _, c := range l.chains {
 		if same, more := c.merge(learned); same {
@@ -143,7 +142,7 @@ func (l *Learner) keep(learned chain) bool {
 	return true
 }
 
-// Cut returns the margin of a line. It holds until the next call.
+// Cut returns the margin of a line. It is valid until the next call.
 func (l *Learner) Cut(line []byte) *Cut {
 	best := &l.cut
 	best.Len, best.Name, best.Time = 0, nil, false
@@ -155,8 +154,8 @@ func (l *Learner) Cut(line []byte) *Cut {
 	return best
 }
 
-// forget drops the margins that too few lines of a block still have, and says whether
-// most have one that is left.
+// forget drops the margins that too few lines of a block still have, and reports whether most
+// lines have one of the others.
 func (l *Learner) forget(lines [][]byte) (explained bool) {
 	var cut [sampleLines * 2]uint64 // by line, the margins that it has
 	lines = lines[:min(len(lines), len(cut))]
@@ -187,7 +186,7 @@ func (l *Learner) forget(lines [][]byte) (explained bool) {
 	return 10*n >= 7*len(lines)
 }
 
-// some is lines, or about n of them, spread evenly.
+// some returns lines, or about n of them, spread evenly.
 func (l *Learner) some(lines [][]byte, n int) [][]byte {
 	l.sample = l.sample[:0]
 	step := max(1, len(lines)/n)
@@ -199,8 +198,8 @@ func (l *Learner) some(lines [][]byte, n int) [][]byte {
 	return l.sample
 }
 
-// merge takes the names of a margin of the same shapes over, and says whether there
-// were new ones.
+// merge adds the names of a margin with the same shapes, and reports whether there were new
+// ones.
 func (c chain) merge(d chain) (same, more bool) {
 	if !slices.EqualFunc(c, d, func(a, b column) bool { return a.shape == b.shape }) {
 		return false, false
@@ -221,8 +220,8 @@ func (c *column) add(name string) bool {
 	return true
 }
 
-// called is the name of a margin that a line has, from the names of its columns. It holds
-// until the next call.
+// called returns the name of a line's margin, composed of the names of its columns. It is
+// valid until the next call.
 func (l *Learner) called(at *places, line []byte) []byte {
 	if at.n == 0 {
 		return nil
@@ -248,8 +247,8 @@ func (l *Learner) called(at *places, line []byte) []byte {
 	return name
 }
 
-// find finds the columns at the start of a line, as far as it has them.
-// What it returns holds until the next call.
+// find finds the columns at the start of a line, as far as it has them. The result is valid
+// until the next call.
 func (l *Learner) find(c *known, line []byte) *places {
 	for i := range c.forms {
 		i = (i + c.last) % maxForms
@@ -274,7 +273,7 @@ func (l *Learner) find(c *known, line []byte) *places {
 	return at
 }
 
-// fits says whether a line has the columns where the form has them.
+// fits reports whether a line has its columns at the form's positions.
 func (f *form) fits(line []byte) bool {
 	n := len(f.text)
 	if n == 0 || n >= len(line) {
@@ -294,8 +293,8 @@ func (f *form) fits(line []byte) bool {
 	return !f.clock || !mayGoOn(line[n])
 }
 
-// goesOn returns where a line goes on with the one before it: behind a time and a word
-// of the margin, with a + in place of the space. 0: it is a line of its own.
+// goesOn returns where a line continues the previous one: after a time and a word of the
+// margin, with a + instead of the space. It returns 0 for a line of its own.
 func (l *Learner) goesOn(line []byte) int {
 	for i := range l.chains {
 		c := l.chains[i].chain
@@ -315,7 +314,7 @@ func (l *Learner) goesOn(line []byte) int {
 	return 0
 }
 
-// places finds the columns. It uses key.
+// places finds the columns. It uses key as a buffer.
 func (c chain) places(line []byte, at *places, key *[]byte) {
 	at.end, at.time, at.whole, at.n = 0, false, false, 0
 	word := place{}
@@ -348,8 +347,8 @@ func (c chain) places(line []byte, at *places, key *[]byte) {
 	}
 }
 
-// at finds the column at the start of b. It uses key. A name that is known needs no
-// second look at what it consists of.
+// at finds the column at the start of b. It uses key as a buffer. It does not examine a known
+// name again.
 func (c *column) at(b []byte, key *[]byte) (piece, bool) {
 	if c.shape == shared {
 		return sharedAt(b, c.names[0])
@@ -375,8 +374,8 @@ func (c *column) has(name []byte) bool {
 	return slices.ContainsFunc(c.names, func(n string) bool { return n == string(name) })
 }
 
-// learn finds the columns of a block's lines, one after the other. What is behind a
-// column is asked of those lines only that have it. It changes the list of lines.
+// learn finds the columns of a block's lines, one after another. The next column is looked for
+// only in the lines that have the previous one. It modifies the list of lines.
 func learn(rest [][]byte) (c chain) {
 	var key []byte
 	for len(c) < maxColumns {
@@ -396,8 +395,8 @@ func learn(rest [][]byte) (c chain) {
 	return c
 }
 
-// next finds the next column: of the shapes that enough of the lines have, the one
-// that most have. A word that nothing sets off counts half.
+// next finds the next column: of the shapes that enough of the lines have, the most frequent.
+// A word without delimiters counts half.
 func next(lines [][]byte, before chain) (best column, ok bool) {
 	most := 0
 	for s := moment; s <= bareWord; s++ {

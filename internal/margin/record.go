@@ -11,20 +11,20 @@ import (
 	"github.com/looprun/looprun/internal/datetime"
 )
 
-// A record is a line of a structured log: an object of JSON, perhaps with the same in
-// front of it on every line but for numbers, or names and values with = between them.
-// Where the lines of a block are records of one form, and nothing but one text differs
-// from line to line, times, ids and numbers that rise apart, that text is what is written
-// there, and the rest is a margin around it. With a level it may be a service's own log:
-// there some of the texts must be set in, or empty, as only a tool's are.
+// A record is a line of a structured log: a JSON object, perhaps with the same prefix on every
+// line except for numbers, or names and values separated by =. If the lines of a block are
+// records of one form and, apart from times, ids and rising numbers, only one text differs
+// from line to line, that text is the actual line, and the rest is a margin around it. If
+// there is a level, it may be a service's own log: then some of the texts must be indented or
+// empty, as only a tool's are.
 
-// field is one of a record: of a text, what stands between its quotes.
+// field is a field of a record; for a text, the value is between the quotes.
 type field struct {
 	name, value []byte
 	quoted      bool
 }
 
-// records are those of one stream.
+// records recognises the records of one stream.
 type records struct {
 	text   string // the name of the field that is the text; empty: there are none
 	pieces bool   // the texts are pieces of a stream, cut anywhere
@@ -41,7 +41,7 @@ const (
 	leastRecord = 3   // lines
 )
 
-// learn looks whether most of the lines are records.
+// learn determines whether most of the lines are records.
 func (r *records) learn(lines [][]byte) {
 	r.text = ""
 	var columns [maxFields]fieldValues
@@ -98,8 +98,8 @@ type fieldValues struct {
 	broken   int
 }
 
-// cut says whether the values are pieces of a stream: they have line ends within them,
-// and some end without one.
+// cut reports whether the values are pieces of a stream: they contain line ends, and some do
+// not end with one.
 func (v *fieldValues) cut() bool { return 2*v.broken >= v.quoted && v.ended < v.quoted }
 
 func (v *fieldValues) take(f field) {
@@ -125,11 +125,11 @@ func (v *fieldValues) take(f field) {
 	v.last = f.value
 }
 
-// counts says whether a value is a number so short that it may count something.
+// counts reports whether a value is a number short enough to be a count.
 func counts(b []byte) bool { return len(b) < 6 && numeric(b) }
 
-// drawn says whether a value is a time, a number or an id: it has no letters but those
-// of times and of hexadecimal numbers.
+// drawn reports whether a value is a time, a number or an id: its only letters are those of
+// times and of hexadecimal numbers.
 func drawn(b []byte) bool {
 	if len(b) == 0 {
 		return false
@@ -150,7 +150,7 @@ func drawn(b []byte) bool {
 	return figures > 0
 }
 
-// open returns the text of a record; false where the line is none.
+// open returns the text of a record; it returns false if the line is not one.
 func (r *records) open(line []byte) ([]byte, bool) {
 	if !r.read(line) {
 		return nil, false
@@ -166,7 +166,7 @@ func (r *records) open(line []byte) ([]byte, bool) {
 	return nil, false
 }
 
-// unquoted is the text of a field, without the escapes of JSON or of Go.
+// unquoted returns the text of a field with the escapes of JSON or of Go decoded.
 func unquoted(f field) []byte {
 	if !f.quoted || bytes.IndexByte(f.value, '\\') < 0 {
 		return f.value
@@ -207,7 +207,7 @@ func (r *records) read(b []byte) bool {
 	return true
 }
 
-// named finds the fields of names and values with = between them.
+// named finds the fields in names and values separated by =.
 func (r *records) named(b []byte) bool {
 	for len(b) > 0 {
 		eq := bytes.IndexByte(b, '=')
@@ -236,8 +236,8 @@ func (r *records) named(b []byte) bool {
 	return len(r.fields) > 1
 }
 
-// value finds the fields of the value of JSON that b begins with, and returns what
-// follows it. The name of a field is the way to it.
+// value finds the fields in the JSON value at the beginning of b, and returns the rest of b.
+// The name of a field is its path, way.
 func (r *records) value(b, way []byte, depth int) (rest []byte, ok bool) {
 	if b = bytes.TrimLeft(b, " "); len(b) == 0 || depth > maxNested {
 		return b, false
@@ -259,7 +259,7 @@ func (r *records) value(b, way []byte, depth int) (rest []byte, ok bool) {
 	return b[n:], n > 0 && r.add(way, b[:n], false)
 }
 
-// members finds the fields of the members of an object or a list, up to what ends it.
+// members finds the fields in the members of an object or a list, up to its end.
 func (r *records) members(b []byte, end byte, way []byte, depth int) (rest []byte, ok bool) {
 	for i := 0; ; i++ {
 		if b = bytes.TrimLeft(b, " "); len(b) > 0 && b[0] == end {
@@ -299,7 +299,7 @@ func (r *records) add(name, value []byte, quoted bool) bool {
 	return len(r.fields) <= maxFields
 }
 
-// quoteEnd is where the quote ends that b begins with; -1: it begins with none.
+// quoteEnd returns the end of the quoted text at the beginning of b, or -1 if there is none.
 func quoteEnd(b []byte) int {
 	if len(b) == 0 || b[0] != '"' {
 		return -1

@@ -11,7 +11,7 @@ import (
 	"github.com/looprun/looprun/internal/datetime"
 )
 
-// shape is the form of a column. The order is that in which they are tried.
+// shape is the form of a column. The shapes are tried in order.
 type shape byte
 
 const (
@@ -27,16 +27,16 @@ const (
 	shared                // what all lines begin with
 )
 
-// named says whether the shape sets off a name.
+// named reports whether the shape delimits a name.
 func (s shape) named() bool { return s >= tabbed && s <= colon }
 
-// piece is what a column is on one line: b[:end], with the name in it.
+// piece is a column on one line: b[:end], with the name in it.
 type piece struct {
 	name []byte
 	end  int
 }
 
-// at finds a piece of the shape at the start of b.
+// at matches a piece of the shape at the start of b.
 func (s shape) at(b []byte) (p piece, ok bool) {
 	in := indent(b)
 	t := b[in:]
@@ -73,8 +73,8 @@ func (s shape) at(b []byte) (p piece, ok bool) {
 	return p, true
 }
 
-// word is the word that b begins with, behind an indent, whatever it is; end is 0
-// where there is none.
+// word returns the word at the beginning of b, after any indent, whatever it is; end is 0 if
+// there is none.
 func word(b []byte) (p piece) {
 	in := indent(b)
 	e := in
@@ -91,15 +91,15 @@ func word(b []byte) (p piece) {
 	return p
 }
 
-// glued is the length of what stands before a + in a short word: 01O+and the rest of a
-// line goes on with the line before. 0 for none.
+// glued returns the length of the text before a + in a short word: 01O+ and the rest of the
+// line continue the previous line. It returns 0 if there is none.
 func glued(w []byte) int { return max(0, bytes.IndexByte(w[:min(len(w), 5)], '+')) }
 
-// most says of how many lines in a hundred at least a shape is a column.
+// most holds the minimum percentage of lines that must have a shape to make it a column.
 var most = [...]int{moment: 80, reading: 80, level: 100, tabbed: 80, bracket: 60, barred: 0, colon: 25, sign: 80, bareWord: 50}
 
-// learn looks how many of the lines have the shape, behind the columns before; 0 for
-// too few.
+// learn counts how many of the lines have the shape after the columns before; it returns 0 if
+// too few do.
 func (s shape) learn(lines [][]byte, before chain) (column, int) {
 	col := column{shape: s}
 	if s == level && !behindTime(before) {
@@ -129,7 +129,7 @@ func (s shape) learn(lines [][]byte, before chain) (column, int) {
 	return col, t.lines
 }
 
-// common says whether what was counted makes a column.
+// common reports whether the counts make a column.
 func (s shape) common(t *tally, lines [][]byte, before chain) bool {
 	switch s {
 	case moment:
@@ -161,8 +161,8 @@ func (s shape) common(t *tally, lines [][]byte, before chain) bool {
 	return false
 }
 
-// setOff says whether the lines have words in front, and behind those a time or what
-// only a margin has: messages that are indented.
+// setOff reports whether the lines begin with words that are followed by a time or by
+// something that only a margin has, such as indented messages.
 func setOff(lines [][]byte) bool {
 	rest := make([][]byte, 0, len(lines))
 	for _, b := range lines {
@@ -180,8 +180,8 @@ func setOff(lines [][]byte) bool {
 	return n > 0
 }
 
-// behindTime says whether a margin has a time, or a word that was taken for a part of
-// it, already.
+// behindTime reports whether a margin already has a time, or a word that was taken for part of
+// one.
 func behindTime(c chain) bool {
 	return slices.ContainsFunc(c, func(col column) bool { return col.shape == moment || col.shape == bareWord })
 }
@@ -217,8 +217,8 @@ func (t *tally) take(p piece, b []byte) {
 	}
 }
 
-// several are the keys of the names of a kind that two lines or more have, and one in
-// so many of all.
+// several returns the keys of the names of a kind that occur in at least two lines and in at
+// least one of every oneIn lines.
 func (t *tally) several(all, oneIn int, kind func(name string) bool) (keys []string) {
 	for name := range t.exact {
 		if !kind(name) {
@@ -232,26 +232,25 @@ func (t *tally) several(all, oneIn int, kind func(name string) bool) (keys []str
 	return keys
 }
 
-// ofMachine says whether a name looks like that of a machine: api-7f9-2.
+// ofMachine reports whether a name looks like that of a machine: api-7f9-2.
 func ofMachine(name string) bool {
 	return strings.ContainsAny(name, "-.") && strings.ContainsAny(name, "0123456789") && letters([]byte(name)) > 1 &&
 		!strings.ContainsAny(name, ":/") && !located([]byte(name))
 }
 
-// composed says whether a name has parts, as no word of a message has: packages/util
-// test, @shop/util, api:test.
+// composed reports whether a name has parts, unlike any word of a message: packages/util test,
+// @shop/util, api:test.
 func composed(name string) bool {
 	return strings.ContainsAny(name, `/@:[#"-_`) && name[0] != '/' && name[0] != '.'
 }
 
-// repeats says whether there are at least n times as many lines as names, or just one
-// name.
+// repeats reports whether there are at least n times as many lines as names, or only one name.
 func (t *tally) repeats(n int) bool {
 	return n*len(t.counts) <= t.lines || len(t.counts) == 1
 }
 
-// names notes the names that are seen more than once, and the forms of those that no
-// other word of a message has.
+// names records the names that occur more than once, and the forms of those that no other word
+// of a message has.
 func (t *tally) names(col *column) {
 	keys := make([]string, 0, len(t.byKey))
 	for k, i := range t.byKey {
@@ -272,7 +271,7 @@ func (t *tally) names(col *column) {
 	}
 }
 
-// appendKey appends a name without its numbers, which may run.
+// appendKey appends a name without its numbers, which may change from line to line.
 func appendKey(out, name []byte) []byte {
 	was := false
 	for _, c := range name {
@@ -288,8 +287,8 @@ func appendKey(out, name []byte) []byte {
 	return out
 }
 
-// Level returns the level of a log that t begins with, and where it ends with what sets it
-// off: INFO, [WARN], debug:. The end is 0 where there is none.
+// Level returns the log level at the beginning of t, and where it ends including its
+// delimiters: INFO, [WARN], debug:. The end is 0 if there is none.
 func Level(t []byte) (name []byte, end int) {
 	i := 0
 	if len(t) > 0 && t[0] == '[' {
@@ -386,8 +385,8 @@ func beforeColon(t []byte) ([]byte, int) {
 	return nil, 0
 }
 
-// located says whether a name is a source file or a place in one: what follows it is
-// a finding.
+// located reports whether a name is a source file or a place in one, so that a finding follows
+// it.
 func located(name []byte) bool {
 	w := name[bytes.LastIndexByte(name, ' ')+1:]
 	if i := bytes.LastIndexByte(w, ':'); i >= 0 && i+1 < len(w) && ascii.Digit(w[i+1]) {
@@ -408,7 +407,7 @@ func located(name []byte) bool {
 	return true
 }
 
-// signs returns the length of a bar or of another sign that quotes, alone.
+// signs returns the length of a bar or another quoting sign that is alone.
 func signs(t []byte) int {
 	i := 0
 	for i < len(t) && i < 3 && bytes.IndexByte([]byte("|>#*%"), t[i]) >= 0 && t[i] == t[0] {
@@ -423,8 +422,8 @@ func signs(t []byte) int {
 	return i
 }
 
-// plausible says whether a text may be a name: words of what names are made of, none
-// of which says how something ended or how bad it is.
+// plausible reports whether a text may be a name: its words are of the kind that names consist
+// of, and none describes an outcome or a severity.
 func plausible(name []byte) bool {
 	if len(name) == 0 || len(name) > maxName || !nameStart(name[0]) {
 		return false
@@ -442,11 +441,11 @@ func plausible(name []byte) bool {
 	return true
 }
 
-// stream says whether a name is that of a stream, not of what writes to it.
+// stream reports whether a name is that of a stream rather than of its writer.
 func stream(name string) bool { return name == "stdout" || name == "stderr" }
 
-// title is plausible for what a tab sets off: of a step called "Look for errors" the
-// first word is looked at alone.
+// title is plausible for text delimited by a tab: of a step called "Look for errors" it
+// examines only the first word.
 func title(name []byte) bool {
 	first, _, _ := bytes.Cut(name, []byte(" "))
 	return plausible(first) && hasLetter(name)
@@ -474,7 +473,7 @@ func nameByte(c byte) bool {
 	return ascii.Letter(c) || ascii.Digit(c) || c >= 0x80
 }
 
-// telling says whether a word is part of a message rather than of a name.
+// telling reports whether a word is part of a message rather than of a name.
 func telling(w []byte) bool {
 	for len(w) > 0 && framing(w[0]) {
 		w = w[1:]
@@ -502,7 +501,7 @@ func telling(w []byte) bool {
 	return false
 }
 
-// framing says whether c may stand around a word.
+// framing reports whether c may surround a word.
 func framing(c byte) bool { return c == '[' || c == ']' || c == '(' || c == ')' || c == ':' }
 
 func hasLetter(b []byte) bool { return bytes.ContainsFunc(b, unicode.IsLetter) }

@@ -7,16 +7,15 @@ import (
 	"github.com/looprun/looprun/internal/ascii"
 )
 
-// What every line begins with, but for its numbers, is a margin of a form of its own:
-// "1>", "INFO[0004] ", "app[148e] ams [info]". It is asked for where nothing else is
-// found.
+// A common beginning of all lines, except for its numbers, is a margin with a form of its own:
+// "1>", "INFO[0004] ", "app[148e] ams [info]". It is tried only if nothing else is found.
 const (
 	sharedLines = 6 // fewer may begin alike by chance
 	sharedFirst = 4 // so many ways of going on, or white space behind it, are a message's
 	maxShared   = 160
 )
 
-// learnShared looks for what all of the lines begin with.
+// learnShared looks for a common beginning of all lines.
 func learnShared(lines [][]byte) (column, int) {
 	var common []byte
 	objects := true
@@ -63,8 +62,8 @@ func learnShared(lines [][]byte) (column, int) {
 	return column{shape: shared, names: []string{string(common)}, fixed: string(bytes.TrimSpace(name))}, len(lines)
 }
 
-// differ writes zeros over the numbers of a name that are words of their own, and those
-// that another line has otherwise.
+// differ replaces the numbers of a name with zeros if they are separate words, or if they
+// differ in another line.
 func differ(name, a, b []byte) {
 	for i, k := 0, 0; i < len(a) && k < len(b); i, k = i+1, k+1 {
 		n, m := ascii.Digits(a, i), ascii.Digits(b, k)
@@ -78,7 +77,7 @@ func differ(name, a, b []byte) {
 	}
 }
 
-// signed says whether what lines begin with is more than words and numbers.
+// signed reports whether a common beginning contains more than words and numbers.
 func signed(common []byte) bool {
 	sign := false
 	for _, c := range common {
@@ -87,9 +86,9 @@ func signed(common []byte) bool {
 	return sign && (hasLetter(common) || common[len(common)-1] == '>' || bytes.HasSuffix(common, []byte(": ")))
 }
 
-// tells returns which word of what lines begin with says how something ended, -1 for
-// none: the level of a log that is on all of them says nothing. Behind a name it says
-// nothing of the messages either where some are empty or indented, as a tool's are.
+// tells returns which word of a common beginning describes an outcome, or -1 if none does: a
+// log level that is on all lines means nothing. After a name it says nothing about the
+// messages either if some are empty or indented, as a tool's are.
 func tells(common []byte) int {
 	words := bytes.FieldsFunc(common, func(r rune) bool { return r < 0x80 && !ascii.Letter(byte(r)) })
 	return slices.IndexFunc(words, func(w []byte) bool {
@@ -98,7 +97,7 @@ func tells(common []byte) int {
 	})
 }
 
-// sharedAt is what a line has of such a margin: all of it, or nothing.
+// sharedAt matches the whole common beginning at the start of a line, or nothing.
 func sharedAt(b []byte, common string) (p piece, ok bool) {
 	n, end := begins([]byte(common), b)
 	if n < len(common) {
@@ -107,7 +106,7 @@ func sharedAt(b []byte, common string) (p piece, ok bool) {
 	return piece{b[:end], end}, true
 }
 
-// begins is alike; a line that says nothing may lack the space at the end.
+// begins is alike, except that an empty message may lack the trailing space.
 func begins(a, b []byte) (i, k int) {
 	if i, k = alike(a, b); k == len(b) && i < len(a) && a[i] == ' ' {
 		i++
@@ -115,8 +114,7 @@ func begins(a, b []byte) (i, k int) {
 	return i, k
 }
 
-// alike is how far two lines begin alike, numbers taken for equal: the lengths of it in
-// both.
+// alike returns how far two lines begin alike, treating numbers as equal: the lengths in both.
 func alike(a, b []byte) (i, k int) {
 	for i < len(a) && k < len(b) {
 		if ascii.Digit(a[i]) && ascii.Digit(b[k]) {

@@ -2,14 +2,13 @@ package margin
 
 import "bytes"
 
-// Splitter holds the lines of a stream back until there are enough of them to learn
-// from, and passes them on with their margins, in their order, those that were cut in
-// pieces whole. What it passes on
-// depends on the lines alone, not on when they come. The zero value with Line set is
-// ready.
+// Splitter holds back the lines of a stream until there are enough to learn from, and passes
+// them on with their margins, in order, rejoining those that were cut in pieces. Its output
+// depends only on the lines, not on when they arrive. The zero value with Line set is ready to
+// use.
 type Splitter struct {
 	Learner
-	// Line is called once a line; both may be used until it returns.
+	// Line is called once for each line; both arguments are valid until it returns.
 	Line func(line []byte, cut *Cut)
 
 	records records
@@ -19,14 +18,14 @@ type Splitter struct {
 	kept    int    // how many are
 }
 
-// Bounds of what is held back.
+// Limits of what is held back.
 const (
 	blockLines = 512
 	blockBytes = 128 << 10
 )
 
-// Add takes the next line, without its line end. The line must stay as it is until
-// Keep or Flush is called.
+// Add adds the next line, without its line end. The line must not change until Keep or Flush
+// is called.
 func (s *Splitter) Add(line []byte) {
 	s.lines = append(s.lines, line)
 	s.size += len(line)
@@ -35,7 +34,7 @@ func (s *Splitter) Add(line []byte) {
 	}
 }
 
-// Keep copies the lines that are held back: they may change after it.
+// Keep copies the lines held back, which may change afterwards.
 func (s *Splitter) Keep() {
 	for ; s.kept < len(s.lines); s.kept++ {
 		from := len(s.buf)
@@ -44,7 +43,7 @@ func (s *Splitter) Keep() {
 	}
 }
 
-// Flush passes on what is held back.
+// Flush passes on the lines held back.
 func (s *Splitter) Flush() {
 	if len(s.lines) == 0 {
 		return
@@ -68,7 +67,7 @@ func (s *Splitter) Flush() {
 	s.drop()
 }
 
-// open puts the texts of records in their places, and says whether there are any.
+// open replaces records with their texts, and reports whether there are any.
 func (s *Splitter) open() bool {
 	s.records.learn(s.some(s.lines, enough))
 	if s.records.text == "" {
@@ -98,7 +97,7 @@ func (s *Splitter) drop() {
 	s.lines, s.size, s.buf, s.kept = s.lines[:0], 0, s.buf[:0], 0
 }
 
-// Reset forgets what was learned and held back.
+// Reset clears what was learned and held back.
 func (s *Splitter) Reset() {
 	s.Learner = Learner{name: s.name, key: s.key, sample: s.sample}
 	s.drop()

@@ -7,8 +7,8 @@ import (
 	"github.com/looprun/looprun/internal/ascii"
 )
 
-// enclosed is where what find finds ends, with brackets around it and what sets it
-// off behind; 0 where there is nothing.
+// enclosed returns the end of what find matches, including surrounding brackets and the
+// delimiter after it; 0 if there is no match.
 func enclosed(b []byte, find func(b []byte, i int) int) int {
 	if len(b) == 0 || ascii.Letter(b[0]) && b[0] >= 'a' || b[0] >= 0x80 || b[0] == '-' || b[0] == '=' {
 		return 0
@@ -39,11 +39,11 @@ func enclosed(b []byte, find func(b []byte, i int) int) int {
 	return e
 }
 
-// mayGoOn says whether what begins with c may belong to the time in front of it.
+// mayGoOn reports whether text that begins with c may belong to the time in front of it.
 func mayGoOn(c byte) bool { return ascii.Digit(c) || bytes.IndexByte([]byte("ZUGCAP+-|:"), c) >= 0 }
 
-// epoch says whether a margin has a number that may count seconds since 1970: whether it
-// does is not the same for all digits.
+// epoch reports whether a margin has a number that may count seconds since 1970; whether it
+// does depends on its digits.
 func epoch(b []byte) bool {
 	for i := 0; i < len(b); i++ {
 		if e := ascii.Digits(b, i); e-i >= 10 {
@@ -55,8 +55,8 @@ func epoch(b []byte) bool {
 	return false
 }
 
-// readingEnd returns the end of a number that a running clock may show, or i: with
-// digits behind a point, perhaps after the number of a step.
+// readingEnd returns the end of a number that a running clock may show, or i: one with
+// decimals, perhaps after a step number.
 func readingEnd(b []byte, i int) int {
 	e := readingStart(b, i)
 	n := ascii.Digits(b, e)
@@ -78,7 +78,7 @@ func readingEnd(b []byte, i int) int {
 	return f
 }
 
-// readingStart is where the number starts: behind a sign or a step's number.
+// readingStart returns where the number starts: after a sign or a step number.
 func readingStart(b []byte, i int) int {
 	if i < len(b) && b[i] == '+' {
 		i++
@@ -91,8 +91,8 @@ func readingStart(b []byte, i int) int {
 	return i
 }
 
-// rising says whether the clock readings in front of the lines never go back by more
-// than a little: another number that happens to stand there does.
+// rising reports whether the clock readings in front of the lines never go back by more than a
+// little; unrelated numbers would.
 func rising(lines [][]byte) bool {
 	last, back, n := -1.0, 0, 0
 	first := -1.0

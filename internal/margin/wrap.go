@@ -12,9 +12,9 @@ const (
 	nearWidth  = 8  // lines that end so shortly before it were broken between words
 )
 
-// unwrap joins the lines that were cut at a width: none is longer, hardly any is a little
-// shorter, as lines that end with a word are, and one of them ends in a space, or within a
-// word where screens end.
+// unwrap joins lines that were cut at a width: none is longer, hardly any is a little shorter,
+// as lines that end at a word are, and one of them ends in a space, or within a word at a
+// usual screen width.
 func unwrap(lines [][]byte) [][]byte {
 	width := 0
 	for _, b := range lines {
@@ -55,8 +55,8 @@ func unwrap(lines [][]byte) [][]byte {
 	return out
 }
 
-// cutOff says whether a line that ends at the width may go on in the next: a sentence, a
-// rule and the side of a box do not, and what begins with a place is a line of its own.
+// cutOff reports whether a line that ends at the width may continue in the next: sentences,
+// rules and the sides of boxes do not, and a line that begins with a place is a new line.
 func cutOff(b, next []byte) bool {
 	n := len(b)
 	if first, _, _ := bytes.Cut(next, []byte(" ")); bytes.IndexByte(first, ':') >= 0 || bytes.IndexByte(first, '(') >= 0 {

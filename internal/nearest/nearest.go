@@ -8,10 +8,10 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Word is the known word that was probably meant: one that differs in case
-// or in - and _ only, the only one that begins with the word, or the one with
-// the fewest typing slips, at most one in three letters. It is empty when
-// nothing is near; of equally near ones the first in the list is taken.
+// Word returns the known word that was probably meant: one that differs only in case or in -
+// and _, the only one that begins with the word, or the one with the fewest typing slips, at
+// most one in three letters. It returns an empty string if none is near; of equally near ones
+// it returns the first.
 func Word(word string, known []string) string {
 	const longest = 64
 	w := fold(word)
@@ -38,8 +38,8 @@ func Word(word string, known []string) string {
 	return best
 }
 
-// DidYouMean is a remedy that names the nearest known word, or all of them when
-// none is near and they are few; else it is empty.
+// DidYouMean returns a remedy that names the nearest known word, or all of them if none is
+// near and there are few; otherwise it is empty.
 func DidYouMean(word string, known []string) string {
 	const few = 12
 	near := Word(word, known)
@@ -56,8 +56,8 @@ func fold(s string) []rune {
 	return []rune(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "-", "_"))
 }
 
-// slips counts the letters to insert, drop, replace or swap with the next one
-// to turn a into b (optimal string alignment).
+// slips returns the number of letters to insert, drop, replace or swap with the next one to
+// turn a into b (optimal string alignment).
 func slips(a, b []rune) int {
 	before := make([]int, len(b)+1)
 	prev := make([]int, len(b)+1)

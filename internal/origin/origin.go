@@ -1,5 +1,5 @@
-// Package origin tells whether a process belongs to a run: it is the run's command, or was
-// started by it. Such a process may not answer as the person does.
+// Package origin determines whether a process belongs to a run, either as the run's command or
+// because that started it. Such a process may not answer in the person's place.
 package origin
 
 import (
@@ -18,7 +18,7 @@ const (
 	Outside               // any other process of this user
 )
 
-// The reasons for which [Word.Admit] refuses a request.
+// The reasons why [Word.Admit] rejects a request.
 var (
 	ErrInside = errors.New("it comes from a run's own command")
 	ErrNoWord = errors.New("it is not known where it comes from, and it brings no word")
@@ -26,27 +26,27 @@ var (
 	ErrWrong  = errors.New("the word is wrong")
 )
 
-// Word is what a request of unknown origin has to bring. Only a person's screen shows it, where
-// a command cannot read it. The zero value matches nothing.
+// Word is what a request of unknown origin must contain. It is only shown on a person's
+// screen, where a command cannot read it. The zero value matches nothing.
 type Word struct {
 	word  string
 	wrong atomic.Int32
 }
 
-// wordLength counts characters of five bits each. After wordTries wrong ones a Word matches
-// nothing any more.
+// wordLength counts characters of five bits each. After wordTries wrong attempts a Word
+// matches nothing any more.
 const (
 	wordLength = 8
 	wordTries  = 5
 )
 
-// Make chooses the word and returns it. Whoever calls it shows the word on a screen.
+// Make chooses the word and returns it. The caller must show it on a screen.
 func (w *Word) Make() string {
 	w.word = rand.Text()[:wordLength]
 	return w.word
 }
 
-// Check compares a word with the one that was made.
+// Check compares a word with the chosen one.
 func (w *Word) Check(word string) error {
 	switch {
 	case w.word == "" || word == "":
@@ -60,7 +60,7 @@ func (w *Word) Check(word string) error {
 	return nil
 }
 
-// Admit refuses a request from inside, and one of unknown origin without the word.
+// Admit rejects a request from inside, and one of unknown origin without the word.
 func (w *Word) Admit(from Origin, word string) error {
 	switch from {
 	case Inside:

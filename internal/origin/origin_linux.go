@@ -13,12 +13,13 @@ import (
 	"github.com/looprun/looprun/internal/proc"
 )
 
-// Known reports whether this system tells where requests come from.
+// Known reports whether this system can identify where requests come from.
 const Known = true
 
-// Below tells whether a process descends from one that runs accepts. What a command leaves
-// behind stays a descendant of its guardian. A process without a number is of an outer PID
-// namespace, so it is no descendant. One that has gone may have been one.
+// Below reports whether a process descends from one that runs accepts. Processes that a
+// command leaves running stay descendants of its guardian. A parent without a number is in an
+// outer PID namespace, so the process is not a descendant. A process that has exited may have
+// been one.
 func Below(pid int, runs func(pid int) bool) Origin {
 	for range 1000 { // a chain cannot be longer; a changing one ends somewhere
 		if pid <= 1 {
@@ -36,10 +37,10 @@ func Below(pid int, runs func(pid int) bool) Origin {
 	return Unknown
 }
 
-// Connection tells where the client of a TCP connection on this machine's loopback interface
-// comes from. It is Inside when a process that has the client's socket is below a run. A run
-// that this process is itself below does not count. It is Unknown when no process of this user
-// is seen to have the socket: a proxy of another user's, or a forwarding ssh.
+// Connection returns the origin of the client of a TCP connection on this machine's loopback
+// interface. It is Inside if a process that has the client's socket is below a run. A run that
+// this process is itself below does not count. It is Unknown if no process of this user is
+// found to have the socket: it may be another user's proxy, or a forwarding ssh.
 func Connection(client, server netip.AddrPort) Origin {
 	inode, ok := socketOf(client, server)
 	if !ok {
@@ -62,8 +63,8 @@ func Connection(client, server netip.AddrPort) Origin {
 	return from
 }
 
-// socketOf finds the client's socket in the system's table of connections: its inode, where
-// the socket is this user's.
+// socketOf finds the client's socket in the system's table of connections. It returns the
+// inode, if the socket is this user's.
 func socketOf(client, server netip.AddrPort) (inode string, ok bool) {
 	for _, table := range []struct{ file, prefix string }{
 		{"/proc/net/tcp", ""},
@@ -86,16 +87,16 @@ func socketOf(client, server netip.AddrPort) (inode string, ok bool) {
 	return "", false
 }
 
-// tableAddress writes an IPv4 address and port as /proc/net/tcp has them.
+// tableAddress formats an IPv4 address and port as in /proc/net/tcp.
 func tableAddress(prefix string, a netip.AddrPort) string {
 	ip := a.Addr().Unmap().As4()
 	return fmt.Sprintf("%s%s:%04X", prefix, word(ip[:]), a.Port())
 }
 
-// word writes four bytes as the system prints them: as one number in its own byte order.
+// word formats four bytes as the system prints them: as one number in its native byte order.
 func word(b []byte) string { return fmt.Sprintf("%08X", binary.NativeEndian.Uint32(b)) }
 
-// holders are the processes that have a socket open, as far as this user can see.
+// holders returns the processes that have a socket open, as far as this user can see.
 func holders(inode string) []int {
 	want := "socket:[" + inode + "]"
 	var found []int
@@ -107,8 +108,8 @@ func holders(inode string) []int {
 	return found
 }
 
-// holdsRun reports whether a process has a run open. That is a looprun, also one whose guardian
-// has just been killed.
+// holdsRun reports whether a process has a run open. Such a process is a looprun, even if its
+// guardian has just been killed.
 func holdsRun(pid int) bool {
 	holds := false
 	eachDescriptor(fmt.Sprintf("/proc/%d", pid), func(_ int, fd, target string) {
@@ -117,13 +118,13 @@ func holdsRun(pid int) bool {
 	return holds
 }
 
-// locks reports whether a process holds a lock for writing on one of its open files.
+// locks reports whether a process holds a write lock on one of its open files.
 func locks(pid int, fd string) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%s", pid, fd))
 	return err == nil && bytes.Contains(text, []byte("OFDLCK")) && bytes.Contains(text, []byte("WRITE"))
 }
 
-// eachDescriptor visits the descriptors of processes: pattern names folders in /proc.
+// eachDescriptor visits the descriptors of processes; pattern matches folders in /proc.
 func eachDescriptor(pattern string, visit func(pid int, fd, target string)) {
 	processes, _ := filepath.Glob(pattern) // it is well formed
 	for _, process := range processes {

@@ -4,11 +4,11 @@ package origin
 
 import "net/netip"
 
-// Known reports whether this system tells where requests come from.
+// Known reports whether this system can identify where requests come from.
 const Known = false
 
-// Below is not known here: what leaves its session is no descendant any more.
+// Below is not supported here: a process that leaves its session is no longer a descendant.
 func Below(int, func(int) bool) Origin { return Unknown }
 
-// Connection is not known here.
+// Connection is not supported here.
 func Connection(_, _ netip.AddrPort) Origin { return Unknown }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// again opens the file once more, so that writing to it never waits, whatever the
-// file itself does, which others have open, too. It is -1 where that is not possible.
+// again opens the file a second time, so that writing to it never blocks, without changing the
+// original descriptor, which others share. It returns -1 if that is not possible.
 func again(file *os.File) int {
 	fd, err := unix.Open("/proc/self/fd/"+strconv.Itoa(int(file.Fd())), unix.O_WRONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -22,8 +22,8 @@ func again(file *os.File) int {
 	return fd
 }
 
-// offer writes what the file takes at once, and returns the rest. What is wrong with
-// the file, whoever writes the rest learns.
+// offer writes what the file accepts immediately, and returns the rest. Errors are left to
+// whoever writes the rest.
 func (o *Outlet) offer(b []byte) []byte {
 	for o.fd >= 0 && len(b) > 0 {
 		n, err := unix.Write(o.fd, b)

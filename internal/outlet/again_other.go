@@ -4,7 +4,7 @@ package outlet
 
 import "os"
 
-// again and offer are Linux's: elsewhere a file cannot be opened once more by its
+// again and offer work only on Linux: elsewhere a file cannot be reopened through its
 // descriptor.
 func again(*os.File) int { return -1 }
 

@@ -1,6 +1,6 @@
-// Package outlet writes to where somebody may stop reading: a pipe whose reader
-// stands still, a terminal after Ctrl-S. A write to such a place never returns, and
-// with it whatever wrote.
+// Package outlet writes to places where somebody may stop reading: a pipe whose reader is
+// stopped, a terminal after Ctrl-S. A write to such a place never returns, and blocks its
+// writer.
 package outlet
 
 import (
@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 )
 
-// ErrUnread says that what is written is not being read.
+// ErrUnread means that the output is not being read.
 var ErrUnread = errors.New("nobody reads it")
 
 // ReaderGone reports whether a write failed because the pipe's reader has closed it.
@@ -25,19 +25,19 @@ func ReaderGone(err error) bool {
 }
 
 const (
-	// patience is how long a reader may take nothing before it counts as gone.
+	// patience is how long a reader may read nothing before it counts as gone.
 	patience = time.Second
-	// piece is how much is written at a time: what shows that a slow reader does read.
+	// piece is how much is written at a time, in bytes; finished pieces show that a slow
+	// reader is still reading.
 	piece = 64 << 10
-	// keptText is how much of what could not be said is kept for when somebody reads.
+	// keptText is how much unread message text is kept until somebody reads, in bytes.
 	keptText = 64 << 10
 )
 
 const missing = "looprun: messages are missing here, since nobody read them\n"
 
-// Outlet is a file. What it does not take at once is written in a goroutine, which
-// may be left behind.
-// All methods can be called from several goroutines at once.
+// Outlet is a file. What it does not accept immediately is written in a goroutine, which may
+// be left behind. All methods are safe for concurrent use.
 type Outlet struct {
 	file  *os.File
 	fd    int // the file as one that is never waited for; -1: there is none
@@ -52,11 +52,11 @@ type Outlet struct {
 	later []byte        // what is to be written then
 	lost  bool          // there was more of that than is kept
 	jobs  chan struct{} // nil: there is no writer yet
-	// hurried is closed while output is not to be waited for.
+	// hurried is closed while output must not be waited for.
 	hurried chan struct{}
 }
 
-// New is an outlet into a file that [Holds].
+// New returns an outlet to a file for which [Holds] is true.
 func New(file *os.File) *Outlet {
 	return &Outlet{file: file, fd: again(file), look: everySecond, hurried: make(chan struct{})}
 }
@@ -66,8 +66,8 @@ func everySecond() (looks <-chan time.Time, stop func()) {
 	return t.C, t.Stop
 }
 
-// Holds reports whether writing to the file can take as long as its reader likes.
-// A regular file, and a device that is no terminal, always take what they are given.
+// Holds reports whether writing to the file can block for as long as its reader likes. A
+// regular file, and a device that is not a terminal, never block.
 func Holds(file *os.File) bool {
 	info, err := file.Stat()
 	if err != nil {
@@ -76,8 +76,8 @@ func Holds(file *os.File) bool {
 	return info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0 || term.IsTerminal(int(file.Fd()))
 }
 
-// Hurry lets a write to Output give up, with [ErrUnread], once the reader has taken
-// nothing for a second: what is printed is about to be ended.
+// Hurry lets a write to Output give up, with [ErrUnread], once the reader has read nothing for
+// a second: the command that prints is about to be ended.
 func (o *Outlet) Hurry() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -88,7 +88,7 @@ func (o *Outlet) Hurry() {
 	}
 }
 
-// Calm takes Hurry back.
+// Calm reverts Hurry.
 func (o *Outlet) Calm() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -99,11 +99,12 @@ func (o *Outlet) Calm() {
 	}
 }
 
-// Output writes whole, and waits for its reader as any program does.
+// Output returns a writer that writes everything, and waits for its reader as any program
+// does.
 func (o *Outlet) Output() Output { return Output{o} }
 
-// Messages waits for a second at most. What is not read by then is written when it
-// is, as far as 64 KiB go.
+// Messages returns a writer that waits for a second at most. Messages not read by then are
+// written later, up to 64 KiB of them.
 func (o *Outlet) Messages() Messages { return Messages{o} }
 
 // Output is an [io.Writer], see [Outlet.Output].
@@ -145,8 +146,8 @@ func (w Messages) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// put writes b where nothing is being written, and waits as wait does: [ErrUnread]
-// says that it gave up. It is called with the lock, and gives it back.
+// put writes b once nothing else is being written, and waits as wait does; [ErrUnread] means
+// that it gave up. The caller must hold the lock; put releases it.
 func (o *Outlet) put(b []byte, hurried <-chan struct{}) (int, error) {
 	rest := o.offer(b)
 	if len(rest) == 0 {
@@ -166,7 +167,7 @@ func (o *Outlet) put(b []byte, hurried <-chan struct{}) (int, error) {
 	return len(b), nil
 }
 
-// begin lets the writer write b, a copy of which it has from then on.
+// begin lets the writer write a copy of b.
 func (o *Outlet) begin(b []byte) (over chan struct{}) {
 	if o.jobs == nil {
 		o.jobs = make(chan struct{}, 1)
@@ -188,8 +189,8 @@ func (o *Outlet) keep(b []byte) {
 	}
 }
 
-// wait is false when the reader has taken nothing for a while, in a hurry; a nil
-// channel is one from the beginning.
+// wait returns false if the reader has read nothing for a while after hurried was closed; a
+// nil channel counts as closed from the beginning.
 func (o *Outlet) wait(over, hurried <-chan struct{}) bool {
 	if hurried != nil {
 		select {
@@ -222,7 +223,7 @@ func (o *Outlet) giveUp(over <-chan struct{}) {
 	o.stuck = o.over == over
 }
 
-// write is the writer.
+// write is the writer's goroutine.
 func (o *Outlet) write() {
 	for range o.jobs {
 		err := o.pass(o.text)

@@ -12,8 +12,7 @@ import (
 // notFound is the shell's exit code for a command that does not exist.
 const notFound = 127
 
-// Command is the shell line to page with: $PAGER, else less or more; empty: there
-// is none.
+// Command returns the pager's shell line: $PAGER, else less or more; empty if there is none.
 func Command(getenv func(string) string) string {
 	if c := strings.TrimSpace(getenv("PAGER")); c != "" {
 		return c
@@ -26,10 +25,10 @@ func Command(getenv func(string) string) string {
 	return ""
 }
 
-// Show pages the text on the screen until the person leaves the pager or the
-// context ends. It returns false where there is no such command; then nothing was
-// shown. The command gets LESS=FRX where LESS is not set: less then ends by itself
-// after a short text, keeps colours, and leaves the text on the screen.
+// Show pages the text on the screen until the person leaves the pager or the context ends. It
+// returns false if the command does not exist; then nothing was shown. The command gets
+// LESS=FRX if LESS is not set: less then exits by itself after a short text, keeps colours,
+// and leaves the text on the screen.
 func Show(ctx context.Context, command, text string, screen *os.File) bool {
 	if command == "" {
 		return false

@@ -1,4 +1,4 @@
-// Package parallel does many small things at once.
+// Package parallel performs many small tasks concurrently.
 package parallel
 
 import (
@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Each calls read with every number below n: reading many runs mostly waits.
+// Each calls read with every number from 0 to n-1, concurrently: reading many runs is mostly
+// waiting.
 func Each(n int, read func(i int)) {
 	if n == 1 {
 		read(0)

@@ -1,4 +1,4 @@
-// Package plural says in English how many of something there are, how large it is, and how long it takes.
+// Package plural formats counts, sizes and durations in English.
 package plural
 
 import (
@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Count is the number with the word behind it: 1 run, 2 runs. The word is one
-// that takes an s.
+// Count returns the number followed by the word: 1 run, 2 runs. The word's plural must end in
+// an added s.
 func Count(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
@@ -17,7 +17,7 @@ func Count(n int, word string) string {
 	return strconv.Itoa(n) + " " + word + "s"
 }
 
-// Of is a number and its limit: 1 of 10 iterations. A limit of 0 is none.
+// Of returns a number and its limit: 1 of 10 iterations. A limit of 0 means no limit.
 func Of(n, limit int, word string) string {
 	if limit <= 0 {
 		return Count(n, word)
@@ -25,7 +25,8 @@ func Of(n, limit int, word string) string {
 	return fmt.Sprintf("%d of %d %ss", n, limit, word)
 }
 
-// Duration is a duration without the parts that are zero: 15m and 2h, not 15m0s and 2h0m0s.
+// Duration formats a duration without the parts that are zero: 15m and 2h, not 15m0s and
+// 2h0m0s.
 func Duration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
@@ -37,7 +38,7 @@ func Duration(d time.Duration) string {
 	return text
 }
 
-// Bytes is a number of bytes as a person reads it: 1 byte, 1.5 KiB.
+// Bytes formats a number of bytes for a person: 1 byte, 1.5 KiB.
 func Bytes(n int64) string {
 	const step = 1024
 	if n < step {

@@ -1,5 +1,5 @@
-// Package problem is how looprun says what is wrong with a document that somebody wrote:
-// where, what, and what to do about it, all of it at once.
+// Package problem describes errors in a document that somebody wrote: where, what, and what to
+// do about them, all at once.
 package problem
 
 import (
@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong with a document. A file has File, Line and Column,
-// which count from 1; zero means that they are not known. A document that was sent has Path,
-// such as questions[1].options[0].label; empty: the document itself.
+// Problem is one error in a document. For a file it has File, Line and Column, which count
+// from 1; zero means unknown. For a document that was sent it has Path, such as
+// questions[1].options[0].label; empty means the document itself.
 type Problem struct {
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
 	Path   string `json:"path,omitempty"`
 	Text   string `json:"text"`
-	// Remedy says what to do about it; empty when the text says it all.
+	// Remedy is what to do about it; empty if the text already includes that.
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// Error is "place: text; remedy", without the parts that are empty.
+// Error returns "place: text; remedy", without empty parts.
 func (p Problem) Error() string {
 	place := p.File
 	if p.Line > 0 {
@@ -42,15 +42,15 @@ func (p Problem) Error() string {
 	return text
 }
 
-// List is all that is wrong with one or more documents. A nil list is no error; return
-// [List.Err], not the list itself.
+// List holds all errors in one or more documents. A nil list is no error; return [List.Err],
+// not the list itself.
 type List []Problem
 
-// mostShown is how many problems a message lists.
+// mostShown is the maximum number of problems in a message.
 const mostShown = 100
 
-// Error has one line a problem, sorted by file and position; of very many it
-// has the first ones and their number.
+// Error returns one line for each problem, sorted by file and position; if there are very
+// many, only the first ones and their total number.
 func (ps List) Error() string {
 	var b strings.Builder
 	for i, p := range ps.sorted() {
@@ -66,7 +66,7 @@ func (ps List) Error() string {
 	return b.String()
 }
 
-// Err returns the list, sorted and without repetitions, or nil when it is empty.
+// Err returns the list, sorted and without duplicates, or nil if it is empty.
 func (ps List) Err() error {
 	if len(ps) == 0 {
 		return nil
@@ -74,7 +74,7 @@ func (ps List) Err() error {
 	return slices.Compact(ps.sorted())
 }
 
-// sorted keeps problems without a position in their order.
+// sorted returns the sorted list; problems without a position stay in order.
 func (ps List) sorted() List {
 	sorted := slices.Clone(ps)
 	slices.SortStableFunc(sorted, func(a, b Problem) int {
@@ -83,17 +83,17 @@ func (ps List) sorted() List {
 	return sorted
 }
 
-// Add adds a problem of a document that was sent.
+// Add adds a problem in a document that was sent.
 func (ps *List) Add(path, text, remedy string) {
 	*ps = append(*ps, Problem{Path: path, Text: text, Remedy: remedy})
 }
 
-// Has reports whether something is wrong at the path itself.
+// Has reports whether there is a problem at the path itself.
 func (ps List) Has(path string) bool {
 	return slices.ContainsFunc(ps, func(p Problem) bool { return p.Path == path })
 }
 
-// Of returns the problems that an error stands for.
+// Of returns the problems in an error.
 func Of(err error) List {
 	var ps List
 	if err != nil && !errors.As(err, &ps) {

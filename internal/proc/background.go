@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// kept is what a command has left behind with Spec.KeepBackground.
+// kept is what a command left running because of Spec.KeepBackground.
 type kept interface {
-	// end ends it with SIGTERM, and SIGKILL after killAfter, and waits for it.
+	// end ends the processes with SIGTERM, and SIGKILL after killAfter, and waits for them.
 	end(killAfter time.Duration)
 }
 
@@ -24,9 +24,9 @@ func (b *keptTrees) add(k kept) {
 	b.mu.Unlock()
 }
 
-// EndBackground ends all processes that commands with Spec.KeepBackground have
-// left behind: with SIGTERM, and with SIGKILL after killAfter (zero or less is
-// DefaultKillAfter). It returns when they are gone.
+// EndBackground ends all processes that commands left running because of Spec.KeepBackground:
+// with SIGTERM, and with SIGKILL after killAfter (zero or less means DefaultKillAfter). It
+// returns when they are gone.
 func EndBackground(killAfter time.Duration) {
 	if killAfter <= 0 {
 		killAfter = DefaultKillAfter

@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// Beside finds a program that belongs to this one: it lies beside it or is on the PATH.
+// Beside finds a program that belongs to this one: next to it or on the PATH.
 func Beside(name string) (string, error) {
 	if self, err := os.Executable(); err == nil {
 		beside := filepath.Join(filepath.Dir(self), name)

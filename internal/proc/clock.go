@@ -2,7 +2,7 @@ package proc
 
 import "time"
 
-// stopwatch counts the time in which a tree was not suspended.
+// stopwatch measures the time during which a tree was not suspended.
 type stopwatch struct {
 	start  time.Time
 	paused time.Duration // up to the last pause

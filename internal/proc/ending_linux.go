@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// abandonGrace is how long a guardian whose program has died goes on trying to
-// end what is left.
+// abandonGrace is how long a guardian whose program has died keeps trying to end the remaining
+// processes.
 const abandonGrace = 30 * time.Second
 
-// advance goes on to the next phase where it is time to.
+// advance moves to the next phase when it is due.
 func (w *warden) advance() (done bool) {
 	late := !w.deadline.IsZero() && !time.Now().Before(w.deadline)
 	switch {
@@ -57,7 +57,7 @@ func (w *warden) ended() {
 	}
 }
 
-// terminateRest asks what has outlived the command to end.
+// terminateRest asks the processes that outlived the command to end.
 func (w *warden) terminateRest() {
 	w.phase, w.pause = ending, 0
 	if w.killAt.IsZero() {
@@ -70,8 +70,8 @@ func (w *warden) terminateRest() {
 	}
 }
 
-// gone reports that the tree is no more, but for survivors. Of a command that is
-// one of them there is no exit to report.
+// gone reports that the tree is gone, except for survivors. If the command is one of them,
+// there is no exit to report.
 func (w *warden) gone(survivors []Survivor) {
 	w.report.survivors = survivors
 	if w.told || w.report.end == nil {
@@ -88,8 +88,9 @@ func (w *warden) exitMessage() message {
 	return w.report.end.message(w.report.asked)
 }
 
-// tell sends messages in one write, behind the news that the command was started
-// where that has not been told. What cannot be told would be waited for.
+// tell sends messages in one write, after the message that the command was started if that is
+// still unsent. If sending fails, the warden is broken, since the program would wait for the
+// messages.
 func (w *warden) tell(messages ...message) {
 	var b []byte
 	if w.unsaid != 0 {
@@ -102,8 +103,8 @@ func (w *warden) tell(messages ...message) {
 	w.broken = w.broken || w.send(b) != nil
 }
 
-// end asks the whole tree to end. Where the command itself has ended, what is
-// left is not asked again.
+// end asks the whole tree to end. If the command itself has ended, the rest is not asked
+// again.
 func (w *warden) end(sig syscall.Signal, killAfter time.Duration) {
 	switch w.phase {
 	case settling, ending:
@@ -142,10 +143,10 @@ func (w *warden) killNow() {
 	w.waitFor(rest)
 }
 
-// killAgain kills what was started while the rest was being killed.
+// killAgain kills processes that were started while the rest was being killed.
 func (w *warden) killAgain() { w.waitFor(w.signalAll(unix.SIGKILL, true)) }
 
-// waitFor sets how long those that were killed may take to end.
+// waitFor sets how long the killed processes may take to end.
 func (w *warden) waitFor(rest census) {
 	grace := killGrace
 	if rest.beyond() {
@@ -154,7 +155,7 @@ func (w *warden) waitFor(rest census) {
 	w.deadline = w.killedAt.Add(grace)
 }
 
-// sweep ends what was kept, and then the guardian.
+// sweep ends the kept processes, and then the guardian.
 func (w *warden) sweep(killAfter time.Duration) {
 	w.swept = true
 	if w.phase == keeping {
@@ -163,8 +164,8 @@ func (w *warden) sweep(killAfter time.Duration) {
 	}
 }
 
-// abandon ends everything at once: the program is gone. Between two commands there is
-// mostly nothing, which need not be looked for among all processes of the machine.
+// abandon ends everything immediately, because the program is gone. Between two commands there
+// are usually no processes, so it avoids searching all processes of the machine.
 func (w *warden) abandon() {
 	w.restoreTerminal()
 	if w.phase == idle {

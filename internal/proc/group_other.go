@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// groupMembers is 1 where a process group has any members: how many is not
-// known.
+// groupMembers returns 1 if a process group has any members; their number is unknown.
 func groupMembers(id int) int {
 	if unix.Kill(-id, 0) == unix.ESRCH {
 		return 0
@@ -17,7 +16,7 @@ func groupMembers(id int) int {
 	return 1
 }
 
-// roomInMemory is nil: how much is needed is known for Linux only.
+// roomInMemory returns nil: how much memory is needed is only known for Linux.
 func roomInMemory() error { return nil }
 
 func groupSurvivors(id int) []Survivor { return []Survivor{{Pid: id, User: -1}} }

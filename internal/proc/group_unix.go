@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// group is a tree that is held together by its session and process group
-// only: a process that starts a session of its own leaves it.
+// group is a tree held together only by its session and process group: a process that starts a
+// session of its own leaves it.
 type group struct {
 	id        int
 	killAfter time.Duration
@@ -47,8 +47,8 @@ func launchGroup(req request, attr *syscall.SysProcAttr) (watched, error) {
 func (g *group) pid() int { return g.id }
 func (g *group) fd() int  { return g.wake[0] }
 
-// watch waits for the command and ends what is left of its group. The pipe is
-// closed last: that wakes the pump.
+// watch waits for the command and ends the rest of its group. It closes the pipe last, which
+// wakes the pump.
 func (g *group) watch() {
 	status, err := waitFor(g.id)
 	g.mu.Lock()
@@ -73,8 +73,8 @@ func (g *group) watch() {
 	unix.Close(g.wake[1])
 }
 
-// kept reports whether the rest of the group is left alone, and if so enters
-// it among those that EndBackground ends.
+// kept reports whether the rest of the group is left alone, and if so adds it to those that
+// EndBackground ends.
 func (g *group) kept() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -86,8 +86,8 @@ func (g *group) kept() bool {
 	return true
 }
 
-// endRest ends a group whose leader is gone and reports how many are left in
-// the end. Its number is not given to another group while it has members.
+// endRest ends a group whose leader is gone and returns how many processes survive. The
+// group's number is not reused while it has members.
 func (g *group) endRest() (left int) {
 	until := func(t time.Time) bool {
 		for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
@@ -186,8 +186,8 @@ func (g *group) abandon(r *report, why error) {
 
 func (g *group) release(*report) { unix.Close(g.wake[0]) }
 
-// waitFor waits for the child pid and reaps it. The error is that there is no such
-// child: somebody else has reaped it.
+// waitFor waits for the child pid and reaps it. The error means that there is no such child:
+// somebody else has reaped it.
 func waitFor(pid int) (status unix.WaitStatus, err error) {
 	for {
 		_, err = unix.Wait4(pid, &status, 0, nil)
@@ -206,7 +206,7 @@ func endOf(ws unix.WaitStatus) *ended {
 	return e
 }
 
-// keptGroup is a group whose leader has ended and whose other members stay.
+// keptGroup is a group whose leader has ended and whose other members are kept.
 type keptGroup int
 
 func (k keptGroup) end(killAfter time.Duration) {

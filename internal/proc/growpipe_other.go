@@ -4,5 +4,5 @@ package proc
 
 import "os"
 
-// GrowPipe does nothing: only Linux lets a pipe grow.
+// GrowPipe does nothing: only Linux can enlarge a pipe.
 func GrowPipe(*os.File) {}

@@ -20,19 +20,18 @@ const guardianArg = "(guardian)"
 // startPatience is how long a guardian may take to start a command.
 const startPatience = 8 * time.Second
 
-// hooked is set when this program is known to become a guardian when it is
-// started as one.
+// hooked is set once this program is known to act as a guardian when started as one.
 var hooked atomic.Bool
 
-// IsGuardian reports whether this process was started to be a guardian. A
-// program calls it before anything else:
+// IsGuardian reports whether this process was started as a guardian. A program calls it before
+// anything else:
 //
 //	if proc.IsGuardian() {
 //		os.Exit(proc.GuardianMain())
 //	}
 //
-// That it has been called is what allows this package to start guardians, and
-// to make the program a child subreaper when it starts the first one.
+// Calling it allows this package to start guardians, and to make the program a child subreaper
+// when it starts the first one.
 func IsGuardian() bool {
 	if len(os.Args) == 2 && os.Args[1] == guardianArg && isSocket(0) {
 		return true
@@ -46,8 +45,8 @@ func isSocket(fd int) bool {
 	return err == nil && domain == unix.AF_UNIX
 }
 
-// guardian is a guardian process as its program sees it. It has one command
-// at a time, so that everything below it belongs to that command.
+// guardian is the program's view of a guardian process. It has one command at a time, so
+// everything below it belongs to that command.
 type guardian struct {
 	*wire
 	pid int
@@ -57,14 +56,14 @@ type guardian struct {
 	over    bool // the connection is closed
 }
 
-// guardians are all guardian processes of this program.
+// guardians holds all guardian processes of this program.
 var guardians struct {
 	mu   sync.Mutex
 	idle []*guardian
 	gone []*guardian // they end, and have not been waited for
 	pids map[int]bool
-	// coming is closed when the guardian that is being prepared is idle, or could
-	// not be started; nil: none is.
+	// coming is closed when the guardian that is being prepared is idle or could not be
+	// started; nil if none is being prepared.
 }
 
 var becomeSubreaper = sync.OnceValue(func() error {
@@ -93,15 +92,17 @@ func startGuardian() (*guardian, error) {
 	}
 	files := []uintptr{uintptr(pair[1]), uintptr(null), uintptr(stderr)}
 	argv := []string{filepath.Base(os.Args[0]), guardianArg}
-	// Where ForkExec cannot find out that it has started something, it waits for the end of that.
+	// If ForkExec cannot determine whether it has started the process, it waits for the
+	// process to end.
 	hangUp := time.AfterFunc(startPatience/2, func() { _ = unix.Shutdown(pair[0], unix.SHUT_RDWR) })
 	defer hangUp.Stop()
 	guardians.mu.Lock()
 	defer guardians.mu.Unlock()
 	pid, err := syscall.ForkExec("/proc/self/exe", argv, &syscall.ProcAttr{
-		// It does one thing at a time; the first of a variable's values counts.
+		// A guardian does one thing at a time; the first of a variable's values counts.
 		Env: append([]string{"GOMAXPROCS=1"}, os.Environ()...), Files: files,
-		// One that is stopped when the program dies has to go on to end its command.
+		// If the guardian is stopped when the program dies, it must continue in order to end
+		// its command.
 		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGCONT},
 	})
 	if err != nil {
@@ -116,8 +117,8 @@ func startGuardian() (*guardian, error) {
 	return &guardian{wire: newWire(pair[0]), pid: pid}, nil
 }
 
-// connection is the program's end and the guardian's. The program waits no longer
-// than that for a guardian that does not take what it is told.
+// connection returns the program's end and the guardian's. The program waits at most patience
+// for a guardian that does not read its messages.
 func connection(patience time.Duration) (pair [2]int, err error) {
 	if pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
 		return pair, os.NewSyscallError("socketpair", err)
@@ -131,8 +132,8 @@ func connection(patience time.Duration) (pair [2]int, err error) {
 	return pair, nil
 }
 
-// continueStopped lets guardians go on that somebody stops: the program, their
-// parent, is told of it. Nobody who waits for a guardian has to look after that.
+// continueStopped continues guardians that somebody stops; the program, as their parent, is
+// notified. Code that waits for a guardian need not handle that.
 var continueStopped = sync.OnceFunc(func() {
 	go func() {
 		changed := make(chan os.Signal, 1)
@@ -150,7 +151,7 @@ var continueStopped = sync.OnceFunc(func() {
 	}()
 })
 
-// takeGuardian is an idle guardian, or a fresh one. An idle one may have been killed.
+// takeGuardian returns an idle guardian, or a fresh one. An idle one may have been killed.
 func takeGuardian() (g *guardian, fresh bool, err error) {
 	guardians.mu.Lock()
 	n := len(guardians.idle)
@@ -171,8 +172,8 @@ func (g *guardian) giveBack() {
 	guardians.mu.Unlock()
 }
 
-// dismiss ends a guardian by closing its connection, upon which it ends what
-// is left below it, and waits for it.
+// dismiss ends a guardian by closing its connection, upon which it ends everything below it,
+// and waits for it.
 func (g *guardian) dismiss() {
 	g.hangUp()
 	g.await()
@@ -188,7 +189,7 @@ func (g *guardian) hangUp() {
 	}
 }
 
-// await waits for a guardian that was told to end, and kills one that does not.
+// await waits for a guardian that was asked to end, and kills one that does not.
 func (g *guardian) await() {
 	if !ends(g.pid, killGrace) {
 		_ = unix.Kill(g.pid, unix.SIGKILL)
@@ -197,7 +198,7 @@ func (g *guardian) await() {
 	g.forget()
 }
 
-// ends reports whether this child ends in that time, and reaps it.
+// ends reports whether this child ends within that time, and reaps it.
 func ends(pid int, in time.Duration) bool {
 	end := time.Now().Add(in)
 	if fd, err := unix.PidfdOpen(pid, 0); err == nil {
@@ -215,9 +216,9 @@ func ends(pid int, in time.Duration) bool {
 	}
 }
 
-// waitReadable waits until the descriptor is readable, but not forever, and reports
-// whether it is. A signal ends no wait: somebody who stops a guardian again and again
-// sends this program one each time.
+// waitReadable waits, up to patience, until the descriptor is readable, and reports whether it
+// is. A signal does not end the wait: each time that somebody stops a guardian, this program
+// receives one.
 func waitReadable(fd int, patience time.Duration) (bool, error) {
 	for end := time.Now().Add(patience); ; {
 		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
@@ -237,8 +238,8 @@ func (g *guardian) forget() {
 	guardians.mu.Unlock()
 }
 
-// CloseGuardians ends the guardian processes that have nothing to do. They end
-// with the program in any case; new ones are started when needed.
+// CloseGuardians ends the idle guardian processes. They end with the program in any case; new
+// ones are started when needed.
 func CloseGuardians() {
 	DismissGuardians()
 	closePipes()
@@ -251,8 +252,8 @@ func CloseGuardians() {
 	}
 }
 
-// DismissGuardians is the beginning of CloseGuardians: they end while the program
-// does something else.
+// DismissGuardians starts what CloseGuardians does: the guardians end while the program does
+// something else.
 func DismissGuardians() {
 	guardians.mu.Lock()
 	defer guardians.mu.Unlock()
@@ -263,8 +264,8 @@ func DismissGuardians() {
 	guardians.idle = nil
 }
 
-// say tells the guardian to do something. One that cannot be told is of no use, and
-// its command is not to be left to itself.
+// say sends the guardian a message. A guardian that cannot be reached is useless, and its
+// command must not be left unguarded.
 func (g *guardian) say(m message) error {
 	g.sending.Lock()
 	defer g.sending.Unlock()
@@ -278,7 +279,7 @@ func (g *guardian) say(m message) error {
 	return err
 }
 
-// strike kills the guardian. Its connection closes then.
+// strike kills the guardian. Its connection then closes.
 func (g *guardian) strike() {
 	g.sending.Lock()
 	defer g.sending.Unlock()
@@ -287,9 +288,9 @@ func (g *guardian) strike() {
 	}
 }
 
-// spawn lets the guardian start a command. A startError says why the command cannot
-// be started, errHungUp that the guardian was gone before it was asked, errLost that
-// nobody knows.
+// spawn lets the guardian start a command. A startError describes why the command cannot be
+// started, errHungUp means that the guardian was gone before the request, and errLost that the
+// outcome is unknown.
 func (g *guardian) spawn(req *request) (pid int, err error) {
 	g.out = spawnMessage(g.out, req)
 	if err := g.send(g.out, req.files[:]...); err != nil {
@@ -315,9 +316,9 @@ func (g *guardian) spawn(req *request) (pid int, err error) {
 
 var errNoAnswer = errors.New("it did not answer")
 
-// answer waits for the guardian's answer, in ticks, so that time in which the whole
-// machine stood still is no time. That it was told to end the command before, in the
-// moment in which that ended, is none.
+// answer waits for the guardian's answer, in ticks, so that time in which the whole machine
+// was suspended does not count. It skips the acknowledgement of an earlier request to end the
+// command, sent just as the command ended.
 func (g *guardian) answer() (kind byte, b body, err error) {
 	for range startPatience / tick {
 		for kind, b, ok := g.next(); ok; kind, b, ok = g.next() {

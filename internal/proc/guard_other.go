@@ -2,18 +2,17 @@
 
 package proc
 
-// IsGuardian is false: there are guardians on Linux only.
+// IsGuardian returns false: guardians exist only on Linux.
 func IsGuardian() bool { return false }
 
-// Ready is nil: nothing is needed where there are no guardians.
+// Ready returns nil: without guardians nothing is needed.
 func Ready() error { return nil }
 
-// GuardianMain is for Linux only.
+// GuardianMain is only for Linux.
 func GuardianMain() int { return 1 }
 
-// DismissGuardians has nothing to do: there are guardians on Linux only.
+// DismissGuardians does nothing: guardians exist only on Linux.
 func DismissGuardians() {}
 
-// CloseGuardians closes what is kept for the next command: there are guardians on
-// Linux only.
+// CloseGuardians closes the pipes kept for the next command; guardians exist only on Linux.
 func CloseGuardians() { closePipes() }

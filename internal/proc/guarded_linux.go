@@ -23,8 +23,8 @@ type guarded struct {
 	released chan struct{} // closed when nothing is asked of the guardian any more; nil until it is told to end
 }
 
-// launch starts a command below a guardian where this program can be one, and
-// in a session of its own where it cannot.
+// launch starts a command below a guardian if this program can be one, and otherwise in a
+// session of its own.
 func launch(req request) (watched, error) {
 	if !hooked.Load() {
 		return launchGroup(req, &syscall.SysProcAttr{Setsid: true})
@@ -54,7 +54,7 @@ func launch(req request) (watched, error) {
 	}
 }
 
-// absolute makes the directory one that does not depend on the guardian's.
+// absolute makes the directory independent of the guardian's.
 func (r *request) absolute() error {
 	if filepath.IsAbs(r.dir) {
 		return nil
@@ -86,16 +86,16 @@ func (t *guarded) suspend() error            { return t.say(newMessage(msgSuspen
 func (t *guarded) resume() error             { return t.say(newMessage(msgResume)) }
 func (t *guarded) notify(sig syscall.Signal) { _ = t.say(newMessage(msgNotify).num(int64(sig))) }
 
-// A guardian that was told to end its command says at once that it has heard, and
-// in time that all is over. They are counted in ticks, so that time in which the
-// whole machine stood still is no time.
+// A guardian that is asked to end its command acknowledges that immediately, and later reports
+// that everything has ended. Both are timed in ticks, so that time in which the whole machine
+// was suspended does not count.
 const (
 	tick       = 250 * time.Millisecond
 	hearTicks  = 12
 	extraTicks = 8 // past the time in which all should be over
 )
 
-// expect watches, from the first time that an end is asked for, that it comes.
+// expect starts watching, at the first request to end the command, that it does end.
 func (t *guarded) expect() {
 	if t.released == nil {
 		t.released = make(chan struct{})
@@ -103,8 +103,8 @@ func (t *guarded) expect() {
 	}
 }
 
-// watch kills a guardian that does not do what it is told: somebody has stopped it,
-// over and over, or holds it in a debugger. What is not read yet is an answer too.
+// watch kills a guardian that does not follow its orders: somebody keeps stopping it, or holds
+// it in a debugger. An unread message also counts as a reply.
 func (t *guarded) watch(released <-chan struct{}) {
 	left := hearTicks
 	for heard := false; left > 0; left-- {
@@ -156,8 +156,7 @@ func (t *guarded) abandon(r *report, why error) {
 	r.lose(why)
 }
 
-// release gives the guardian back for the next command, unless it still has
-// something below it.
+// release returns the guardian for the next command, unless there is still something below it.
 func (t *guarded) release(r *report) {
 	if t.released != nil {
 		close(t.released)
@@ -179,7 +178,7 @@ func (t *guarded) release(r *report) {
 	}
 }
 
-// end ends what the command of this guardian has left behind, and the guardian.
+// end ends what this guardian's command left running, and the guardian.
 func (g *guardian) end(killAfter time.Duration) {
 	_ = g.say(newMessage(msgSweep).num(int64(killAfter)))
 	for range int((killAfter+killGrace)/tick) + extraTicks {

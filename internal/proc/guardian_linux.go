@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// phase is where a guardian stands with its command.
+// phase is the state of a guardian's command.
 type phase int
 
 const (
@@ -24,9 +24,9 @@ const (
 	keeping               // the rest stays until the sweep
 )
 
-// warden is the guardian's side: the parent of one command, and of everything
-// whose own parent is gone. It is a single thread: children are reaped where
-// they are signalled, so a number that it signals is never another process's.
+// warden is the guardian's side: the parent of one command, and of every descendant whose own
+// parent is gone. It is a single thread: it reaps children itself and so never signals a
+// number that another process has taken over.
 type warden struct {
 	*wire
 	phase     phase
@@ -53,11 +53,11 @@ type warden struct {
 	stopped      bool          // stopped from the terminal, and the program told
 }
 
-// GuardianMain is the life of a guardian process. It returns the exit status.
+// GuardianMain runs the guardian process. It returns the exit status.
 func GuardianMain() int {
 	ignoreEndings()
-	// Commands are told of the death of the thread that started them. A thread that is
-	// bound starts no others by itself, so it is not bound before.
+	// Commands are notified of the death of the thread that started them. A locked thread
+	// starts no other threads itself, so it is not locked earlier.
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return 1
@@ -75,13 +75,13 @@ func GuardianMain() int {
 	}
 }
 
-// sayAfter is how long the program may have to wait to hear that its command was
-// started. Of most that are over sooner it hears all at once.
+// sayAfter is how long the program may have to wait until it learns that its command was
+// started. For most commands that end sooner, it receives everything at once.
 const sayAfter = 2 * time.Millisecond
 
-// ignoreEndings makes the guardian outlast the signals that end its program:
-// it ends when the program does. Catching instead of ignoring leaves the
-// commands their defaults; what was ignored from the start stays so for them.
+// ignoreEndings makes the guardian outlast the signals that end its program: it ends when the
+// program does. Catching the signals instead of ignoring them keeps the default for commands;
+// signals that were ignored from the start stay ignored for them.
 func ignoreEndings() {
 	endings := slices.DeleteFunc([]os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT}, signal.Ignored)
 	if len(endings) > 0 { // of none, all would be meant
@@ -89,9 +89,9 @@ func ignoreEndings() {
 	}
 }
 
-// turn waits for the next thing to happen and does what follows from it. A guardian
-// that cannot see, or cannot say, what happens to its command is broken: it ends
-// everything and itself, upon which the program takes the command for lost.
+// turn waits for the next event and handles it. A guardian that cannot observe or report what
+// happens to its command is broken: it ends everything including itself, upon which the
+// program considers the command lost.
 func (w *warden) turn() (done bool) {
 	fds := [2]unix.PollFd{{Fd: int32(w.fd), Events: unix.POLLIN}, {Fd: int32(w.pidfd), Events: unix.POLLIN}}
 	if _, err := unix.Poll(fds[:], w.patience()); err != nil && err != unix.EINTR {
@@ -118,7 +118,7 @@ func (w *warden) turn() (done bool) {
 	return done || w.broken
 }
 
-// patience is how long to wait for news, in milliseconds.
+// patience returns how long to wait for events, in milliseconds.
 func (w *warden) patience() int {
 	wait := time.Duration(-1)
 	switch {
@@ -145,8 +145,8 @@ func (w *warden) patience() int {
 	return int(wait.Milliseconds())
 }
 
-// obey carries out what the program has asked for. It is false when the
-// connection is of no use any more.
+// obey carries out the program's requests. It returns false if the connection is no longer
+// usable.
 func (w *warden) obey() bool {
 	for {
 		kind, b, ok := w.next()
@@ -201,13 +201,13 @@ func (w *warden) obey() bool {
 	}
 }
 
-// spawn starts a command and answers. The error is one of the connection.
+// spawn starts a command and replies. The error is one of the connection.
 func (w *warden) spawn(req *request) error {
 	pidfd := -1
 	attr := &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGKILL, PidFD: &pidfd}
 	if w.job {
-		// The guardian leads the session, so that the command's group has a
-		// parent in it and can be stopped from the terminal.
+		// The guardian leads the session, so that the command's group has a parent in it and
+		// can be stopped from the terminal.
 		attr.Setsid, attr.Foreground, attr.Ctty = false, true, w.inner
 	}
 	pid, err := forkExec(req, attr)
@@ -224,8 +224,8 @@ func (w *warden) spawn(req *request) error {
 	return nil
 }
 
-// reap takes in the children that have ended. That there are none is news of all
-// but the command itself, whose end can then not be known any more.
+// reap reaps the children that have ended. Having no children left is normal, unless the
+// command itself has not been reaped: its end can then no longer be known.
 func (w *warden) reap() {
 	options := unix.WNOHANG
 	if w.job {

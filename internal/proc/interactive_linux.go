@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// launchInteractive starts a command below a guardian that leads the session
-// of its terminal, so that it can be stopped from there and continued.
+// launchInteractive starts a command below a guardian that leads the session of its terminal,
+// so that it can be stopped from there and continued.
 func launchInteractive(req request, t *terminal) (watched, error) {
 	if !hooked.Load() {
 		return launchSession(req)
@@ -38,8 +38,8 @@ func launchInteractive(req request, t *terminal) (watched, error) {
 	return nil, err
 }
 
-// takeTerminal makes the pseudo terminal the one that controls the guardian's
-// session, and remembers how the program's terminal is to be left.
+// takeTerminal makes the pseudo terminal the controlling terminal of the guardian's session,
+// and saves the settings to restore on the program's terminal.
 func (w *warden) takeTerminal(fds []int) bool {
 	if len(fds) != 2 || w.phase != idle {
 		return false
@@ -53,8 +53,8 @@ func (w *warden) takeTerminal(fds []int) bool {
 	return err == nil
 }
 
-// restoreTerminal is for a program that has been killed and could not do it.
-// A terminal that is not raw is somebody else's by now.
+// restoreTerminal restores the terminal of a program that was killed before it could do so. A
+// terminal that is no longer raw is now used by somebody else.
 func (w *warden) restoreTerminal() {
 	if w.cooked == nil {
 		return
@@ -65,8 +65,7 @@ func (w *warden) restoreTerminal() {
 	}
 }
 
-// tellStopped says that the terminal has stopped the command, once until it is
-// continued.
+// tellStopped reports that the terminal has stopped the command, once until it is continued.
 func (w *warden) tellStopped() {
 	if !w.suspended && !w.stopped {
 		w.stopped = true
@@ -74,9 +73,9 @@ func (w *warden) tellStopped() {
 	}
 }
 
-// lookForStop finds the stop that the kernel does not report: of a command that
-// was just starting something with vfork. The child stands still, and the
-// command waits for it where a stop does not reach.
+// lookForStop finds a stop that the kernel does not report: that of a command that was just
+// starting something with vfork. The child is stopped, and the command waits for it in a state
+// that a stop does not reach.
 func (w *warden) lookForStop() {
 	if !w.job || w.phase != running || w.suspended || w.stopped {
 		return

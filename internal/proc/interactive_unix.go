@@ -15,21 +15,21 @@ import (
 	"golang.org/x/term"
 )
 
-// Three interrupt keys within this time end an interactive command, whatever
-// it does with them.
+// Three interrupt keys within this time end an interactive command, whatever it does with
+// them.
 const (
 	interruptKeys = 3
 	interruptTime = 2 * time.Second
 	interruptKey  = 0x03
 )
 
-// stopPatience is how long a stop of this program takes to come into effect;
-// where nobody could continue it, the kernel does not stop it at all.
+// stopPatience is how long a stop of this program may take to become effective; if nobody
+// could continue it, the kernel does not stop it at all.
 const stopPatience = 200 * time.Millisecond
 
 var errNoOuter = errors.New("interactive: this program has no terminal")
 
-// outerTerminal is the caller's terminal while an interactive command has it.
+// outerTerminal is the caller's terminal while an interactive command uses it.
 type outerTerminal struct {
 	fd   int
 	wake [2]int // a pipe that wakes the pump
@@ -66,15 +66,15 @@ func openOuter() (*outerTerminal, error) {
 	return o, nil
 }
 
-// foreground reports whether this program may change the terminal: in the
-// background the attempt would stop it.
+// foreground reports whether this program may change the terminal: in the background, trying
+// to would stop it.
 func (o *outerTerminal) foreground() bool {
 	group, err := unix.IoctlGetInt(o.fd, unix.TIOCGPGRP)
 	return err != nil || group == unix.Getpgrp()
 }
 
-// join makes the terminal raw and its keys the command's, if this program is
-// in the foreground; otherwise that happens when it is continued there.
+// join makes the terminal raw and sends its keys to the command, if this program is in the
+// foreground; otherwise that happens when it is continued there.
 func (o *outerTerminal) join() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -87,8 +87,7 @@ func (o *outerTerminal) join() {
 	}
 }
 
-// leave gives the terminal back as it was found. No key that is typed from now
-// on is taken.
+// leave restores the terminal's settings. Keys typed from now on are not read.
 func (o *outerTerminal) leave() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -108,8 +107,7 @@ func (o *outerTerminal) close() {
 	unix.Close(o.wake[1])
 }
 
-// events is what to wait for: keys, unless earlier ones have not been taken
-// yet.
+// events returns what to wait for: keys, unless earlier ones are still undelivered.
 func (o *outerTerminal) events() (fd int, master int16) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -122,8 +120,8 @@ func (o *outerTerminal) events() (fd int, master int16) {
 	return o.fd, unix.POLLIN
 }
 
-// passKeys hands on what was typed, and reports whether it was the interrupt
-// key for the third time.
+// passKeys passes on the typed keys, and reports whether the interrupt key was typed for the
+// third time.
 func (o *outerTerminal) passKeys(master int, typed bool) (interrupt bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -168,7 +166,7 @@ func (o *outerTerminal) interrupted(keys []byte) bool {
 	return true
 }
 
-// keys passes on what was typed.
+// keys passes on the typed keys.
 func (p *Process) keys(t *terminal, typed bool) {
 	if !t.outer.passKeys(t.master, typed) {
 		return
@@ -184,9 +182,8 @@ func (p *Process) keys(t *terminal, typed bool) {
 	}
 }
 
-// stopWithCommand does what a shell expects when the command was stopped from
-// the terminal: this program's whole job stops, and when it is continued, so
-// is the command.
+// stopWithCommand does what a shell expects when the command was stopped from the terminal:
+// this program's whole job stops, and when it is continued, so is the command.
 func (p *Process) stopWithCommand(t *terminal) {
 	p.mu.Lock()
 	if p.tree == nil || p.standsStill() || p.cause != Exited {
@@ -208,7 +205,7 @@ func (p *Process) stopWithCommand(t *terminal) {
 	_ = p.goOn(&p.stopped)
 }
 
-// rejoin takes the terminal where this program has come to the foreground.
+// rejoin takes the terminal when this program has come to the foreground.
 func (p *Process) rejoin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -217,8 +214,8 @@ func (p *Process) rejoin() {
 	}
 }
 
-// patience is how long to wait for news, in milliseconds. In the background
-// that is not forever: not every shell tells a job that it is in front again.
+// patience returns how long to wait for events, in milliseconds. In the background the wait is
+// limited: not every shell notifies a job that it is in the foreground again.
 func (t *terminal) patience() int {
 	if t == nil || t.outer == nil {
 		return -1
@@ -243,7 +240,7 @@ func (t *terminal) leave() {
 	}
 }
 
-// interactive is the terminals that are raw, for RestoreTerminal.
+// interactive holds the terminals that are raw, for RestoreTerminal.
 var interactive struct {
 	mu  sync.Mutex
 	all map[*outerTerminal]bool
@@ -262,10 +259,9 @@ func (o *outerTerminal) register(on bool) {
 	}
 }
 
-// RestoreTerminal gives the terminal back as it was before an interactive
-// command got it. It is for the last moments of a program: a panic, or a
-// signal that ends it. When the command ends, or is suspended, that happens by
-// itself.
+// RestoreTerminal restores the terminal settings saved before an interactive command started.
+// It is for the last moments of a program: a panic, or a signal that ends it. When the command
+// ends or is suspended, the settings are restored automatically.
 func RestoreTerminal() {
 	interactive.mu.Lock()
 	defer interactive.mu.Unlock()
@@ -274,8 +270,8 @@ func RestoreTerminal() {
 	}
 }
 
-// launchSession starts an interactive command that leads its own session: the
-// kernel then does not let it be stopped from the terminal.
+// launchSession starts an interactive command that leads its own session: the kernel then does
+// not allow stopping it from the terminal.
 func launchSession(req request) (watched, error) {
 	return launchGroup(req, &syscall.SysProcAttr{Setsid: true, Setctty: true})
 }

@@ -18,25 +18,24 @@ var (
 	errNoSuspend  = fmt.Errorf("a process tree cannot be suspended on Windows: %w", errors.ErrUnsupported)
 )
 
-// Terminals says that there are no pseudo terminals here: output goes through
+// Terminals reports whether there are pseudo terminals: not here, so output goes through
 // pipes.
 const Terminals = false
 
 // terminal does not exist here.
 type terminal struct{}
 
-// Resize has nothing to do: there are no pseudo terminals on Windows.
+// Resize does nothing: there are no pseudo terminals on Windows.
 func (p *Process) Resize() {}
 
-// RestoreTerminal has nothing to do: there are no interactive commands on
-// Windows.
+// RestoreTerminal does nothing: there are no interactive commands on Windows.
 func RestoreTerminal() {}
 
 func (*terminal) join()  {}
 func (*terminal) leave() {}
 
-// job is a tree held together by a job object. What the command starts before
-// it has been put into the job is not in it.
+// job is a tree held together by a job object. Anything that the command starts before it has
+// been put into the job is not in it.
 type job struct {
 	cmd    *exec.Cmd
 	handle windows.Handle
@@ -46,8 +45,8 @@ type job struct {
 	closed bool
 }
 
-// start starts the command. What it returns follows it to its end; nil: the
-// command has never run, and the end is known.
+// start starts the command. follow follows it to its end; nil means that the command never
+// ran, and its end is known.
 func (p *Process) start() (follow func(), err error) {
 	if p.spec.terminal() {
 		return nil, fmt.Errorf("start %s: %w", p.spec.Argv[0], errNoTerminal)
@@ -57,7 +56,7 @@ func (p *Process) start() (follow func(), err error) {
 	if p.spec.Stdin != nil {
 		cmd.Stdin = p.spec.Stdin
 	}
-	// Copying goes on for this long after the command has ended.
+	// Copying continues for this long after the command has ended.
 	cmd.WaitDelay = settle
 	var one sync.Mutex
 	cmd.Stdout = &writer{p: p, to: p.spec.Stdout, one: &one}
@@ -79,8 +78,8 @@ func (p *Process) start() (follow func(), err error) {
 	return func() { p.watch(j) }, nil
 }
 
-// start starts the command within the job. An end that was asked for before then found
-// nothing to end, and is not asked for again.
+// start starts the command within the job. An end that was requested before then found nothing
+// to end, and is not requested again, so start kills the job itself.
 func (j *job) start() error {
 	j.mu.Lock()
 	err := j.cmd.Start()
@@ -95,7 +94,7 @@ func (j *job) start() error {
 	return err
 }
 
-// Exit codes of a command that never ran, as shells use them.
+// startCode returns the exit code of a command that never ran, as shells use it.
 func startCode(err error) int {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return 127
@@ -149,8 +148,8 @@ func (p *Process) watch(j *job) {
 
 func (j *job) pid() int { return 0 }
 
-// end sends Ctrl-Break to the command's process group, and kills what is left after killAfter. It
-// kills at once where there is no console to send it by, and what was asked to end before.
+// end sends Ctrl-Break to the command's process group and kills the rest after killAfter. It
+// kills at once if there is no console through which to send it, or if end was called before.
 func (j *job) end(_ syscall.Signal, killAfter time.Duration) {
 	j.mu.Lock()
 	again := j.report.asked || j.cmd.Process == nil
@@ -182,7 +181,7 @@ func (j *job) suspend() error        { return errNoSuspend }
 func (j *job) resume() error         { return errNoSuspend }
 func (j *job) notify(syscall.Signal) {}
 
-// keptJob is what a command has left behind.
+// keptJob is what a command has left running.
 type keptJob windows.Handle
 
 func (k keptJob) end(time.Duration) {
@@ -206,5 +205,5 @@ func (w *writer) Write(b []byte) (int, error) {
 
 func closePipes() {}
 
-// Room is nil: nothing is known to be too little.
+// Room returns nil: no limit is known to be too low.
 func Room() error { return nil }

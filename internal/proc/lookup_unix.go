@@ -14,16 +14,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Exit codes of a command that never ran, as shells use them; what this program lacks
-// is not the command's fault.
+// Exit codes of a command that never ran, as shells use them; a resource that this program
+// lacks is not the command's fault.
 const (
 	codeLacking       = 125
 	codeNotExecutable = 126
 	codeNotFound      = 127
 )
 
-// defaultPath is where a command is looked up when Env has no PATH, as the C
-// library does.
+// defaultPath is where a command is looked up if Env has no PATH, as in the C library.
 const defaultPath = "/bin:/usr/bin"
 
 // lookPath finds the file to execute. A relative path, and a relative entry of
@@ -85,8 +84,8 @@ func executable(file string) error {
 	return unix.Access(file, unix.X_OK)
 }
 
-// startError says why a command could not be started, and the exit code that
-// says so to programs.
+// startError is why a command could not be started, with the exit code that reports it to
+// programs.
 type startError struct {
 	code int
 	err  error
@@ -95,8 +94,8 @@ type startError struct {
 func (e *startError) Error() string { return e.err.Error() }
 func (e *startError) Unwrap() error { return e.err }
 
-// explain puts into words why executing file in dir failed with errno: ENOENT
-// alone may mean the file, its interpreter or the directory.
+// explain explains why executing file in dir failed with errno: ENOENT alone may refer to the
+// file, its interpreter or the directory.
 func explain(file, dir string, errno syscall.Errno) *startError {
 	if dir != "" {
 		if st, err := os.Stat(dir); err != nil {
@@ -132,7 +131,7 @@ func explain(file, dir string, errno syscall.Errno) *startError {
 	return &startError{codeNotExecutable, fmt.Errorf("%s: %w", file, errno)}
 }
 
-// interpreter is " (PATH)" when file is a script that names one.
+// interpreter returns " (PATH)" if file is a script that names one.
 func interpreter(file string) string {
 	f, err := os.Open(file)
 	if err != nil {

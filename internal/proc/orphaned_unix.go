@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// InOrphanedGroup reports whether nobody is there who could continue this program
-// if it were stopped: it is the first process of a container or of a terminal, or
-// what started it is gone. It is POSIX's orphaned process group, in which Ctrl-Z
-// stops nothing, seen along this program's own line of parents.
+// InOrphanedGroup reports whether nobody could continue this program if it were stopped: it is
+// the first process of a container or of a terminal, or the process that started it is gone.
+// This is POSIX's orphaned process group, in which Ctrl-Z stops nothing, determined along this
+// program's own line of parents.
 func InOrphanedGroup() bool {
 	session, err := unix.Getsid(0)
 	if err != nil {
@@ -29,9 +29,9 @@ func InOrphanedGroup() bool {
 	return false
 }
 
-// JobHead is the process by which a shell knows whether this program's job stands still,
-// where that is another: the program is then started by a script, and whether it stops itself
-// nobody looks at. Zero: it is this one, or the system does not say.
+// JobHead returns the process that a shell watches to see whether this program's job is
+// stopped, if that is another process: the program was then started by a script, and nobody
+// watches whether it stops itself. Zero means that it is this process, or unknown.
 func JobHead() int {
 	group, head := unix.Getpgrp(), 0
 	for parent, known := os.Getppid(), true; known; parent, known = Parent(parent) {

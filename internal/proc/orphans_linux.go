@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lost cleans up after a guardian that was killed. What was below it is now
+// lost cleans up after a guardian that was killed. The processes that were below it are now
 // below this program, which is a subreaper; its commands have died with it.
 func (g *guardian) lost() {
 	g.strike()
@@ -15,10 +15,9 @@ func (g *guardian) lost() {
 	endOrphans()
 }
 
-// endOrphans kills what dead guardians have left: those children of this
-// program that are in another session, but for the guardians. What this
-// program starts otherwise stays in its own session, and what guardians start
-// can never get into that.
+// endOrphans kills the processes that dead guardians have left: children of this program in
+// another session, except for the guardians. Anything else that this program starts stays in
+// its own session, which processes started by guardians cannot join.
 func endOrphans() {
 	self := os.Getpid()
 	own, ok := readStat(self, make([]byte, 0, 1024))

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How a command is found to write many small pieces, and how long they are let
-// gather then. Being read, each of them would wake this program, which costs the
-// command more than to write it.
+// When a command counts as writing many small pieces, and how long the pieces are then allowed
+// to accumulate. Reading each one separately would wake this program each time, which costs
+// the command more than writing it.
 const (
 	paceGap   = 600 * time.Microsecond // reads this near to each other follow closely
 	paceReads = 32                     // so many of these, and it writes many
@@ -18,13 +18,13 @@ const (
 	paceRest  = 200 * time.Microsecond
 )
 
-// pace is how a command's output comes. Its zero value is that of silence.
+// pace is the pattern in which a command's output arrives. The zero value means silence.
 type pace struct {
 	last  time.Time // of the last read
 	close int       // reads in a row that followed closely
 }
 
-// read takes note of a read of n bytes.
+// read records a read of n bytes.
 func (p *pace) read(n int, now time.Time) {
 	if n >= paceSmall || now.Sub(p.last) >= paceGap {
 		p.close = 0
@@ -34,10 +34,10 @@ func (p *pace) read(n int, now time.Time) {
 	p.last = now
 }
 
-// many reports whether small reads have followed each other closely for a while.
+// many reports whether small reads have been following each other closely for a while.
 func (p *pace) many() bool { return p.close >= paceReads }
 
-// rest lets them gather then. [time.Sleep] would wake as many threads as it saves.
+// rest then lets them accumulate. [time.Sleep] would wake as many threads as it saves.
 func (p *pace) rest() {
 	if p.many() {
 		t := unix.NsecToTimeval(int64(paceRest))

@@ -6,20 +6,20 @@ import (
 	"strconv"
 )
 
-// Parent is the parent of a process.
+// Parent returns the parent of a process.
 func Parent(pid int) (parent int, known bool) {
 	s, ok := readStat(pid, make([]byte, 0, 1024))
 	return s.parent, ok
 }
 
-// Guards reports whether a process is the guardian of a command. A command cannot change what
-// its guardian's arguments were.
+// Guards reports whether a process is the guardian of a command. A command cannot change its
+// guardian's arguments.
 func Guards(pid int) bool {
 	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	return err == nil && bytes.HasSuffix(line, []byte("\x00"+guardianArg+"\x00"))
 }
 
-// StandsStill reports whether the process is seen to be stopped.
+// StandsStill reports whether the process is known to be stopped.
 func StandsStill(pid int) bool {
 	s, ok := readStat(pid, make([]byte, 0, 1024))
 	return ok && s.state == 'T'

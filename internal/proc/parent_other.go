@@ -2,8 +2,8 @@
 
 package proc
 
-// Parent says nothing: there is no system call for the parent of another process.
+// Parent returns nothing: there is no system call for the parent of another process.
 func Parent(int) (parent int, known bool) { return 0, false }
 
-// StandsStill is false: nothing is known.
+// StandsStill returns false: the state is unknown.
 func StandsStill(int) bool { return false }

@@ -9,22 +9,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pipe is one that a command's output goes through. The command has w.
+// pipe carries a command's output. The command has w.
 type pipe struct{ r, w int }
 
-// pipes are made, and closed, while a command runs: between two commands there is
-// no time for it.
+// pipes are created and closed while a command runs: between two commands there is no time for
+// it.
 var pipes struct {
 	mu    sync.Mutex
 	spare []pipe
 	used  []pipe
 }
 
-// sparePipes is how many are made: a command has two outputs.
+// sparePipes is how many are created in advance: a command has two outputs.
 const sparePipes = 2
 
-// takePipe is a pipe whose reading end does not block, since another process may
-// take the bytes away.
+// takePipe returns a pipe whose reading end does not block, since another process may read the
+// bytes.
 func takePipe() (pipe, error) {
 	pipes.mu.Lock()
 	defer pipes.mu.Unlock()
@@ -60,8 +60,8 @@ func (p pipe) closeLater() {
 	pipes.mu.Unlock()
 }
 
-// changePipes closes the pipes that were used and makes the next ones. That none
-// can be made is said when they are needed.
+// changePipes closes the used pipes and creates the next ones. If none can be created, that is
+// reported when they are needed.
 func changePipes() {
 	pipes.mu.Lock()
 	defer pipes.mu.Unlock()

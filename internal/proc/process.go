@@ -8,25 +8,24 @@ import (
 	"time"
 )
 
-// ErrEnding is returned by Suspend when the tree is being ended already.
+// ErrEnding is returned by Suspend if the tree is already being ended.
 var ErrEnding = errors.New("the process tree is being ended")
 
-// errUnseen is why the end is not known of a command that could not be ended.
+// errUnseen is why the end of a command that could not be ended is unknown.
 var errUnseen = errors.New("it could not be ended, and was left")
 
-// killGrace is how long the end of a process is waited for after SIGKILL.
+// killGrace is how long to wait for a process to end after SIGKILL.
 const killGrace = 5 * time.Second
 
-// settle is how long processes that outlive the command may take to end by
-// themselves before they are sent SIGTERM: a `tee` at the end of a pipe has to
-// write what it still holds.
+// settle is how long processes that outlive the command may take to end by themselves before
+// they are sent SIGTERM: a `tee` at the end of a pipe has to write what it still holds.
 const settle = 100 * time.Millisecond
 
-// tree is a command that was started, with all that it starts.
+// tree is a started command, with everything that it starts.
 type tree interface {
 	pid() int
-	// end sends sig to all processes and SIGKILL to those left after
-	// killAfter. When the command itself has ended it kills at once.
+	// end sends sig to all processes, and SIGKILL to the remaining ones after killAfter. If
+	// the command itself has ended, it kills immediately.
 	end(sig syscall.Signal, killAfter time.Duration)
 	kill()
 	suspend() error
@@ -35,7 +34,7 @@ type tree interface {
 	notify(sig syscall.Signal)
 }
 
-// report is what a tree says about its end.
+// report is what a tree reports about its end.
 type report struct {
 	end       *ended // nil: nobody has said how the command ended
 	asked     bool   // an end was asked for before the command ended
@@ -46,18 +45,17 @@ type report struct {
 	lost      error // why there is nothing more to hear before all was said; else nil
 }
 
-// ended is how a command ended. There is none of a command whose end nobody has
-// seen, so that the want of news is never taken for an exit status.
+// ended is how a command ended. If nobody observed the end there is none, so that missing
+// information is never taken for an exit status.
 type ended struct {
 	code   int
 	signal syscall.Signal
 }
 
-// lose says that nothing more will be heard, and that what was heard counts for
-// nothing.
+// lose records that nothing more will be reported, and discards what was reported.
 func (r *report) lose(why error) { r.end, r.lost, r.gone = nil, why, true }
 
-// Process is a command that was started, and its process tree.
+// Process is a started command, and its process tree.
 type Process struct {
 	spec Spec
 	id   int
@@ -79,9 +77,9 @@ type Process struct {
 	exit      Exit
 }
 
-// Start starts a command. That it cannot be started is no error of Start but
-// an Exit with the cause StartFailed; an error means that this program lacks
-// something: a command to start, a pipe, a pseudo terminal.
+// Start starts a command. If the command cannot be started, that is not an error of Start but
+// an Exit with the cause StartFailed; an error means that this program lacks something: a
+// command to start, a pipe, a pseudo terminal.
 func Start(spec Spec) (*Process, error) {
 	p, follow, err := create(spec)
 	if follow != nil {
@@ -90,9 +88,8 @@ func Start(spec Spec) (*Process, error) {
 	return p, err
 }
 
-// Run starts a command and waits for it, as Start and Wait do, without a
-// goroutine of its own. Started, if it is not nil, is given the process before
-// any of its output.
+// Run starts a command and waits for it, as Start and Wait do, without a goroutine of its own.
+// started, unless nil, is called with the process before any of its output.
 func Run(spec Spec, started func(*Process)) (Exit, error) {
 	p, follow, err := create(spec)
 	if err != nil {
@@ -107,7 +104,8 @@ func Run(spec Spec, started func(*Process)) (Exit, error) {
 	return p.Wait(), nil
 }
 
-// create starts a command that somebody has to follow, unless follow is nil.
+// create starts a command. Unless follow is nil, the caller must call it to follow the
+// command.
 func create(spec Spec) (p *Process, follow func(), err error) {
 	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
 		return nil, nil, errors.New("start: no command given")
@@ -119,23 +117,22 @@ func create(spec Spec) (p *Process, follow func(), err error) {
 	return p, follow, nil
 }
 
-// Pid is the process id of the command; zero when it could not be started.
+// Pid returns the process id of the command; zero if it could not be started.
 func (p *Process) Pid() int { return p.id }
 
-// Wait returns when the command has ended, its tree is gone, and all output
-// written until then has been delivered. Any number of goroutines may call it.
+// Wait returns when the command has ended, its tree is gone, and all output written until then
+// has been delivered. Any number of goroutines may call it.
 func (p *Process) Wait() Exit {
 	<-p.done
 	return p.exit
 }
 
-// Done is closed when Wait would return at once.
+// Done returns a channel that is closed when Wait would return immediately.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Stop ends the whole tree: with sig (SIGTERM if it is zero), and with SIGKILL
-// what is left after Spec.KillAfter. A second call kills at once, as does a
-// first one when the command itself has ended and only the rest of its tree
-// is waited for. It does not wait.
+// Stop ends the whole tree: with sig (SIGTERM if it is zero), and with SIGKILL for the rest
+// after Spec.KillAfter. A second call kills immediately, as does a first one if the command
+// itself has ended and only the rest of its tree is waited for. Stop does not wait.
 func (p *Process) Stop(sig syscall.Signal) {
 	if sig == 0 {
 		sig = syscall.SIGTERM
@@ -154,7 +151,7 @@ func (p *Process) Stop(sig syscall.Signal) {
 	p.endLocked(Stopped, sig)
 }
 
-// ending says that an end is asked for.
+// ending notifies Spec.Ending that the end was requested.
 func (p *Process) ending() {
 	if p.spec.Ending != nil {
 		p.spec.Ending()
@@ -171,8 +168,8 @@ func (p *Process) endLocked(cause Cause, sig syscall.Signal) {
 	p.tree.end(sig, p.spec.killAfter())
 }
 
-// Suspend stops the whole tree with SIGSTOP, and the clocks of Timeout and
-// IdleTimeout with it. It is nil when the tree is stopped already or gone.
+// Suspend stops the whole tree with SIGSTOP, and with it the clocks of Timeout and
+// IdleTimeout. It returns nil if the tree is already stopped or gone.
 func (p *Process) Suspend() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -193,14 +190,14 @@ func (p *Process) Suspend() error {
 	return nil
 }
 
-// Resume lets a suspended tree and its clocks go on where they stood.
+// Resume continues a suspended tree and its clocks from where they stopped.
 func (p *Process) Resume() error { return p.goOn(&p.suspended) }
 
-// standsStill says that the tree is not to run, for whatever reason.
+// standsStill reports whether the tree must not run, for whatever reason.
 func (p *Process) standsStill() bool { return p.suspended || p.stopped }
 
-// goOn takes back one reason to stand still. The tree goes on when there is none
-// left: what is asked about stays suspended when the shell continues this program.
+// goOn removes one reason to stand still. The tree continues when there is none left: a tree
+// that is suspended for a question stays so when the shell continues this program.
 func (p *Process) goOn(reason *bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -219,8 +216,8 @@ func (p *Process) goOn(reason *bool) error {
 	return p.tree.resume()
 }
 
-// HoldClocks lets the clocks of Timeout and IdleTimeout stand still while the
-// processes go on: the command waits for somebody, which is not its time.
+// HoldClocks stops the clocks of Timeout and IdleTimeout while the processes continue: the
+// command is waiting for somebody, and that time does not count.
 func (p *Process) HoldClocks() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -230,7 +227,7 @@ func (p *Process) HoldClocks() {
 	}
 }
 
-// ReleaseClocks lets them go on where they stood.
+// ReleaseClocks lets them continue from where they stopped.
 func (p *Process) ReleaseClocks() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -244,7 +241,7 @@ func (p *Process) ReleaseClocks() {
 	}
 }
 
-// begin is called once the tree is there, before any output is read.
+// begin is called once the tree exists, before any output is read.
 func (p *Process) begin(t tree) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -255,7 +252,7 @@ func (p *Process) begin(t tree) {
 	}
 }
 
-// left is the time until the next limit passes, and which one.
+// left returns the time until the next limit passes, and which one that is.
 func (p *Process) left() (time.Duration, Cause) {
 	now := p.clock.elapsed()
 	left, cause := time.Duration(-1), Exited
@@ -293,7 +290,7 @@ func (p *Process) tick() {
 	p.armLocked()
 }
 
-// deliver hands output on and keeps the idle clock.
+// deliver passes output on and updates the idle clock.
 func (p *Process) deliver(to func([]byte), b []byte) {
 	if p.spec.IdleTimeout > 0 {
 		p.held(true)
@@ -310,14 +307,14 @@ func (p *Process) held(busy bool) {
 	p.mu.Unlock()
 }
 
-// commandEnded stops the clocks: what is left to do is not the command's time.
+// commandEnded stops the clocks: the remaining work does not count as the command's time.
 func (p *Process) commandEnded() {
 	p.mu.Lock()
 	p.over = true
 	p.mu.Unlock()
 }
 
-// release cuts the tree off: from here on nothing is sent to it.
+// release disconnects the tree: from here on nothing is sent to it.
 func (p *Process) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -334,8 +331,9 @@ func (p *Process) finish(r report) {
 	close(p.done)
 }
 
-// end fills in how the command ended, which was asked for where asked is not
-// Exited. What nobody has seen is an end by SIGKILL: it never passes for success.
+// end records how the command ended; asked is the cause if the end was requested, otherwise
+// Exited. An end that nobody observed counts as SIGKILL, so that it is never taken for
+// success.
 func (e *Exit) end(r report, asked Cause) {
 	if r.end != nil {
 		e.Code, e.Signal = r.end.code, r.end.signal

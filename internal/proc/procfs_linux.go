@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// procStat is what /proc says of a process.
+// procStat is the information about a process in /proc.
 type procStat struct {
 	pid, parent, group, session int
 	state                       byte
@@ -19,8 +19,7 @@ type procStat struct {
 
 func (s *procStat) alive() bool { return s.state != 'Z' && s.state != 'X' }
 
-// readStat reads /proc/PID/stat into buf. It is false when there is no such
-// process.
+// readStat reads /proc/PID/stat into buf. It returns false if there is no such process.
 func readStat(pid int, buf []byte) (procStat, bool) {
 	name := append(strconv.AppendInt(append(buf[:0], "/proc/"...), int64(pid), 10), "/stat"...)
 	fd, err := unix.Open(string(name), unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -35,8 +34,8 @@ func readStat(pid int, buf []byte) (procStat, bool) {
 	return parseStat(pid, buf[:n])
 }
 
-// parseStat parses the text of /proc/PID/stat. The name in the second field
-// may itself contain spaces and parentheses.
+// parseStat parses the text of /proc/PID/stat. The name in the second field may itself contain
+// spaces and parentheses.
 func parseStat(pid int, b []byte) (procStat, bool) {
 	end := bytes.LastIndexByte(b, ')')
 	if end < 0 {
@@ -60,8 +59,8 @@ func parseStat(pid int, b []byte) (procStat, bool) {
 	return s, err == nil
 }
 
-// eachProcess calls visit for every process, while /proc is being read: in
-// the order of their numbers, which is mostly that in which they came.
+// eachProcess calls visit for every process while /proc is being read: in numeric order, which
+// is mostly the order in which they started.
 func eachProcess(visit func(procStat)) error {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -89,9 +88,9 @@ func eachProcess(visit func(procStat)) error {
 	}
 }
 
-// eachDescendant calls visit for every living process that descends from one
-// that root accepts: as soon as it is found, so that a process that keeps
-// forking and exiting can be caught.
+// eachDescendant calls visit for every living process that descends from one that root
+// accepts. It does so as soon as the process is found, so that a process that keeps forking
+// and exiting can be caught.
 func eachDescendant(root func(procStat) bool, visit func(procStat)) error {
 	in := map[int]bool{}
 	var rest []procStat
@@ -106,7 +105,7 @@ func eachDescendant(root func(procStat) bool, visit func(procStat)) error {
 			rest = append(rest, s)
 		}
 	})
-	// Numbers start over at the limit: a child may have come before its parent.
+	// Process numbers wrap around at the limit: a child may come before its parent.
 	for found := true; found; {
 		found = false
 		for i := range rest {
@@ -123,8 +122,8 @@ func childOf(parent int) func(procStat) bool {
 	return func(s procStat) bool { return s.parent == parent }
 }
 
-// survivor is what is to be said of a process that cannot be ended. Its user is
-// the one that it was started by: that decides who may signal it.
+// survivor describes a process that cannot be ended. Its user is the one who started it, which
+// decides who may signal it.
 func survivor(pid int) Survivor {
 	s := Survivor{Pid: pid, User: -1}
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
@@ -145,8 +144,8 @@ func survivor(pid int) Survivor {
 	return s
 }
 
-// signalProcess sends sig to the process that s describes, and to none that
-// has its number later.
+// signalProcess sends sig to the process that s describes, and never to another one that has
+// since taken its number.
 func signalProcess(s procStat, sig syscall.Signal) error {
 	fd, err := unix.PidfdOpen(s.pid, 0)
 	if err != nil {
@@ -183,7 +182,7 @@ func groupSurvivors(id int) (list []Survivor) {
 	return list
 }
 
-// groupMembers is the number of living processes in a process group.
+// groupMembers returns the number of living processes in a process group.
 func groupMembers(id int) int {
 	if unix.Kill(-id, 0) == unix.ESRCH {
 		return 0

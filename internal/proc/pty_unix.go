@@ -12,14 +12,14 @@ import (
 	"golang.org/x/term"
 )
 
-// Terminals says that commands can have a pseudo terminal here.
+// Terminals reports whether commands can have a pseudo terminal here.
 const Terminals = true
 
 // terminal is a pseudo terminal for a command.
 type terminal struct {
 	master int
-	// slave is kept open while the command runs, so that the master does not
-	// end when the command closes its side for a while.
+	// slave is kept open while the command runs, so that the master does not end when the
+	// command temporarily closes its side.
 	slave int
 	outer *outerTerminal // the caller's, of an interactive command; else nil
 }
@@ -45,7 +45,7 @@ func newTerminal(interactive bool) (*terminal, error) {
 	return t, nil
 }
 
-// take makes descriptors of its own, which the runtime does not watch.
+// take duplicates the descriptors, so that the runtime does not watch them.
 func (t *terminal) take(m, s *os.File, interactive bool) (err error) {
 	if t.master, err = unix.FcntlInt(m.Fd(), unix.F_DUPFD_CLOEXEC, 3); err != nil {
 		return err
@@ -56,15 +56,15 @@ func (t *terminal) take(m, s *os.File, interactive bool) (err error) {
 	if interactive {
 		t.slave, err = unix.FcntlInt(s.Fd(), unix.F_DUPFD_CLOEXEC, 3)
 	} else {
-		// Nobody types: without write-only, a pager that asks its standard
-		// error for keys would wait forever.
+		// Nobody types: if it were readable, a pager that reads keys from its standard error
+		// would wait forever.
 		t.slave, err = unix.Open(s.Name(), unix.O_WRONLY|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	}
 	if err != nil {
 		return err
 	}
 	if !interactive {
-		// Output is to arrive as it was written, without added returns.
+		// Output must arrive as it was written, without added carriage returns.
 		if _, err = term.MakeRaw(t.slave); err != nil {
 			return err
 		}
@@ -73,8 +73,8 @@ func (t *terminal) take(m, s *os.File, interactive bool) (err error) {
 	return nil
 }
 
-// resize gives the terminal the size of the caller's, and reports whether
-// that is another one than before.
+// resize gives the terminal the size of the caller's, and reports whether the size has
+// changed.
 func (t *terminal) resize() (changed bool) {
 	want := outerSize()
 	have, err := unix.IoctlGetWinsize(t.master, unix.TIOCGWINSZ)
@@ -84,8 +84,8 @@ func (t *terminal) resize() (changed bool) {
 	return unix.IoctlSetWinsize(t.master, unix.TIOCSWINSZ, want) == nil
 }
 
-// outerSize is the size of the first of stdout, stderr and stdin that is a
-// terminal and knows its size, else 80 × 24.
+// outerSize returns the size of the first of stdout, stderr and stdin that is a terminal with
+// a known size, or else 80 × 24.
 func outerSize() *unix.Winsize {
 	for _, fd := range []int{1, 2, 0} {
 		if ws, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ); err == nil && ws.Row > 0 && ws.Col > 0 {
@@ -118,22 +118,22 @@ func (t *terminal) close() {
 	}
 }
 
-// Resize gives the command's pseudo terminal, if it has one, the size of the
-// caller's. It happens by itself when the caller's changes.
+// Resize gives the command's pseudo terminal, if it has one, the size of the caller's. That
+// happens automatically when the caller's size changes.
 func (p *Process) Resize() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.tree == nil || p.terminal == nil {
 		return
 	}
-	// The kernel tells the foreground group of a controlling terminal only.
+	// The kernel notifies only the foreground group of a controlling terminal.
 	if p.terminal.resize() && !p.spec.Interactive {
 		p.tree.notify(unix.SIGWINCH)
 	}
 }
 
-// attach joins the command's terminal to the caller's, and follows the size of
-// that, until stop is called.
+// attach joins the command's terminal to the caller's, and follows the caller's size until
+// stop is called.
 func (p *Process) attach(s *streams) (stop func()) {
 	if s.terminal == nil {
 		return func() {}

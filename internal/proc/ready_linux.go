@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Ready says why no command can be guarded here; nil: it can. A program that starts
-// commands without guardians has no use for it.
+// Ready returns why no command can be guarded here; nil if it can. A program that starts
+// commands without guardians does not need it.
 //
-// What a command starts is found in /proc. One of another PID namespace has other
-// numbers for the same processes: signals would go to strangers.
+// Processes that a command starts are found in /proc. A /proc of another PID namespace has
+// different numbers for the same processes, so signals would go to strangers.
 var Ready = sync.OnceValue(func() error {
 	const remedy = "mount it in the PID namespace that looprun runs in: mount -t proc proc /proc, or unshare --mount-proc"
 	shown, err := os.Readlink("/proc/self")
@@ -31,8 +31,8 @@ var Ready = sync.OnceValue(func() error {
 	return nil
 })
 
-// nested reports whether /proc was mounted in a namespace above: it then has several
-// numbers for this process, of which the first is that of /proc.
+// nested reports whether /proc was mounted in a parent namespace: it then has several numbers
+// for this process, and the first one is /proc's.
 func nested() bool {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -46,14 +46,14 @@ func nested() bool {
 	return false
 }
 
-// What the Go runtime needs to begin, and this program to go on. The runtime takes
-// addresses for more than it will use. Below some 750 MB of them it does not begin.
+// The memory that the Go runtime needs to start, and this program to continue. The runtime
+// reserves more addresses than it will use. Below about 750 MB of them it does not start.
 const (
 	addressesNeeded = 1 << 30
 	dataNeeded      = 128 << 20
 )
 
-// roomInMemory says which limit leaves too little of it; nil: none does.
+// roomInMemory returns an error naming the limit that is too low; nil if none is.
 func roomInMemory() error {
 	for _, l := range []struct {
 		what     string

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// descriptorsNeeded is how many files this package and its program open at a time,
-// and some more.
+// descriptorsNeeded is how many files this package and its program have open at a time, plus
+// some reserve.
 const descriptorsNeeded = 24
 
-// Room says which limit leaves a program too little to run commands; nil: none does.
-// It is for the beginning of main: where there is no room the Go runtime ends the
-// program with a trace, in a moment that nobody chooses.
+// Room returns an error naming the limit that is too low for a program to run commands; nil if
+// none is. Call it at the beginning of main: without enough room the Go runtime ends the
+// program with a trace, at an unpredictable moment.
 func Room() error {
 	if err := roomInMemory(); err != nil {
 		return err

@@ -6,15 +6,14 @@ import (
 	"runtime"
 )
 
-// shell is what runs shell lines: a POSIX shell, also on Windows, so that a line
-// means the same everywhere.
+// shell runs shell lines: it is a POSIX shell, on Windows too, so that a line means the same
+// everywhere.
 const shell = "sh"
 
-// Shell is the command that runs a shell line.
+// Shell returns the command that runs a shell line.
 func Shell(line string) []string { return []string{shell, "-c", line} }
 
-// FindShell fails where there is no shell to run lines with, and says what to
-// do about it.
+// FindShell returns an error, with a remedy, if there is no shell to run lines with.
 func FindShell() error {
 	if _, err := exec.LookPath(shell); err != nil {
 		return fmt.Errorf("there is no %s on PATH, which runs shell lines; %s", shell, shellRemedy(runtime.GOOS))

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// request is what a launcher needs to know of a command.
+// request is what a launcher needs to know about a command.
 type request struct {
 	path, dir string
 	argv, env []string
@@ -27,35 +27,34 @@ type request struct {
 // watched is a tree that a pump can wait for.
 type watched interface {
 	tree
-	// fd is readable when receive has something to say.
+	// fd is readable when receive has something to report.
 	fd() int
-	// receive brings r up to date without blocking; known does so with what has
-	// been received already.
+	// receive updates r without blocking; known does so with what has already been received.
 	receive(r *report)
 	known(r *report)
-	// abandon kills everything: this program cannot follow it any more.
+	// abandon kills everything, because this program can no longer follow it.
 	abandon(r *report, why error)
-	// release gives the tree up once it is gone.
+	// release gives up the tree once it is gone.
 	release(r *report)
 }
 
-// errLost says that the guardian was killed, or gave up, before it had said all.
+// errLost means that the guardian was killed, or gave up, before it had reported everything.
 var errLost = errors.New("the guardian was lost")
 
-// leftGrace is how long processes that this user may not signal are waited for once
-// a command has left something that could not be ended: the next ones mostly do too.
+// leftGrace is how long processes that this user may not signal are waited for once a command
+// has left something that could not be ended: the next commands usually do too.
 const leftGrace = 500 * time.Millisecond
 
 var leftBefore atomic.Bool
 
-// nullDevice is open for the life of the program: nearly every command has it
-// as its standard input.
+// nullDevice is open for the life of the program: nearly every command has it as its standard
+// input.
 var nullDevice = sync.OnceValues(func() (int, error) {
 	return unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 })
 
-// start starts the command. What it returns follows it to its end; nil: the
-// command has never run, and the end is known.
+// start starts the command. follow follows it to its end; nil means that the command never
+// ran, and its end is known.
 func (p *Process) start() (follow func(), err error) {
 	req := request{
 		dir: p.spec.Dir, argv: p.spec.Argv, env: p.spec.Env,
@@ -83,7 +82,7 @@ func (p *Process) start() (follow func(), err error) {
 	return func() { p.pump(s, t) }, nil
 }
 
-// refuse turns what kept the command from starting into its Exit.
+// refuse turns the reason why the command could not start into its Exit.
 func (p *Process) refuse(err error) error {
 	var se *startError
 	switch {
@@ -104,12 +103,11 @@ func (p *Process) launch(req request, s *streams) (watched, error) {
 	return launch(req)
 }
 
-// busyRetries is how often a file that is open for writing is tried again: a
-// command that has just been written by another one is often closed a moment
-// later.
+// busyRetries is how often to retry a file that is open for writing: a command that another
+// one has just written is often closed a moment later.
 const busyRetries = 10
 
-// forkExec starts req with attr and says in words why it could not.
+// forkExec starts req with attr. Its error describes why it could not.
 func forkExec(req *request, attr *syscall.SysProcAttr) (int, error) {
 	files := []uintptr{uintptr(req.files[0]), uintptr(req.files[1]), uintptr(req.files[2])}
 	pa := &syscall.ProcAttr{Dir: req.dir, Env: req.env, Files: files, Sys: attr}
@@ -123,7 +121,7 @@ func forkExec(req *request, attr *syscall.SysProcAttr) (int, error) {
 	}
 }
 
-// inWords makes the error of a forkExec one that people can read.
+// inWords turns the error of a forkExec into one that people can understand.
 func (r *request) inWords(err error) error {
 	var errno syscall.Errno
 	if errors.As(err, &errno) {

@@ -14,20 +14,19 @@ import (
 
 const (
 	readSize = 256 << 10
-	// bigPipe is the capacity of a pipe once a command has shown that it writes
-	// much: readers that take 256 KiB at a time then seldom wait for it. Not from
-	// the start, since what all pipes of a user may hold is limited.
+	// bigPipe is the capacity of a pipe once a command has shown that it writes much: readers
+	// that read 256 KiB at a time then seldom wait for it. It is not set from the start, since
+	// the total capacity of a user's pipes is limited.
 	bigPipe = 1 << 20
-	// drainLimit is more than a pipe can hold, so that what was written before
-	// the end is read, and a process that could not be ended and goes on
-	// writing is not read forever.
+	// drainLimit is more than a pipe can hold, so that everything written before the end is
+	// read, but a process that could not be ended and keeps writing is not read forever.
 	drainLimit = 2 * bigBuffer
 	bigBuffer  = 1 << 20
 )
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, readSize); return &b }}
 
-// stream is the read end of one output of a command.
+// stream is the read end of one of a command's outputs.
 type stream struct {
 	fd   int // -1 for none
 	to   func([]byte)
@@ -35,17 +34,16 @@ type stream struct {
 	big  bool // the pipe has been grown, or cannot be
 }
 
-// streams are the two outputs of a command; on a pseudo terminal only the
-// first is used.
+// streams are the two outputs of a command; on a pseudo terminal only the first is used.
 type streams struct {
 	outs     [2]stream
 	terminal *terminal
-	// pipes have the command's ends, too, open while it runs: when it closes them,
-	// which it does when it ends, is no news.
+	// pipes include the command's ends, open while it runs: that the command closes them, as
+	// it does when it ends, is not reported.
 	pipes []pipe
 }
 
-// open makes the pipes or the terminal and puts the command's ends into req.
+// open creates the pipes or the terminal and puts the command's ends into req.
 func (p *Process) open(req *request) (*streams, error) {
 	null, err := nullDevice()
 	if err != nil {
@@ -105,7 +103,7 @@ func (s *streams) close() {
 	closeAll(&s.pipes)
 }
 
-// closeLater is for a command that has left nothing behind.
+// closeLater closes the streams of a command that has left nothing running.
 func (s *streams) closeLater() {
 	if s.terminal != nil {
 		s.terminal.close()
@@ -115,8 +113,8 @@ func (s *streams) closeLater() {
 	}
 }
 
-// pump reads output and news of the tree until the tree is gone, takes what
-// is left in the pipes, and publishes the end.
+// pump reads output and reports of the tree until the tree is gone, drains the pipes, and
+// publishes the end.
 func (p *Process) pump(s *streams, t watched) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
@@ -176,7 +174,7 @@ func (p *Process) pump(s *streams, t watched) {
 	p.finish(r)
 }
 
-// heed does what follows from what the tree has said.
+// heed acts on what the tree has reported.
 func (p *Process) heed(s *streams, r *report) {
 	if r.end != nil && !p.over {
 		p.commandEnded()
@@ -187,8 +185,8 @@ func (p *Process) heed(s *streams, r *report) {
 	r.stopped = false
 }
 
-// pollSet is what to wait for: both outputs, the tree, and the keys where the
-// command is interactive. A negative descriptor is passed over by poll.
+// pollSet returns what to wait for: both outputs, the tree, and the keys if the command is
+// interactive. poll skips negative descriptors.
 func (s *streams) pollSet(fds []unix.PollFd, tree int) []unix.PollFd {
 	for i := range s.outs {
 		fd := -1
@@ -208,9 +206,9 @@ func (s *streams) pollSet(fds []unix.PollFd, tree int) []unix.PollFd {
 	return fds
 }
 
-// read delivers what one read brings and reports how much that was. At the end
-// of the output the stream is closed to further reads. The error is that output
-// cannot be read that may be there: what it would have said is not known.
+// read delivers the result of one read and returns its length. At the end of the output it
+// closes the stream to further reads. The error means that there may be output that cannot be
+// read, so its content is unknown.
 func (p *Process) read(s *stream, buf []byte) (int, error) {
 	n, err := unix.Read(s.fd, buf)
 	for err == unix.EINTR {
@@ -248,8 +246,8 @@ func (p *Process) drain(s *stream, buf []byte) error {
 	return nil
 }
 
-// discard reads the output of processes that are kept, so that they do not end
-// or hang at the next line they print.
+// discard reads the output of processes that are kept, so that they do not die or block at the
+// next line they print.
 func discard(s *streams) {
 	for _, pipe := range s.pipes {
 		unix.Close(pipe.w)

@@ -7,26 +7,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// suspendRounds bounds the search for processes that were started while others
-// were being stopped.
+// suspendRounds limits the search for processes that were started while others were being
+// stopped.
 const suspendRounds = 10
 
-// signalRounds is how often processes are looked for before there are none: one that
-// keeps forking and exiting can be missed.
+// signalRounds is how many searches must find no process before there are considered to be
+// none: one that keeps forking and exiting can be missed.
 const signalRounds = 3
 
-// census is what a signal was meant for.
+// census counts the processes that a signal was meant for.
 type census struct {
 	found   int // processes
 	refused int // those of them that this user may not signal
 }
 
-// beyond reports whether no process is there that a signal reaches.
+// beyond reports whether no signal reaches any of the processes found.
 func (c census) beyond() bool { return c.refused == c.found }
 
-// signalAll sends sig to everything that descends from the guardian, and
-// SIGCONT after it with wake, since a stopped process ends only when it goes
-// on.
+// signalAll sends sig to all descendants of the guardian. With wake it also sends SIGCONT,
+// since a stopped process ends only when it continues.
 func (w *warden) signalAll(sig syscall.Signal, wake bool) (c census) {
 	group := w.pid
 	if group > 0 { // all at once, before its members learn of each other's end
@@ -61,7 +60,7 @@ func (w *warden) signalAll(sig syscall.Signal, wake bool) (c census) {
 	return c
 }
 
-// survivors are the processes that are still there.
+// survivors returns the processes that still exist.
 func (w *warden) survivors() (list []Survivor) {
 	_ = eachDescendant(childOf(os.Getpid()), func(s procStat) { list = append(list, survivor(s.pid)) })
 	if w.reap(); len(list) == 0 && w.children { // which /proc does not show
@@ -75,8 +74,8 @@ func (w *warden) count() (n int) {
 	return n
 }
 
-// suspend stops everything, again and again until there is nothing new: a
-// process may start another one while it is being looked for.
+// suspend stops everything, repeating until there is nothing new: a process may start another
+// one during the search.
 func (w *warden) suspend() {
 	if w.phase != running {
 		return

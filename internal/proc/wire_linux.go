@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Messages between a program and its guardian, each a length of four bytes,
-// a kind and a body. Both ends are the same executable.
+// Messages between a program and its guardian: each has a length of four bytes, a kind and a
+// body. Both ends are the same executable.
 const (
 	// To the guardian.
 	msgTerminal = 't' // a terminal for the next command; comes with it and the program's
@@ -37,7 +37,7 @@ var (
 	errHungUp     = errors.New("guardian: connection closed")
 )
 
-// message is one being written.
+// message is a message being written.
 type message []byte
 
 func newMessage(kind byte) message { return message{0, 0, 0, 0, kind} }
@@ -61,8 +61,7 @@ func (m message) seal() []byte {
 	return m
 }
 
-// body is a message being read. Past its end everything reads as zero and
-// short is set.
+// body is a message being read. Past its end everything reads as zero, and short is set.
 type body struct {
 	rest  string
 	short bool
@@ -121,7 +120,7 @@ type wire struct {
 
 func newWire(fd int) *wire { return &wire{fd: fd, space: make([]byte, 16<<10)} }
 
-// send writes a message whole. Descriptors travel with its first byte.
+// send writes a message in full. Descriptors are sent with its first byte.
 func (w *wire) send(b []byte, fds ...int) error {
 	var rights []byte
 	if len(fds) > 0 {
@@ -142,12 +141,12 @@ func (w *wire) send(b []byte, fds ...int) error {
 	return nil
 }
 
-// emptyLimit is how often in a row a connection that is said to be readable may
-// turn out to be empty.
+// emptyLimit is how many times in a row a connection that is reported as readable may turn out
+// to be empty.
 const emptyLimit = 1000
 
-// receive takes in what has come, after poll has said that something has. With
-// unix.MSG_DONTWAIT it does not wait and is nil when there is nothing all the same.
+// receive reads what has arrived, after poll has reported that something has. With
+// unix.MSG_DONTWAIT it does not wait, and returns nil if there is nothing after all.
 func (w *wire) receive(flags int) error {
 	var oob [64]byte
 	for {
@@ -189,7 +188,7 @@ func (w *wire) takeRights(oob []byte) error {
 	return nil
 }
 
-// next is the next whole message that has been received.
+// next returns the next complete message that has been received.
 func (w *wire) next() (kind byte, b body, ok bool) {
 	if len(w.in) < headerSize {
 		return 0, body{}, false
@@ -203,8 +202,8 @@ func (w *wire) next() (kind byte, b body, ok bool) {
 	return kind, b, true
 }
 
-// spawnMessage and readSpawn carry a request; its descriptors go beside it. The
-// message is made in space where that is large enough.
+// spawnMessage and readSpawn carry a request; its descriptors are sent alongside. The message
+// is built in space if that is large enough.
 func spawnMessage(space []byte, r *request) []byte {
 	m := append(message(space[:0]), newMessage(msgSpawn)...)
 	keep := int64(0)
@@ -241,8 +240,8 @@ func (r *report) goneMessage() message {
 	return m
 }
 
-// take brings the report up to date with one message of the guardian. What cannot
-// be read says nothing: it is an error, not an end with the code zero.
+// take updates the report with one message of the guardian. An unreadable message is an error,
+// not an end with the code zero.
 func (r *report) take(kind byte, b body) error {
 	switch kind {
 	case msgHeard:

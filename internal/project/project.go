@@ -1,5 +1,5 @@
-// Package project is what stands in a folder that looprun is to be used in: how it is
-// tested, and the files that set looprun up for it.
+// Package project examines a folder in which looprun is to be used, to find how it is tested,
+// and holds the files that set looprun up for it.
 package project
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// The names of the files that init writes, besides looprun.yaml.
+// The names of the files that init writes, other than looprun.yaml.
 const (
 	PolicyName   = "looprun.policy.yaml"
 	schemaDir    = scratchpad.StateDirName + "/" + scratchpad.SchemasName
@@ -31,7 +31,7 @@ const (
 	IgnoreName   = scratchpad.StateDirName + "/.gitignore"
 )
 
-// Setup is what the files are written from.
+// Setup is the data from which the files are written.
 type Setup struct {
 	Check      string
 	Verify     string // exits 0 when a partial result can be used; empty: none is known
@@ -40,20 +40,20 @@ type Setup struct {
 	Policy     bool
 }
 
-// Choose sets up the project.
+// Choose selects the project.
 func (s *Setup) Choose(p Project) { s.Check, s.Verify, s.Found = p.Check, p.verify, p.File }
 
-// Project is a kind of project that was recognised.
+// Project is a recognised kind of project.
 type Project struct {
 	Kind string
 	File string // what it was recognised by
-	// Check says that the work is done, and verify, which may be empty, that a
-	// partial result can be used.
+	// Check determines that the work is done, and verify, which may be empty, that a partial
+	// result is usable.
 	Check, verify string
 }
 
-// Detect recognises the projects in a folder, in the order in which init prefers
-// them. Nothing that stands in their files becomes part of a command.
+// Detect recognises the projects in a folder, in init's order of preference. No content of
+// their files becomes part of a command.
 func Detect(dir string) []Project {
 	var list []Project
 	for _, find := range []func(folder) (Project, bool){findGo, findNpm, findCargo, findPytest, findMake} {
@@ -64,12 +64,12 @@ func Detect(dir string) []Project {
 	return list
 }
 
-// folder is where the project is looked for.
+// folder is where to look for the project.
 type folder string
 
 func (d folder) has(name string) bool { return inputfile.IsFile(filepath.Join(string(d), name)) }
 
-// first is the first of the files that is there.
+// first returns the first of the files that exists.
 func (d folder) first(names ...string) string {
 	for _, name := range names {
 		if d.has(name) {
@@ -79,10 +79,10 @@ func (d folder) first(names ...string) string {
 	return ""
 }
 
-// manifestLimit is how much of a project's file is looked at.
+// manifestLimit is how much of a project's file is examined, in bytes.
 const manifestLimit = 1 << 20
 
-// text is the file's, empty where it cannot be read.
+// text returns the file's text, or an empty string if it cannot be read.
 func (d folder) text(name string) string {
 	if !d.has(name) { // nor is a pipe opened, which would wait
 		return ""
@@ -107,8 +107,8 @@ func findCargo(d folder) (Project, bool) {
 	return Project{"cargo", "Cargo.toml", "cargo test", "cargo check"}, d.has("Cargo.toml")
 }
 
-// findNpm wants a test script that is not the one that npm init puts there. The
-// lock file says which program the project is used with.
+// findNpm requires a test script other than the one that npm init creates. The lock file
+// determines which program the project is used with.
 func findNpm(d folder) (Project, bool) {
 	var manifest struct {
 		Scripts map[string]string `json:"scripts"`
@@ -139,7 +139,7 @@ func findNpm(d folder) (Project, bool) {
 	return p, true
 }
 
-// findPytest wants a setting of pytest's, or a file that it would collect.
+// findPytest requires a pytest setting, or a file that pytest would collect.
 func findPytest(d folder) (Project, bool) {
 	found := d.first("pytest.ini", ".pytest.ini")
 	for _, in := range []struct{ name, mark string }{{"pyproject.toml", "pytest"}, {"setup.cfg", "[tool:pytest]"}, {"tox.ini", "[pytest]"}} {
@@ -151,7 +151,7 @@ func findPytest(d folder) (Project, bool) {
 		if found != "" {
 			break
 		}
-		// Below the folder: its own name may hold what a pattern would read.
+		// Search below the folder, since its own name may contain pattern characters.
 		if names, err := fs.Glob(os.DirFS(string(d)), pattern); err == nil && len(names) > 0 {
 			found = names[0]
 		}
@@ -166,7 +166,7 @@ func findPytest(d folder) (Project, bool) {
 	return Project{"pytest", found, run, run + " --collect-only -q"}, found != ""
 }
 
-// findMake wants a target with the name test.
+// findMake requires a target named test.
 func findMake(d folder) (Project, bool) {
 	name := d.first("GNUmakefile", "makefile", "Makefile")
 	text := d.text(name)
@@ -177,18 +177,18 @@ func findMake(d folder) (Project, bool) {
 	return p, name != "" && hasTarget(text, "test")
 }
 
-// hasTarget reports whether the makefile has a rule for the target, alone or
-// among others. An assignment such as test := 1 is none.
+// hasTarget reports whether the makefile has a rule for the target, alone or among others. An
+// assignment such as test := 1 does not count.
 func hasTarget(makefile, target string) bool {
 	rule := regexp.MustCompile(`(?m)^(?:[^\s:=#][^:=#\n]*[ \t])?` + regexp.QuoteMeta(target) + `(?:[ \t][^:=#\n]*)?::?(?:[^:=\n]|$)`)
 	return rule.MatchString(strings.ReplaceAll(makefile, "\r\n", "\n"))
 }
 
-// IgnoreText keeps the runs out of git, and the schemas in: who clones the
-// repository has them too, without a network.
+// IgnoreText keeps the runs out of git but the schemas in it, so that a clone has them too,
+// without a network.
 const IgnoreText = "*\n!/.gitignore\n!/schemas/\n!/schemas/**\n"
 
-// ConfigText is the looprun.yaml.
+// ConfigText returns the text of looprun.yaml.
 func (s Setup) ConfigText() []byte {
 	var b bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -230,7 +230,7 @@ func foundBy(file string) string {
 	return " (" + file + ")"
 }
 
-// PolicyText is the policy: careful, and tested by itself.
+// PolicyText returns the text of the policy, which is careful and includes its own tests.
 func (s Setup) PolicyText() []byte {
 	accept, test := "", ""
 	if s.Verify != "" {
@@ -301,12 +301,12 @@ const policyAcceptTest = `  - name: keeps what holds together
     expect: accept
 `
 
-// harmless are the lines that YAML reads as text and nothing else.
+// harmless matches lines that YAML reads as text and nothing else.
 var harmless = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]* [A-Za-z0-9_./ =-]*[A-Za-z0-9_./=-]$`)
 })
 
-// yamlText is one line of text as a value in YAML.
+// yamlText returns one line of text as a value in YAML.
 func yamlText(s string) string {
 	if harmless().MatchString(s) {
 		return s
@@ -317,7 +317,7 @@ func yamlText(s string) string {
 	if err := enc.Encode(s); err != nil {
 		return fmt.Sprintf("%q", s)
 	}
-	// What YAML does not take as it is, and JSON does.
+	// Escape characters that YAML, unlike JSON, does not accept literally.
 	var text strings.Builder
 	for _, r := range strings.TrimSuffix(b.String(), "\n") {
 		if r >= 0x7f && !unicode.IsPrint(r) && r <= 0xffff {
@@ -329,20 +329,19 @@ func yamlText(s string) string {
 	return text.String()
 }
 
-// File is a file to be written. What is there already with the same content
-// stays; what is there with other content stays too, unless it is the content
-// that the file may replace, or everything may be.
+// File is a file to write. An existing file stays if it has the same content. It also stays
+// with other content, unless that is the content that the file may replace, or everything may
+// be replaced.
 type File struct {
 	Name     string // from the folder, with slashes
 	Data     []byte
 	Replaces []byte
 }
 
-// fileMode keeps others from writing: looprun refuses a looprun.yaml that they
-// can write to.
+// fileMode keeps others from writing: looprun rejects a looprun.yaml that they can write to.
 const fileMode = 0o644
 
-// writing is a set of files on their way to their names.
+// writing is a set of files being moved to their names.
 type writing struct {
 	dir    string
 	staged []stagedFile
@@ -356,9 +355,9 @@ type stagedFile struct {
 	drop       bool   // the backup is for nobody
 }
 
-// Write writes all the files or none, and says what it did. A process that
-// is killed between two of them leaves whole files, and looprun.yaml, which comes
-// last, only with all the others.
+// Write writes all the files or none, and returns what it did. A process that is killed in
+// between leaves only whole files, and looprun.yaml, which comes last, only with all the
+// others.
 func Write(dir string, files []File, force bool) (done []string, err error) {
 	w := &writing{dir: dir}
 	defer func() {
@@ -385,8 +384,7 @@ func Write(dir string, files []File, force bool) (done []string, err error) {
 	return w.done, nil
 }
 
-// stage finds out what is in the way before anything changes, and writes each
-// file beside its name.
+// stage finds obstacles before anything changes, and writes each file next to its final name.
 func (w *writing) stage(files []File, force bool) error {
 	var taken []string
 	var needed []File
@@ -430,8 +428,8 @@ func (w *writing) stage(files []File, force bool) error {
 	return nil
 }
 
-// there is the content that a file has now, nil where there is none. A link, a
-// folder or a pipe is in the way whatever is wanted.
+// there returns the current content of a file, or nil if it does not exist. A link, a folder
+// or a pipe is always an obstacle.
 func (w *writing) there(f File) ([]byte, error) {
 	name := w.dir
 	for part := range strings.SplitSeq(f.Name, "/") {
@@ -456,7 +454,7 @@ func (w *writing) there(f File) ([]byte, error) {
 	return f2, nil
 }
 
-// makeDir makes the folders that are missing. Those of runs are for their owner.
+// makeDir creates missing folders. Those for runs are accessible only to their owner.
 func (w *writing) makeDir(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
@@ -471,7 +469,7 @@ func (w *writing) makeDir(dir string) error {
 	return nil
 }
 
-// temp writes a new file beside the name, through to the disk.
+// temp writes a new file next to name and syncs it to disk.
 func (w *writing) temp(name string, data []byte) (string, error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".looprun-init-*")
 	if err != nil {
@@ -486,8 +484,8 @@ func (w *writing) temp(name string, data []byte) (string, error) {
 	return f.Name(), nil
 }
 
-// place gives a staged file its name. A file that appeared there meanwhile is
-// not overwritten.
+// place gives a staged file its final name. It does not overwrite a file that has appeared
+// there in the meantime.
 func (w *writing) place(f stagedFile) error {
 	what := "wrote "
 	if f.backup != "" {
@@ -509,8 +507,8 @@ func (w *writing) place(f stagedFile) error {
 	return nil
 }
 
-// link moves a file to a name that nobody has. Where the file system knows no
-// links, whether the name is free is asked just before.
+// link moves a file to an unused name. If the file system does not support links, it checks
+// just before that the name is unused.
 func link(temp, name string) error {
 	err := os.Link(temp, name)
 	switch {
@@ -525,7 +523,7 @@ func link(temp, name string) error {
 	return os.Rename(temp, name)
 }
 
-// gone takes it for no error that there is nothing to remove.
+// gone ignores the error that there is nothing to remove.
 func gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -533,7 +531,7 @@ func gone(err error) error {
 	return err
 }
 
-// freeBackup is a name beside the file that nothing has.
+// freeBackup returns an unused name next to the file.
 func freeBackup(name string) string {
 	for n := 1; ; n++ {
 		backup := name + ".bak"

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// database is where users and groups stand. What stands elsewhere, in a
-// directory service, is not known, and what is not known is not private.
+// database holds the files of users and groups. Accounts kept elsewhere, in a directory
+// service, are unknown, and an unknown group does not count as private.
 type database struct{ users, groups string }
 
 var accounts = database{users: "/etc/passwd", groups: "/etc/group"}
 
-// private reports whether the group is its owner's own: the user's primary group,
-// in which nobody else is, as most systems make one for every user.
+// private reports whether the group is its owner's own: the user's primary group with no other
+// members, as most systems create one for every user.
 func (d database) private(uid, gid uint64) bool {
 	var name string
 	alone := true
@@ -47,7 +47,7 @@ func (d database) private(uid, gid uint64) bool {
 	return whole && found && alone
 }
 
-// none is the number of no user and no group.
+// none is a number that no user and no group has.
 const none = ^uint64(0)
 
 func number(text string) uint64 {
@@ -58,7 +58,7 @@ func number(text string) uint64 {
 	return n
 }
 
-// lines reads a file of accounts; false where it could not be read to its end.
+// lines reads a file of accounts; it returns false if the file could not be read to its end.
 func lines(file string, each func(fields []string)) bool {
 	f, err := os.Open(file)
 	if err != nil {

@@ -4,11 +4,11 @@ package provenance
 
 import "io/fs"
 
-// Doubt is empty: neither modes nor owners say here who can write.
+// Doubt returns an empty string: neither modes nor owners reveal here who can write.
 func Doubt(string) string { return "" }
 
-// Planted is false, as above.
+// Planted returns false, for the same reason.
 func Planted(string) bool { return false }
 
-// Mine is false: it is not known.
+// Mine returns false: the owner is unknown.
 func Mine(fs.FileInfo) bool { return false }

@@ -10,10 +10,9 @@ import (
 	"syscall"
 )
 
-// Doubt says why a file may be somebody else's: it, or its directory, belongs to
-// a user who is neither this one nor root, or others can write to the directory.
-// It is empty where only this user and root could have put the file there. A link
-// is looked at itself, not what it leads to.
+// Doubt returns why a file may be somebody else's: it, or its directory, belongs to a user who
+// is neither this one nor root, or others can write to the directory. It is empty if only this
+// user and root could have put the file there. A link itself is examined, not its target.
 func Doubt(file string) string {
 	info, err := os.Lstat(file)
 	if err != nil {
@@ -53,7 +52,7 @@ func Mine(info fs.FileInfo) bool {
 	return ok && int64(st.Uid) == int64(os.Geteuid())
 }
 
-// stranger names the owner where that is neither this user nor root.
+// stranger returns the owner's name if that is neither this user nor root.
 func stranger(info fs.FileInfo) (of string, strange bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	switch {
@@ -65,8 +64,8 @@ func stranger(info fs.FileInfo) (of string, strange bool) {
 	return fmt.Sprintf("another user (uid %d)", st.Uid), true
 }
 
-// open reports whether somebody besides its owner and root can write to the
-// directory. The sticky bit changes nothing: a new file can still be put there.
+// open reports whether anybody besides its owner and root can write to the directory. The
+// sticky bit changes nothing: a new file can still be put there.
 func open(dir fs.FileInfo, of database) bool {
 	st, ok := dir.Sys().(*syscall.Stat_t)
 	switch mode := dir.Mode().Perm(); {

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 )
 
-// Root is the nearest folder, from start upwards, that is one by itself or is the root of a
-// git repository; start where there is none. A repository that another user planted where
-// everyone can write does not count.
+// Root returns the nearest folder, from start upwards, for which itself returns true or that
+// is the root of a git repository; start if there is none. A repository that another user
+// planted in a world-writable place does not count.
 func Root(start string, itself func(dir string) bool) string {
 	for dir := start; ; dir = filepath.Dir(dir) {
 		git := filepath.Join(dir, ".git")
@@ -20,7 +20,7 @@ func Root(start string, itself func(dir string) bool) string {
 	}
 }
 
-// Exists reports whether the name is taken, by whatever.
+// Exists reports whether anything has that name.
 func Exists(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// matcher finds any of a set of values in one pass, whose cost hardly depends on how
-// many there are.
+// matcher finds any of a set of values in one pass, at a cost that hardly depends on the
+// number of values.
 //
-// All values are at least `shortest` bytes long. So of the pieces of `gram` bytes
-// that begin at every stride-th byte of a text, with stride = shortest-gram+1, one
-// lies within the first `shortest` bytes of any value that is there. Only those
-// pieces are looked up, in a bitmap that says no to nearly all of them.
+// All values are at least `shortest` bytes long. So of the pieces of `gram` bytes that begin
+// at every stride-th byte of a text, with stride = shortest-gram+1, one lies within the first
+// `shortest` bytes of any value that occurs. Only those pieces are looked up, in a bitmap that
+// rejects nearly all of them.
 type matcher struct {
 	values []string // sorted
 	places map[uint64][]place
@@ -23,15 +23,15 @@ type matcher struct {
 	mask   uint64   // the first gram of eight bytes
 	gram   int
 	stride int
-	// first says which bytes, and second which pairs, a value begins with.
+	// first holds the bytes, and second the pairs, with which a value can begin.
 	first  [4]uint64
 	second [1024]uint64
 }
 
-// place is where in a value a piece lies.
+// place is the position of a piece in a value.
 type place struct{ value, at int32 }
 
-// span is a part of the text that is to be masked.
+// span is a part of the text to be masked.
 type span struct{ from, to int }
 
 const (
@@ -41,7 +41,7 @@ const (
 	maxBits   = 18 // 32 KiB, which stays in the fastest cache
 )
 
-// newMatcher needs sorted values of MinBytes or more; nil for none.
+// newMatcher requires sorted values of MinBytes or more; it returns nil for none.
 func newMatcher(values []string) *matcher {
 	if len(values) == 0 {
 		return nil
@@ -73,7 +73,7 @@ func newMatcher(values []string) *matcher {
 
 func (m *matcher) hash(g uint64) uint64 { return g * 0x9e3779b97f4a7c15 >> m.shift }
 
-// word is up to eight bytes as a number.
+// word returns up to eight bytes as a number.
 func word(b []byte) uint64 {
 	if len(b) >= 8 {
 		return binary.LittleEndian.Uint64(b)
@@ -85,10 +85,9 @@ func word(b []byte) uint64 {
 	return w
 }
 
-// find adds the values in text that begin at from or later to spans, in no order. A
-// value may begin at open, or later, and go on after the text: there the next search
-// begins, with more text, and spans from there on are left to it. When the text is
-// whole there is none.
+// find adds the values in text that begin at from or later to spans, in no order. A value may
+// begin at open or later and continue after the text: the next search begins there, with more
+// text, and spans from there on are left to it. If the text is whole there is no such value.
 func (m *matcher) find(text []byte, from int, whole bool, spans []span) (found []span, open int) {
 	if m == nil {
 		return spans, len(text)
@@ -116,7 +115,7 @@ func (m *matcher) find(text []byte, from int, whole bool, spans []span) (found [
 	return spans[:old+len(keep)], open
 }
 
-// check looks whether the piece at p is one of a value.
+// check checks whether the piece at p is one of a value.
 func (m *matcher) check(text []byte, from, p int, spans []span, open int) ([]span, int) {
 	for _, pl := range m.places[word(text[p:min(p+8, len(text))])&m.mask] {
 		start, v := p-int(pl.at), m.values[pl.value]
@@ -134,9 +133,9 @@ func (m *matcher) check(text []byte, from, p int, spans []span, open int) ([]spa
 	return spans, open
 }
 
-// tail is where the longest end of the text begins that is shorter than any value
-// and begins one; the length of the text when there is none. Longer ends have a
-// piece that find has seen.
+// tail returns where the longest suffix of the text begins that is shorter than any value and
+// is the beginning of one, or the length of the text if there is none. Longer suffixes contain
+// a piece that find has seen.
 func (m *matcher) tail(text []byte, from int) int {
 	for i := max(from, len(text)-(m.gram+m.stride-2)); i < len(text); i++ {
 		c := text[i]

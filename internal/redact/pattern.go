@@ -7,7 +7,7 @@ import (
 	"regexp/syntax"
 )
 
-// maxLine is how much of a line a pattern sees at a time.
+// maxLine is how much of a line a pattern sees at a time, in bytes.
 const maxLine = 64 << 10
 
 // pattern is one of the user's regular expressions.
@@ -49,8 +49,8 @@ func compileOne(text string) (pattern, error) {
 	return p, nil
 }
 
-// required is the longest text that every match has, as far as that is easily seen
-// in a simplified expression.
+// required returns the longest text that every match contains, as far as that is easily
+// determined from a simplified expression.
 func required(re *syntax.Regexp) string {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -72,8 +72,8 @@ func required(re *syntax.Regexp) string {
 	return ""
 }
 
-// unfolded is the longest part of a text without letters, which is the same in upper
-// and lower case.
+// unfolded returns the longest part of a text without letters, which is the same in upper and
+// lower case.
 func unfolded(text []rune) string {
 	best, from := "", 0
 	for i := 0; i <= len(text); i++ {
@@ -87,12 +87,11 @@ func unfolded(text []rune) string {
 	return best
 }
 
-// regexpFolds reports whether a character may have another case. Of ASCII only
-// letters have one.
+// regexpFolds reports whether a character may have another case. In ASCII only letters do.
 func regexpFolds(r rune) bool { return r >= 0x80 || r|0x20 >= 'a' && r|0x20 <= 'z' }
 
-// find adds what the pattern matches in whole lines to spans; from is where they
-// begin in the text that the spans are of.
+// find adds the pattern's matches in whole lines to spans; from is where the lines begin in
+// the text to which the spans refer.
 func (p *pattern) find(lines []byte, from int, spans []span) []span {
 	if len(p.literal) > 0 && !bytes.Contains(lines, p.literal) {
 		return spans
@@ -119,7 +118,7 @@ func (p *pattern) findInLine(line []byte, from int, spans []span) []span {
 	return spans
 }
 
-// lineEnd is where the first line ends, or is cut.
+// lineEnd returns where the first line ends or is cut.
 func lineEnd(b []byte) int {
 	b = b[:min(len(b), maxLine)]
 	if i := bytes.IndexByte(b, '\n'); i >= 0 {

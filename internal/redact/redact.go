@@ -4,41 +4,40 @@ import (
 	"slices"
 )
 
-// Mask stands in the place of what is masked.
+// Mask replaces masked text.
 const Mask = "***"
 
-// MinBytes is how long a value has to be to be masked.
+// MinBytes is the minimum length of a value to be masked.
 const MinBytes = 8
 
-// Options say what is secret.
+// Options define what is secret.
 type Options struct {
-	// Environ are variables as "NAME=value"; of two with the same name both count.
+	// Environ holds variables as "NAME=value"; if two have the same name, both count.
 	Environ []string
-	// Values are secret too, wherever they come from.
+	// Values holds further secrets, wherever they come from.
 	Values []string
 	// Patterns are the user's own.
 	Patterns []Pattern
-	// Off switches everything off; the patterns are checked nevertheless.
+	// Off disables all masking; the patterns are checked nevertheless.
 	Off bool
 }
 
-// Pattern is a regular expression for what is secret.
+// Pattern is a regular expression that matches secrets.
 type Pattern struct {
 	Text string
-	// Position is where it was written, "looprun.yaml:7"; empty: not known. It is for
-	// error messages.
+	// Position is where it was written, "looprun.yaml:7", for error messages; empty means
+	// unknown.
 	Position string
 }
 
-// Redactor masks secrets. The nil Redactor masks nothing. It may be used by several
-// goroutines.
+// Redactor masks secrets. A nil Redactor masks nothing. It is safe for concurrent use.
 type Redactor struct {
 	names    []string
 	values   *matcher // nil: there are none
 	patterns []pattern
 }
 
-// New prepares to mask. The error says where a pattern stands that is none.
+// New returns a Redactor. The error gives the position of an invalid pattern.
 func New(o Options) (*Redactor, error) {
 	patterns, err := compile(o.Patterns)
 	if err != nil || o.Off {
@@ -51,7 +50,7 @@ func New(o Options) (*Redactor, error) {
 	return &Redactor{names: names, values: newMatcher(values), patterns: patterns}, nil
 }
 
-// Names are the variables whose values are masked, sorted.
+// Names returns the variables whose values are masked, sorted.
 func (r *Redactor) Names() []string {
 	if r == nil {
 		return nil

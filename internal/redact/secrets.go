@@ -14,7 +14,7 @@ var (
 	secretNames    = []string{"TOKEN", "SECRET", "PASSWORD"}
 )
 
-// harmless are values that say something about a secret and are none.
+// harmless lists values that say something about a secret but are none.
 var harmless = []string{"disabled", "required", "optional", "undefined"}
 
 func secretName(name string) bool {
@@ -23,8 +23,8 @@ func secretName(name string) bool {
 		slices.ContainsFunc(secretSuffixes, func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
-// secrets are the names of the secret variables, sorted, and everything that their values, and
-// further ones, may look like.
+// secrets returns the names of the secret variables, sorted, and every form that their values,
+// and further ones, may take.
 func secrets(environ, further []string) (names []string, values []string) {
 	for _, value := range further {
 		if len(value) >= MinBytes {
@@ -68,7 +68,7 @@ func ornament(line string) bool {
 		strings.HasPrefix(line, "-----BEGIN ") || strings.HasPrefix(line, "-----END ")
 }
 
-// forms are the value as it is and as it reads with quotes around it, without them.
+// forms returns the value as it is and in its quoted forms, without the quotes.
 func forms(value string) []string {
 	all := []string{
 		value,
@@ -94,11 +94,11 @@ func forms(value string) []string {
 	return all
 }
 
-// bashSpecial is what bash puts a backslash before; and before # and ~ at the
-// beginning.
+// bashSpecial lists the characters that bash escapes with a backslash; it also escapes # and ~
+// at the beginning.
 const bashSpecial = " \t'\"\\|&;()<>!{}*[]?^$`"
 
-// backslashed has a backslash before each of the special characters.
+// backslashed returns the value with a backslash before each special character.
 func backslashed(value, special string) string {
 	var b strings.Builder
 	for i, c := range []byte(value) {
@@ -110,7 +110,7 @@ func backslashed(value, special string) string {
 	return b.String()
 }
 
-// lowerEscapes writes %2F as %2f.
+// lowerEscapes changes %2F to %2f.
 func lowerEscapes(text string) string {
 	b := []byte(text)
 	for i := 0; i+2 < len(b); i++ {
@@ -121,9 +121,9 @@ func lowerEscapes(text string) string {
 	return string(b)
 }
 
-// encoded are the value in base64: alone, and within a longer text, where it begins
-// at one of three places of a group. There only those characters are taken that
-// stem from the value alone.
+// encoded returns the forms of the value in base64: alone, and within a longer text, where it
+// begins at one of three positions of a group. Those contain only the characters that encode
+// nothing but the value.
 func encoded(value string) []string {
 	var all []string
 	for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {

@@ -2,12 +2,10 @@ package redact
 
 import "slices"
 
-// Stream masks what is written to it, piece by piece. It is not for several
-// goroutines at once.
+// Stream masks what is written to it, piece by piece. It is not safe for concurrent use.
 //
-// Held back is at most the end of what was written that a secret value may begin
-// with: nothing, where no value begins so. With patterns it is the whole of a line
-// that has not ended yet; see Idle.
+// It holds back at most the end of the text with which a secret value may begin; usually that
+// is nothing. With patterns it holds back the whole of an unfinished line; see Idle.
 type Stream struct {
 	r  *Redactor
 	to func([]byte)
@@ -20,11 +18,11 @@ type Stream struct {
 	out   []byte
 }
 
-// Stream gives the masked text to a function, in pieces that are only good until it
-// returns.
+// Stream returns a stream that passes the masked text to a function, in pieces that are only
+// valid until it returns.
 func (r *Redactor) Stream(to func([]byte)) *Stream { return &Stream{r: r, to: to} }
 
-// Write takes the next piece. It keeps nothing of b.
+// Write masks the next piece. It does not retain b.
 func (s *Stream) Write(b []byte) {
 	if s.r == nil {
 		if len(b) > 0 {
@@ -40,29 +38,28 @@ func (s *Stream) Write(b []byte) {
 	s.pass(b, held, false, false)
 }
 
-// Idle is for when the program waits, perhaps for a person to answer: a line that
-// has not ended comes out, and patterns see what follows as a line of its own. What
-// may be the beginning of a secret value is still held back.
+// Idle is called when the program waits, perhaps for a person to answer: an unfinished line is
+// passed on, and patterns see its rest as a line of its own. A possible beginning of a secret
+// value is still held back.
 func (s *Stream) Idle() {
 	if len(s.text) > 0 {
 		s.pass(s.text, len(s.text), true, false)
 	}
 }
 
-// Flush ends the text: what is held back comes out. The next Write begins another
-// one.
+// Flush ends the text and passes on everything held back. The next Write begins another text.
 func (s *Stream) Flush() {
 	if len(s.text) > 0 {
 		s.pass(s.text, len(s.text), true, true)
 	}
 }
 
-// Pending is how many bytes are held back.
+// Pending returns how many bytes are held back.
 func (s *Stream) Pending() int { return len(s.text) - s.done }
 
-// pass finds what is to be masked in text, gives out what is decided, and keeps the
-// rest. What was held back has no end of a line after s.line. The last line is whole,
-// or taken to be; the last value too.
+// pass finds what to mask in text, passes on what is decided, and keeps the rest. The text
+// held back before has no line end after s.line. wholeLine means that the last line is
+// complete, or must be treated so; wholeValue means the same for the last value.
 func (s *Stream) pass(text []byte, held int, wholeLine, wholeValue bool) {
 	s.spans, s.next = s.r.values.find(text, s.next, wholeValue, s.spans)
 	decided := s.next
@@ -81,9 +78,9 @@ func (s *Stream) pass(text []byte, held int, wholeLine, wholeValue bool) {
 	s.keep(text, decided)
 }
 
-// wholeLines is where the last line of text that is whole ends. The first one begins
-// at from and has no end before held. One that is too long is cut, so that the first
-// part of it is whole.
+// wholeLines returns where the last complete line of text ends. The first line begins at from
+// and has no end before held. A line that is too long is cut, so that its first part counts as
+// complete.
 func wholeLines(text []byte, from, held int) int {
 	end := len(text)
 	for end > max(from, held) && text[end-1] != '\n' && text[end-1] != '\r' {
@@ -95,7 +92,7 @@ func wholeLines(text []byte, from, held int) int {
 	return end + (len(text)-end)/maxLine*maxLine
 }
 
-// emit gives out text up to decided, with masks for the spans that begin before it.
+// emit passes on text up to decided, with masks for the spans that begin before it.
 func (s *Stream) emit(text []byte, decided int) {
 	if len(s.spans) == 0 {
 		if from := min(s.done, decided); from < decided {
@@ -127,7 +124,7 @@ func (s *Stream) emit(text []byte, decided int) {
 	s.done, s.out = done, out
 }
 
-// keep holds text back from decided on.
+// keep holds back text from decided on.
 func (s *Stream) keep(text []byte, decided int) {
 	s.text = append(s.text[:0], text[decided:]...)
 	s.done -= decided

@@ -1,5 +1,5 @@
-// Package review looks at runs and recordings once more: what happened, why it ended so,
-// and what other limits would have made of it.
+// Package review examines runs and recordings afterwards: what happened, why it ended so, and
+// what other limits would have changed.
 package review
 
 import (
@@ -31,13 +31,13 @@ type Explanation struct {
 	Warnings   []string       `json:"warnings,omitempty"`
 	Trip       *core.Trip     `json:"trip,omitempty"`
 	Counted    []counted      `json:"counted,omitempty"`
-	// Shared are the facts of all iterations that were counted; for a cycle
-	// those of each place in it.
+	// Shared holds the facts common to all counted iterations; for a cycle, those of each
+	// position in it.
 	Shared  []string              `json:"shared,omitempty"`
 	Compare *signature.Difference `json:"first_and_last,omitempty"`
-	// Failing are the checks that failed in the last of them, each with its reason.
+	// Failing lists the checks that failed in the last of them, each with its reason.
 	Failing []core.FailingCheck `json:"failing,omitempty"`
-	// OnlyCounts says that the last two iterations differ in numbers alone.
+	// OnlyCounts means that the last two iterations differ only in numbers.
 	OnlyCounts bool `json:"only_counts_changed,omitempty"`
 
 	// Suggestion is set by [Explanation.Suggest].
@@ -60,7 +60,7 @@ type counted struct {
 	says string
 }
 
-// Explain reads it from the run in dir.
+// Explain derives the explanation from the run in dir.
 func Explain(dir string) (*Explanation, error) {
 	s, _, err := scratchpad.Load(dir)
 	if err != nil {
@@ -104,16 +104,16 @@ func (e *Explanation) window() {
 		e.Failing = e.last.Failing(failingShown)
 	}
 	if period := max(1, t.Period); len(window) > period {
-		// In a cycle the last one's twin is a whole number of turns before it.
+		// In a cycle, the last iteration's twin is a whole number of cycles before it.
 		e.first = &window[(len(window)-1)%period]
 	}
 }
 
-// failingShown is how many checks that fail are shown.
+// failingShown is the maximum number of failing checks shown.
 const failingShown = 10
 
-// skipped reports whether the last trip left a signature out, as an issue that
-// an answer before it had skipped.
+// skipped returns a function that reports whether the last trip ignored a signature, as an
+// issue that an earlier answer had skipped.
 func (e *Explanation) skipped() func(signature.Signature) bool {
 	t := e.Trip
 	if t.Known || t.Guard != core.LoopDetected && t.Guard != core.ConsecutiveErrors {
@@ -131,7 +131,7 @@ func (e *Explanation) skipped() func(signature.Signature) bool {
 	}
 }
 
-// compare reads the first and the last output once more, to show their noise.
+// compare rereads the first and the last output, to show their noise.
 func (e *Explanation) compare() error {
 	if e.first == nil || e.first.Iteration == e.last.Iteration {
 		return nil
@@ -162,12 +162,12 @@ const (
 	sideWidth = 58
 )
 
-// indent begins every line that shows what a program printed. Where the text is
-// pasted into a page of Markdown, such as an issue or a prompt, those lines are a
-// block of code behind a blank line, which nothing in them can end.
+// indent begins every line of a program's output. If the text is pasted into a page of
+// Markdown, such as an issue or a prompt, those lines become a block of code after a blank
+// line, which nothing in them can end.
 const indent = "    "
 
-// Text is the explanation for a person.
+// Text returns the explanation for a person.
 func (e *Explanation) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "run %s: %s after %s in %s\n", e.RunID, strings.ReplaceAll(string(e.Status), "_", " "), plural.Count(e.Iterations, "iteration"), console.Round(e.state.Elapsed))
@@ -236,8 +236,8 @@ func (e *Explanation) tripText(b *strings.Builder) {
 	}
 }
 
-// sidesText shows the first and the last output beside each other, as they are
-// compared: without their noise. A line that the other side lacks is marked.
+// sidesText shows the first and the last output side by side, as they are compared: without
+// their noise. It marks lines that the other side lacks.
 func (e *Explanation) sidesText(b *strings.Builder) {
 	if e.Compare == nil {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// followEvery is how often the journal of a run is looked at.
+// followEvery is how often the journal of a run is checked.
 const followEvery = 250 * time.Millisecond
 
 // Following prints what happens in a run.
@@ -25,8 +25,8 @@ type Following struct {
 	skip  int // iterations that are not shown
 }
 
-// Follow prints what has happened in the last iterations of a run, and then each event
-// as it comes, until the run ends. Killed is the id of a run that was killed.
+// Follow prints the events of a run's last iterations, and then each new event, until the run
+// ends. killed is the id of a run that was killed.
 func (f *Following) Follow(dir string) (killed string, err error) {
 	if f.skip, err = f.before(dir); err != nil {
 		return "", err
@@ -52,8 +52,8 @@ func (f *Following) Follow(dir string) (killed string, err error) {
 	}
 }
 
-// before is how many iterations are not shown. What comes before the first is shown with
-// it.
+// before returns how many iterations are not shown. Events before the first iteration are
+// shown with it.
 func (f *Following) before(dir string) (int, error) {
 	if f.Number <= 0 {
 		return 0, nil
@@ -68,7 +68,7 @@ func (f *Following) before(dir string) (int, error) {
 	return max(0, count-f.Number), err
 }
 
-// later reports whether an iteration begins that is not the first.
+// later reports whether the event begins an iteration other than the first.
 func later(e core.Event) bool {
 	d, ok := e.Data.(core.IterationStarted)
 	return ok && d.Iteration > 1

@@ -23,8 +23,8 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// Selection says which runs are to be removed: those with Names, ids or parts of them,
-// or, without any, those of which all the rest holds.
+// Selection selects the runs to remove: those with Names, ids or parts of them, or, without
+// any, those that satisfy all other conditions.
 type Selection struct {
 	Names     []string
 	OlderThan *time.Duration // since the last event; nil: however young
@@ -33,28 +33,28 @@ type Selection struct {
 	Untaken   bool           // results of looprun many that nobody took go, too
 }
 
-// Pruned are the runs to be removed, and once they were, those that are gone; in JSON as
-// looprun prune prints it.
+// Pruned holds the runs to remove, and after removal those that are gone; in JSON it has the
+// form that looprun prune prints.
 type Pruned struct {
 	Schema  string    `json:"schema"`
 	DryRun  bool      `json:"dry_run"`
 	Removed []oldRun  `json:"removed"`
 	Kept    []keptRun `json:"kept"` // what was asked for and is left all the same
-	// Unfinished are runs that an earlier prune did not come to remove.
+	// Unfinished is the number of runs that an earlier prune did not finish removing.
 	Unfinished int   `json:"unfinished"`
 	Bytes      int64 `json:"bytes"`
 	removal    many.Removal
 	asked      many.Asked
 }
 
-// oldRun is a run to be removed.
+// oldRun is a run to remove.
 type oldRun struct {
 	ID      string      `json:"id"`
 	Status  core.Status `json:"status,omitempty"` // empty where it cannot be read
 	Last    time.Time   `json:"last_event"`
 	Bytes   int64       `json:"bytes"`
 	Command []string    `json:"command,omitempty"`
-	// Untaken says what nobody took of its result, which goes with it.
+	// Untaken describes the untaken part of its result, which is removed with it.
 	Untaken string `json:"untaken,omitempty"`
 	dir     string
 }
@@ -64,7 +64,7 @@ type keptRun struct {
 	Why string `json:"why"`
 }
 
-// Prune finds the runs of a state directory that may go, and removes none.
+// Prune finds the runs of a state directory that may be removed, and removes none.
 func Prune(state string, s Selection) (p *Pruned, err error) {
 	p = &Pruned{Schema: "looprun.dev/prune/v1", Removed: []oldRun{}, Kept: []keptRun{}, removal: many.Removal{State: state, Untaken: s.Untaken}}
 	var count sync.WaitGroup
@@ -79,8 +79,8 @@ func Prune(state string, s Selection) (p *Pruned, err error) {
 	return p, err
 }
 
-// choose takes the runs with a name, whatever became of them, or those of which all
-// holds that was asked, as far as they may go.
+// choose selects the named runs, whatever their status, or those that satisfy all conditions,
+// as far as they may be removed.
 func (p *Pruned) choose(s Selection) error {
 	var named []string
 	for _, name := range s.Names {
@@ -129,8 +129,8 @@ func (p *Pruned) choose(s Selection) error {
 	return nil
 }
 
-// consider describes a run that was asked for, and says why it is left all the same; of one
-// that was not it is empty.
+// consider describes a run that was requested, and why it is kept all the same. For a run that
+// was not requested, both are empty.
 func (p *Pruned) consider(s Selection, dir string) (r oldRun, why string) {
 	if s.OlderThan != nil && time.Since(scratchpad.LastEvent(dir)) < *s.OlderThan {
 		return r, ""
@@ -153,11 +153,11 @@ func (p *Pruned) describe(s scratchpad.Summary) oldRun {
 	return r
 }
 
-// remedy is for a run that is left although it was named.
+// remedy is for a named run that is kept.
 const remedy = "looprun take takes a result, and prune --untaken removes one that nobody took"
 
-// Remove takes the runs away first, each at once, and then removes their files. One that
-// somebody has gone on with since is kept.
+// Remove first removes each run from the list, atomically, and then deletes their files. It
+// keeps a run that somebody has resumed since.
 func (p *Pruned) Remove() error {
 	var errs []error
 	gone := p.Removed[:0]
@@ -193,7 +193,7 @@ func (p *Pruned) Remove() error {
 // Empty reports whether there is nothing to remove.
 func (p *Pruned) Empty() bool { return len(p.Removed)+p.Unfinished == 0 }
 
-// Count names how many runs there are, of both kinds.
+// Count returns the number of runs of both kinds, in words.
 func (p *Pruned) Count() string {
 	text := plural.Count(len(p.Removed), "run")
 	if p.Unfinished > 0 {
@@ -202,7 +202,7 @@ func (p *Pruned) Count() string {
 	return text
 }
 
-// Table lists the runs for a person; of none it prints nothing.
+// Table lists the runs for a person; it prints nothing if there are none.
 func (p *Pruned) Table(w io.Writer) error {
 	if len(p.Removed) == 0 {
 		return nil

@@ -22,10 +22,9 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// Replay feeds recorded iterations to the guards, and says where each first trips.
-// Nobody answers: the state is what it would be if every guard had been ignored. It
-// keeps no more of an iteration than the state does: a run of any length takes the same
-// memory.
+// Replay feeds recorded iterations to the guards, and reports when each first trips. Nobody
+// answers: the state develops as if every guard had been ignored. It stores no more of an
+// iteration than the state does, so memory use does not grow with the run.
 type Replay struct {
 	Over     func(*core.RunStarted) error // puts what was given over what the run had
 	Rules    *config.Signature
@@ -43,8 +42,8 @@ type Replay struct {
 	steps   int // that were printed
 }
 
-// NewReplay prints on w as it goes on, as text or as JSON, and keeps nothing of it.
-// [Replay.End] or [Replay.Cut] comes last.
+// NewReplay returns a replay that prints to w as it proceeds, as text or as JSON, and stores
+// none of it. Call [Replay.End] or [Replay.Cut] at the end.
 func NewReplay(w io.Writer, format string) *Replay {
 	r := &Replay{Over: func(*core.RunStarted) error { return nil }, guards: guards.Default(), out: bufio.NewWriter(w), json: format == "json"}
 	for _, g := range r.guards {
@@ -53,7 +52,7 @@ func NewReplay(w io.Writer, format string) *Replay {
 	return r
 }
 
-// begin lets a run begin that has these limits, and what was given over them.
+// begin starts a run with these limits and the given ones replacing them.
 func (r *Replay) begin(as core.RunStarted) error {
 	r.started = core.RunStarted{RunID: "replay", Limits: as.Limits, Loose: as.Loose, AnyValue: as.AnyValue, Often: as.Often}
 	if err := r.Over(&r.started); err != nil {
@@ -62,8 +61,7 @@ func (r *Replay) begin(as core.RunStarted) error {
 	return r.apply(r.started)
 }
 
-// Outputs replays recorded outputs: files, each with its exit code as FILE=CODE (1
-// without).
+// Outputs replays recorded outputs: files, each with its exit code as FILE=CODE (1 without).
 func (r *Replay) Outputs(args []string) error {
 	judge := engine.DefaultJudge()
 	if judge.Promise = r.Promise != nil; judge.Promise {
@@ -98,10 +96,10 @@ func (r *Replay) Outputs(args []string) error {
 	return nil
 }
 
-// mostPiped is how much is read of a pipe, whose output is read twice, in bytes.
+// mostPiped is how much is read from a pipe, whose output is needed twice, in bytes.
 const mostPiped = 256 << 20
 
-// recorded opens a recorded output as often as it is read.
+// recorded returns a function that opens a recorded output, as often as it is read.
 func recorded(name string) (open func() (io.ReadCloser, error), err error) {
 	if !inputfile.Piped(name) {
 		return func() (io.ReadCloser, error) { return inputfile.Open(name) }, nil
@@ -125,8 +123,8 @@ func (r *Replay) promised(open func() (io.ReadCloser, error)) (bool, error) {
 	return engine.Promised(f, *r.Promise, r.Anywhere)
 }
 
-// sign is the signature of a recorded output; with a promise that of one that passes is
-// made of what it says.
+// sign returns the signature of a recorded output; with a promise, a passing one is signed by
+// its content.
 func (r *Replay) sign(name string, open func() (io.ReadCloser, error), code int) (signature.Signature, error) {
 	f, err := open()
 	if err != nil {
@@ -143,7 +141,8 @@ func (r *Replay) sign(name string, open func() (io.ReadCloser, error), code int)
 	return s.Sum(code), nil
 }
 
-// fileAndCode splits FILE=CODE. A file whose name itself ends in =N exists.
+// fileAndCode splits FILE=CODE. If the argument itself names an existing file, as one ending
+// in =N may, it is not split.
 func fileAndCode(arg string) (string, int, error) {
 	i := strings.LastIndexByte(arg, '=')
 	if i < 0 || inputfile.IsFile(arg) {
@@ -156,7 +155,7 @@ func fileAndCode(arg string) (string, int, error) {
 	return arg[:i], code, nil
 }
 
-// Run replays an earlier run; anew, with its outputs read by the rules.
+// Run replays an earlier run. If anew is set, it signs the run's outputs again by the rules.
 func (r *Replay) Run(dir string, anew bool, warn func(string, ...any)) error {
 	if anew {
 		was, err := session.RecordedOf(dir) // a program's run has no options
@@ -195,8 +194,8 @@ func (r *Replay) Run(dir string, anew bool, warn func(string, ...any)) error {
 	return err
 }
 
-// resign makes the signature of a recorded iteration anew from its output file,
-// and says where that holds less than was printed.
+// resign recomputes the signature of a recorded iteration from its output file, and notes if
+// the file holds less than was printed.
 func (r *Replay) resign(dir string, d *core.IterationFinished, warn func(string, ...any)) (string, error) {
 	file := session.Judged(dir, d.Iteration, d)
 	if d.Cause != core.CauseExited || d.Outcome == core.OutcomeDone {
@@ -240,7 +239,8 @@ func (r *Replay) add(file string, d core.IterationFinished) error {
 		return err
 	}
 	if d.Outcome == core.OutcomeDone {
-		// The run would end here: no guard is asked, and what follows is another one.
+		// The run would end here: no guard is asked, and the following iterations are another
+		// run.
 		r.before, r.state = step.Iteration, core.State{}
 		return r.apply(r.started)
 	}
@@ -262,7 +262,7 @@ func (r *Replay) add(file string, d core.IterationFinished) error {
 	return nil
 }
 
-// replaySchema names the form of a replay in JSON: one object with the schema, the
+// replaySchema identifies the form of a replay in JSON: one object with the schema, the
 // iterations and the trips, in this order.
 const replaySchema = "looprun.dev/replay/v1"
 
@@ -276,10 +276,10 @@ type replayedStep struct {
 	Label     string         `json:"label"`
 }
 
-// replayedTrip says where a guard first trips.
+// replayedTrip is where a guard first trips.
 type replayedTrip struct {
 	Guard core.GuardID `json:"guard"`
-	// At is the iteration after which it first trips, 0 for never.
+	// At is the iteration after which it first trips; 0 means never.
 	At     int    `json:"at"`
 	Period int    `json:"period,omitempty"`
 	Reason string `json:"reason,omitempty"`
@@ -295,8 +295,8 @@ type Replayed struct {
 // replayLines is how many iterations are listed for people.
 const replayLines = 200
 
-// print prints an iteration: in JSON as a member of an object that is not closed before
-// the end, so that nobody takes a replay that cannot go on for a whole one.
+// print prints an iteration: in JSON as a member of an object that is not closed before the
+// end, so that an aborted replay cannot be mistaken for a complete one.
 func (r *Replay) print(s replayedStep) error {
 	r.steps++
 	if !r.json {
@@ -355,5 +355,5 @@ func (r *Replay) End() error {
 	return r.out.Flush()
 }
 
-// Cut leaves the rest out, since the replay cannot go on.
+// Cut omits the rest, because the replay cannot continue.
 func (r *Replay) Cut() error { return r.out.Flush() }

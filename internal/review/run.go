@@ -19,7 +19,7 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// Run is what happened in a run; in JSON as looprun show prints it.
+// Run is what happened in a run; in JSON it has the form that looprun show prints.
 type Run struct {
 	Schema     string            `json:"schema"`
 	RunID      string            `json:"run_id"`
@@ -51,8 +51,8 @@ type Run struct {
 	live    bool
 }
 
-// Waiting is a question that waits for its answer: who asks it, since when, and, where a
-// signal or a rejection of the command's is the cause, what that said.
+// Waiting is a waiting question: who asks it, since when, and the message of the command's
+// signal or rejection, if that caused it.
 type Waiting struct {
 	Run        string               `json:"run_id" doc:"The run that asks."`
 	Asked      time.Time            `json:"asked_at" doc:"Since when it waits."`
@@ -68,7 +68,7 @@ type Waiting struct {
 	core.Question
 }
 
-// waiting are the questions that wait, with what is known of them.
+// waiting returns the waiting questions, with what is known about them.
 func waiting(s *core.State, asked map[string]time.Time) []Waiting {
 	var list []Waiting
 	for _, q := range s.Answerable() {
@@ -85,7 +85,7 @@ func waiting(s *core.State, asked map[string]time.Time) []Waiting {
 	return list
 }
 
-// endedIteration is an iteration and when it ended.
+// endedIteration is an iteration with the time at which it ended.
 type endedIteration struct {
 	Time    time.Time `json:"time"`
 	CostUSD float64   `json:"cost_usd,omitempty"` // that was reported while it ran
@@ -93,7 +93,7 @@ type endedIteration struct {
 	core.IterationFinished
 }
 
-// Load reads the run in dir, and its last iterations, as many as are asked for; 0 for all.
+// Load reads the run in dir, and its last number iterations; 0 means all.
 func Load(dir string, number int) (*Run, error) {
 	alive := scratchpad.Locked(dir)
 	h := history{number: number, asked: map[string]time.Time{}}
@@ -120,7 +120,7 @@ func Load(dir string, number int) (*Run, error) {
 	}, nil
 }
 
-// history takes the last iterations out of the events of a run.
+// history extracts the last iterations from the events of a run.
 type history struct {
 	number int // of iterations; 0: all
 	list   []*endedIteration
@@ -142,7 +142,7 @@ func (h *history) add(s *core.State, e core.Event) {
 	}
 }
 
-// Text prints the run for a person. With exact, times are moments and texts whole.
+// Text prints the run for a person. With exact, times are absolute and texts are not cut.
 func (r *Run) Text(p *console.Printer, now time.Time, exact bool) error {
 	t := &console.Table{Columns: []console.Column{{}, {Least: 20}}}
 	status := string(r.Status)
@@ -214,7 +214,7 @@ func (r *Run) Text(p *console.Printer, now time.Time, exact bool) error {
 	return nil
 }
 
-// history is the table of the iterations, behind an empty line.
+// history returns the table of the iterations, after an empty line.
 func (r *Run) history(now time.Time, exact bool) *console.Table {
 	t := &console.Table{Space: true, Columns: []console.Column{
 		{Title: "ITERATION", Right: true, Least: 4},
@@ -257,7 +257,7 @@ func (r *Run) history(now time.Time, exact bool) *console.Table {
 	return t
 }
 
-// spent is what the iteration cost, in dollars where that is known.
+// spent returns the cost of the iteration, in dollars if known.
 func (d *endedIteration) spent() string {
 	switch {
 	case d.CostUSD > 0:
@@ -278,7 +278,7 @@ func outcomeColour(o core.Outcome) string {
 	return ""
 }
 
-// Questions prints the questions that wait, and how they are answered.
+// Questions prints the waiting questions, and how to answer them.
 func (r *Run) Questions(w io.Writer) error {
 	var b strings.Builder
 	for i, q := range r.Pending {
@@ -306,8 +306,8 @@ func (r *Run) Questions(w io.Writer) error {
 	return err
 }
 
-// WriteQuestion writes a question in plain lines: what stopped the run or is asked, what it
-// rests on, and the ids that answer it.
+// WriteQuestion writes a question in plain lines: what stopped the run or is asked, the
+// details, and the ids that answer it.
 func WriteQuestion(b *strings.Builder, q core.Question) {
 	title := termsafe.Line(q.Header)
 	if q.From == "" {

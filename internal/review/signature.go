@@ -11,7 +11,7 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// Sign reads recorded output as it would have streamed past.
+// Sign signs recorded output as if it had streamed past.
 func Sign(r io.Reader, exitCode int, rules *config.Signature, own agent.Agents, explain bool) (signature.Explanation, error) {
 	s, err := read(r, rules, own, explain)
 	if err != nil {
@@ -32,7 +32,7 @@ func read(r io.Reader, rules *config.Signature, own agent.Agents, explain bool) 
 	return s, err
 }
 
-// WriteSignature prints what a signature is made of.
+// WriteSignature prints the parts of a signature.
 func WriteSignature(w io.Writer, sig signature.Signature) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "label    %s\nkind     %s\nhash     %s\nloose    %s\n", sig.Label, sig.Kind, sig.Hash, sig.Loose)
@@ -54,7 +54,7 @@ func WriteSignature(w io.Writer, sig signature.Signature) error {
 	return err
 }
 
-// WriteExplanation shows how the signature came about: what decided is marked.
+// WriteExplanation shows how the signature came about, marking what decided.
 func WriteExplanation(w io.Writer, why signature.Explanation) error {
 	var b strings.Builder
 	if len(why.Carriers) > 0 {
@@ -82,7 +82,7 @@ func WriteExplanation(w io.Writer, why signature.Explanation) error {
 	return err
 }
 
-// WriteDifference says why two outputs are, or are not, the same failure.
+// WriteDifference explains why two outputs are, or are not, the same failure.
 func WriteDifference(w io.Writer, d signature.Difference, a, b string) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n", d.Why)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/session"
@@ -16,7 +17,7 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// Suggestion is a rule that tells iterations apart which a guard took for the same failure.
+// Suggestion is a rule that distinguishes iterations that a guard counted as the same failure.
 type Suggestion struct {
 	Rule   string   `json:"rule,omitempty"`   // for looprun.yaml; empty: there is none
 	Values []string `json:"values,omitempty"` // what it finds in each of those iterations
@@ -33,10 +34,10 @@ type seen struct {
 	masked  []string
 }
 
-// outputLimit is how much of an output a suggestion looks at, in bytes.
+// outputLimit is how much of an output Suggest examines, in bytes.
 const outputLimit = 4 << 20
 
-// Suggest looks for such a rule and tries it on the outputs of the run.
+// Suggest looks for a rule, tries it on the outputs of the run, and sets Suggestion.
 func (e *Explanation) Suggest() error {
 	e.Suggestion = &Suggestion{Why: "no guard counted two iterations as the same failure, so there is nothing to tell apart"}
 	if len(e.Counted) < 2 || max(1, e.Trip.Period) > 1 {
@@ -78,7 +79,7 @@ func (e *Explanation) Suggest() error {
 	return nil
 }
 
-// outputs are those of the iterations that are kept.
+// outputs returns the outputs that are kept of the iterations.
 func (e *Explanation) outputs(o signature.Options) ([]seen, error) {
 	var all []seen
 	o.Explain = true
@@ -106,21 +107,22 @@ func (e *Explanation) outputs(o signature.Options) ([]seen, error) {
 	return all, nil
 }
 
-// masked and raw are the lines in which a difference is looked for: as the signature sees
-// them, and then as they were printed.
+// masked and raw return the lines to search for a difference: as the signature sees them, and
+// as they were printed.
 func masked(s seen) []string { return s.masked }
 
 func raw(s seen) []string { return strings.Split(termsafe.Text(string(s.text)), "\n") }
 
-// difference is a place in a line that has another value in each output.
+// difference is a place in a line that has a different value in each output.
 type difference struct {
 	pattern string
 	values  []string
 	rank    int
 }
 
-// differences finds them, those first in which a number falls. Hidden looks for numbers that
-// fall though a mask hides them: all else that masks hide is noise.
+// differences returns the differences, starting with those in which a number falls. If hidden
+// is true, it returns only numbers that fall although a mask hides them: everything else that
+// masks hide is noise.
 func differences(outputs []seen, hidden bool) []difference {
 	lines := masked
 	if hidden {
@@ -165,11 +167,12 @@ func differences(outputs []seen, hidden bool) []difference {
 }
 
 var (
-	placeholder = regexp.MustCompile(`<[a-z]+>`)
-	digits      = regexp.MustCompile(`[0-9]+`)
+	placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<[a-z]+>`) })
+	digits      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
 )
 
-// pattern matches lines that have any value in field k, and in the others at most other numbers.
+// pattern returns a pattern that matches lines with any value in field k. The other fields may
+// only differ in numbers.
 func pattern(fields []string, k int) string {
 	var parts []string
 	for i, f := range fields {
@@ -177,13 +180,13 @@ func pattern(fields []string, k int) string {
 			parts = append(parts, `(?P<name>\S+)`)
 			continue
 		}
-		f = digits.ReplaceAllString(regexp.QuoteMeta(f), `\d+`)
-		parts = append(parts, placeholder.ReplaceAllString(f, `.+?`))
+		f = digits().ReplaceAllString(regexp.QuoteMeta(f), `\d+`)
+		parts = append(parts, placeholder().ReplaceAllString(f, `.+?`))
 	}
 	return strings.Join(parts, `\s+`)
 }
 
-// rank is 0 where the values are numbers that fall, 1 where they rise, and else 2.
+// rank returns 0 if the values are numbers that fall, 1 if they rise, and otherwise 2.
 func rank(values []string) int {
 	falls, rises := true, true
 	for i, v := range values {
@@ -206,8 +209,9 @@ func rank(values []string) int {
 	return 2
 }
 
-// try signs all outputs with the rule: those that were counted have to differ, each from the
-// one before it, and all that differ without the rule still have to. Apart is how many do.
+// try signs all outputs with the rule. Each counted output must differ from the one before it,
+// and all pairs that differ without the rule must still differ. apart is the number of these
+// pairs.
 func try(o signature.Options, all []seen, fact, pattern string) (apart int, ok bool) {
 	rule, err := signature.NewRule(signature.RuleText{ID: "suggested", Fact: fact, Regexp: pattern})
 	if err != nil {
@@ -239,7 +243,7 @@ func try(o signature.Options, all []seen, fact, pattern string) (apart int, ok b
 	return apart, true
 }
 
-// suggestionText shows it to a person.
+// suggestionText writes the suggestion for a person.
 func (e *Explanation) suggestionText(b *strings.Builder) {
 	s := e.Suggestion
 	switch {

@@ -1,10 +1,10 @@
-// Package rounds says how often a test repeats what it does: a tenth as often with
-// -short, and fifty times as often in the long form, go test -tags torture.
+// Package rounds determines how often a test repeats its work: a tenth as often with -short,
+// and fifty times as often in the long form, go test -tags torture.
 package rounds
 
 import "testing"
 
-// Of is how many rounds there are where n are usual; at least one.
+// Of returns the number of rounds where n are usual; at least one.
 func Of(n int) int {
 	switch {
 	case long:
@@ -15,8 +15,8 @@ func Of(n int) int {
 	return n
 }
 
-// Step is how many cases a test goes on by that usually looks at every n-th of them: 3n
-// with -short, and 1 in the long form, which looks at each.
+// Step returns the step by which a test moves through cases of which it usually checks every
+// n-th: 3n with -short, and 1 in the long form, which checks each.
 func Step(n int) int {
 	switch {
 	case long:

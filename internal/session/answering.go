@@ -24,7 +24,7 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// Waiting is a run that waits for an answer, as whoever gives it from outside sees it.
+// Waiting is a run that waits for an answer, as seen by someone answering from outside.
 type Waiting struct {
 	Dir       string
 	State     *core.State
@@ -32,7 +32,7 @@ type Waiting struct {
 	Questions []core.Question // that an answer can be for
 }
 
-// Look reads a run that may wait.
+// Look reads a run that may be waiting.
 func Look(dir string) (*Waiting, error) {
 	live := Reachable(dir) // before the look: what it shows is no older
 	state, _, err := scratchpad.Load(dir)
@@ -42,8 +42,8 @@ func Look(dir string) (*Waiting, error) {
 	return &Waiting{dir, state, live || Reachable(dir), state.Answerable()}, nil
 }
 
-// QuestionsIn are those that a run waits with. A run that ended in a way that leaves none
-// is not read whole.
+// QuestionsIn returns the questions that a run is waiting on. If the run ended in a way that
+// leaves none, it does not read the whole run.
 func QuestionsIn(dir string) []core.Question {
 	if s := scratchpad.Summarize(dir); s.Problem != "" || !s.Status.Resumable() {
 		return nil
@@ -55,9 +55,9 @@ func QuestionsIn(dir string) []core.Question {
 	return state.Answerable()
 }
 
-// Question is the one with that id; of a run at rest also by the id that the command
-// gave it, which a later question may have again, or one of looprun's own. Its error
-// says who answered it, and what waits.
+// Question returns the waiting question with that id. If the run is at rest, the id may also
+// be the one that the command gave the question, which a later question or one of looprun's
+// own may share. The error names who answered the question and lists what is waiting.
 func (w *Waiting) Question(id string) (core.Question, error) {
 	if i := slices.IndexFunc(w.Questions, func(q core.Question) bool { return q.ID == id }); i >= 0 {
 		return w.Questions[i], nil
@@ -94,7 +94,7 @@ func (w *Waiting) Concludes(a Answered) bool {
 	return false
 }
 
-// List are the questions with their ids and words.
+// List returns the questions with their ids and texts.
 func (w *Waiting) List() string {
 	var list []string
 	for _, q := range w.Questions {
@@ -103,7 +103,7 @@ func (w *Waiting) List() string {
 	return strings.Join(list, ", ")
 }
 
-// Nothing says that no question waits, and who answered the last one.
+// Nothing returns the error that no question is waiting; it names who answered the last one.
 func (w *Waiting) Nothing() error {
 	text := fmt.Sprintf("run %s has no question that waits for an answer", w.State.RunID)
 	if n := len(w.State.Answered); n > 0 {
@@ -113,21 +113,21 @@ func (w *Waiting) Nothing() error {
 	return errors.New(text)
 }
 
-// AnswerTo is a person's answer with its question.
+// AnswerTo pairs a person's answer with its question.
 func AnswerTo(q core.Question, answer core.Answer) Answered {
 	return Answered{QuestionID: q.ID, Answer: answer.ByPerson(), Words: console.WordsOfQuestion(q)}
 }
 
-// Read reads a document of answers from standard input: by the text or the id of the
-// questions, or in the short form, which is for one question, and for what only says where
-// it does not.
+// Read parses a document of answers from standard input. It matches questions by text or id,
+// or reads the short form, which answers one question; only returns that question if the
+// document does not name it.
 func (w *Waiting) Read(text []byte, only func() (core.Question, error)) ([]Answered, error) {
 	if isShortAnswer(text) {
 		one, err := w.short(text, only)
 		return []Answered{one}, err
 	}
-	// By the run's ids, or by those that the command gave, where they tell the
-	// questions apart; by the text with what an assistant said, and without.
+	// Match by the run's ids, or by the command's ids where those are unambiguous; and by the
+	// text, with and without an assistant's advice.
 	asked := map[string]int{}
 	for _, q := range w.Questions {
 		asked[q.AskID]++
@@ -185,8 +185,8 @@ func (w *Waiting) short(text []byte, only func() (core.Question, error)) (Answer
 	return AnswerTo(q, core.Answer{Option: one.Option, Options: one.Options, Text: one.Text, Cancelled: one.Cancel, Reason: one.Reason, Guidance: one.Guidance}), err
 }
 
-// isShortAnswer reports whether the document has keys of the short form only, and one
-// of those that answer.
+// isShortAnswer reports whether the document has only keys of the short form, including one
+// that answers.
 func isShortAnswer(document []byte) bool {
 	if strictjson.Readable(document) != nil {
 		return false
@@ -204,9 +204,8 @@ func isShortAnswer(document []byte) bool {
 	return answers
 }
 
-// ChatQuestion is a question for interfaces that show its text and its options alone:
-// what it rests on is part of the text. Where the run can go on, a text in return is
-// what to do.
+// ChatQuestion converts a question for interfaces that show only its text and its options: the
+// details become part of the text. If the run can continue, a text in reply means what to do.
 func ChatQuestion(q core.Question) ask.Question {
 	put := asQuestion(q.ForPerson())
 	var lines []string
@@ -225,8 +224,8 @@ func ChatQuestion(q core.Question) ask.Question {
 	return put
 }
 
-// spokenAnswer makes a text that came back for a guard's question guidance for the
-// option that goes on, but for one that may be meant for another option.
+// spokenAnswer turns a text given in reply to a guard's question into guidance for the option
+// that continues the run. It fails if the text may be meant for another option.
 func spokenAnswer(q core.Question, a core.Answer) (core.Answer, error) {
 	o, ok := q.GoesOn()
 	if !ok || a.Text == nil {
@@ -241,8 +240,9 @@ func spokenAnswer(q core.Question, a core.Answer) (core.Answer, error) {
 	return a, nil
 }
 
-// maySlip reports whether what was said may be a slip for another option than the one that
-// goes on: it is a single word where no words were asked for, or begins as an option does.
+// maySlip reports whether the text may be meant for an option other than the one that
+// continues the run: it is a single word where no words were asked for, or it begins as
+// another option does.
 func maySlip(q core.Question, on core.Option, said []string) bool {
 	if len(said) == 0 || len(said) == 1 && !q.WantsWords(on) {
 		return true
@@ -265,18 +265,18 @@ func maySlip(q core.Question, on core.Option, said []string) bool {
 	return false
 }
 
-// wordsOfText are its letters and digits, by word, in lower case.
+// wordsOfText returns the text's words (letters and digits) in lower case.
 func wordsOfText(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 }
 
-// Reachable reports whether a run is going on and takes answers.
+// Reachable reports whether a run is in progress and accepts answers.
 func Reachable(dir string) bool {
 	_, err := socketOf(dir)
 	return err == nil && scratchpad.Locked(dir)
 }
 
-// socketOf is where the socket of a run is.
+// socketOf returns the path of a run's socket.
 func socketOf(dir string) (string, error) {
 	f, err := scratchpad.OpenWithin(dir, filepath.Join(dir, SocketName))
 	if err != nil {
@@ -287,7 +287,7 @@ func socketOf(dir string) (string, error) {
 	return strings.TrimSpace(string(name)), err
 }
 
-// Tell sends a message to a run that is going on.
+// Tell sends a message to a run in progress.
 func Tell(dir, kind string, message any) error {
 	name, err := socketOf(dir)
 	if err != nil {
@@ -296,12 +296,12 @@ func Tell(dir, kind string, message any) error {
 	return socket.Call(context.Background(), name, kind, message, nil)
 }
 
-// busyFor is how long an answer waits for somebody else who has the run open just
-// now: another answer that is put on record, or a run that begins or ends.
+// busyFor is how long an answer waits while another process has the run open: to record
+// another answer, or to start or end the run.
 const busyFor = 10 * time.Second
 
-// Give gives an answer to its question: to the run that waits for it, which told
-// reports, or, when it has exited, into its journal.
+// Give delivers an answer: to the run that waits for it, in which case told is true, or to the
+// journal of a run that has exited.
 func (t TrustFlag) Give(say *console.Observer, dir string, a Answered) (told bool, err error) {
 	for since := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		if Reachable(dir) {
@@ -318,7 +318,7 @@ func (t TrustFlag) Give(say *console.Observer, dir string, a Answered) (told boo
 	}
 }
 
-// keep puts the answer into the journal of a run that has exited.
+// keep writes the answer to the journal of a run that has exited.
 func (t TrustFlag) keep(say *console.Observer, dir string, a Answered) (err error) {
 	run, s, err := t.Open(say, dir, scratchpad.SyncAsync)
 	if err != nil {
@@ -351,7 +351,7 @@ func (t TrustFlag) keep(say *console.Observer, dir string, a Answered) (err erro
 	return run.Journal.Sync()
 }
 
-// wordsOf is what the command gets of an answer in words.
+// wordsOf returns the text of an answer that the command receives.
 func wordsOf(a core.Answer) string {
 	if a.Text != nil {
 		return a.Guidance + *a.Text
@@ -359,8 +359,9 @@ func wordsOf(a core.Answer) string {
 	return a.Guidance
 }
 
-// maskOf takes secrets out of what is put on record of a run that rests: by the
-// patterns that it was started with, and the values of this process's variables.
+// maskOf returns a function that masks secrets in whatever is recorded for a run at rest:
+// those matching the patterns that it was started with, and the values of this process's
+// variables.
 func maskOf(dir string) (func(string) string, error) {
 	r, err := RecordedOf(dir)
 	if err != nil && !errors.Is(err, ErrNoConfig) {

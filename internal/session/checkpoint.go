@@ -10,7 +10,7 @@ import (
 	"github.com/looprun/looprun/internal/config"
 )
 
-// keepable refuses checkpoints where there is no git work tree.
+// keepable returns an error if checkpoints are not possible because there is no git work tree.
 func (s *Session) keepable() error {
 	if !s.opts.Checkpoint {
 		return nil
@@ -26,7 +26,7 @@ func notKept(err error) error {
 	return config.Usagef("%s: %v; run looprun in a git work tree, or leave it out", config.Flag("checkpoint"), err)
 }
 
-// keep prepares the checkpoints, and makes the one that the first iteration starts from.
+// keep sets up checkpoints and takes the one that the first iteration starts from.
 func (s *Session) keep() error {
 	if !s.opts.Checkpoint {
 		return nil
@@ -39,12 +39,12 @@ func (s *Session) keep() error {
 	return notKept(err)
 }
 
-// overtimeOfCheckpoint is how much longer than the run a checkpoint may take: it has what the
-// last iteration did.
+// overtimeOfCheckpoint is how much longer than the run a checkpoint may take: it holds the
+// last iteration's work.
 const overtimeOfCheckpoint = 10 * time.Second
 
-// checkpoint keeps the files as they are after an iteration. Where that fails the run goes
-// on: the iteration just cannot be taken later.
+// checkpoint saves the files as they are after an iteration. If that fails the run continues;
+// the iteration just cannot be restored later.
 func (s *Session) checkpoint(iteration int) string {
 	if s.keeper == nil {
 		return ""
@@ -58,7 +58,7 @@ func (s *Session) checkpoint(iteration int) string {
 	return commit
 }
 
-// takeBest brings back the files of the iteration that the run was accepted with.
+// takeBest restores the files of the iteration that the run was accepted with.
 func (s *Session) takeBest(state *core.State, result core.Result) error {
 	n := len(state.Decisions)
 	if result.Status != core.StatusAccepted || n == 0 || state.Decisions[n-1].Restore == 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// ciFacts is what the environment says about the CI job, for policies.
+// ciFacts returns what the environment shows about the CI job, for policies.
 func ciFacts(dir string) core.CI {
 	get := os.Getenv
 	number := func(text string) int {
@@ -65,8 +65,7 @@ func ciFacts(dir string) core.CI {
 	return core.CI{In: console.InCI(), Branch: branch}
 }
 
-// speakToCI prepares the log of the CI job: what the command prints is data
-// there.
+// speakToCI sets up the CI job's log, in which the command's output is data.
 func (s *Session) speakToCI() {
 	s.ci = ci.New(ci.Options{
 		Provider: ci.Provider(s.opts.CI), Log: s.outlets.messages(s.app, ci.LogOf(s.app.Stdout, s.app.Stderr)),
@@ -77,9 +76,9 @@ func (s *Session) speakToCI() {
 	s.app.Say.Sections = by != ci.Off && by != ci.Generic
 }
 
-// failing are the checks of the last iteration that fail, with files by their paths in
-// the repository: a CI system shows an annotation beside the line that it names. The
-// file of a place that may be several, or none, is left out.
+// failing returns the failing checks of the last iteration, with file paths relative to the
+// repository: a CI system shows an annotation next to the line that it names. A path that is
+// ambiguous or matches no file is left out.
 func failing(ctx context.Context, s *core.State) []core.FailingCheck {
 	if s.Last == nil || s.Last.Outcome == core.OutcomeDone {
 		return nil
@@ -105,8 +104,8 @@ func failing(ctx context.Context, s *core.State) []core.FailingCheck {
 	return list
 }
 
-// inRepository is the file of the repository that a tool named: as it stands from the
-// folder that it ran in, else the only one whose path ends so.
+// inRepository returns the repository file that a tool named: the path relative to the folder
+// it ran in, or else the only file whose path ends with the name.
 func inRepository(all []string, top, here, name string) string {
 	if filepath.IsAbs(name) {
 		name, _ = filepath.Rel(top, name) // else it is none of them
@@ -125,8 +124,9 @@ func inRepository(all []string, top, here, name string) string {
 	return found
 }
 
-// TellCIOfProblem tells the CI system of a looprun that ended before there was a run.
-// By is --ci as far as it is known, and ran that it was called to run something.
+// TellCIOfProblem reports to the CI system that looprun ended before there was a run. by is
+// the value of --ci as far as it is known; ran reports whether looprun was called to run
+// something.
 func TellCIOfProblem(stderr io.Writer, by string, ran bool, problem error) {
 	ctx, cancel := context.WithTimeout(context.Background(), ciPatience)
 	defer cancel()
@@ -138,11 +138,11 @@ func TellCIOfProblem(stderr io.Writer, by string, ran bool, problem error) {
 	_ = log.Refused(ctx, problem.Error(), ran) // the exit code says so too
 }
 
-// ciPatience is how long another program may take to tell the CI system.
+// ciPatience is how long another program may take to report to the CI system.
 const ciPatience = 5 * time.Second
 
-// tellCI tells the CI system the verdict. What it could not be told is a warning:
-// the run has ended whatever it learns.
+// tellCI reports the verdict to the CI system. Failures are only warnings, since the run has
+// already ended.
 func (s *Session) tellCI(state *core.State, result core.Result) {
 	if by := s.ci.Provider(); by == ci.Off || by == ci.Generic {
 		return // and git is not asked whose the files are

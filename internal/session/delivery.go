@@ -15,8 +15,8 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// answersFile has the answers to questions that the command left behind or that
-// were deferred, for the iteration that begins.
+// answersFile returns the file with the answers to questions that the command left or that
+// were deferred, for the iteration about to start.
 func (s *Session) answersFile(it core.Iteration) string {
 	response := ask.Response{Schema: ask.AnswerSchema}
 	for _, a := range it.Answers {
@@ -38,7 +38,7 @@ func (s *Session) writeContext(state *core.State) {
 	}
 }
 
-// hooks tells others what happens; nil fields are no hooks.
+// hooks builds the run's hooks; nil fields mean no hook.
 func (s *Session) hooks() (*hooks.Hooks, error) {
 	h := &hooks.Hooks{
 		OnQuestion: string(s.opts.HookOnQuestion), OnTrip: string(s.opts.HookOnTrip), OnEnd: string(s.opts.HookOnEnd),
@@ -62,9 +62,9 @@ func (s *Session) hooks() (*hooks.Hooks, error) {
 	return h, nil
 }
 
-// ciTimeout is how long hooks may take where the runner kills a job soon after
-// it was told to end.
+// ciTimeout is how long hooks may take where the runner kills a job soon after asking it to
+// stop.
 const ciTimeout = 5 * time.Second
 
-// choicesLimit is how large the file with questions may be, in bytes.
+// choicesLimit is the maximum size of the questions file, in bytes.
 const choicesLimit = 64 << 10

@@ -13,8 +13,8 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// noteStateDir notes that runs are kept there. A list that is not whole is no
-// reason to warn of: a run in CI notes nothing either, since nobody lists it there.
+// noteStateDir records that runs are kept in dir. Failing to do so deserves no warning: only
+// list --all is incomplete. A run in CI records nothing, since nobody lists it there.
 func noteStateDir(say *console.Observer, dir string) {
 	note := scratchpad.StateNote(dir)
 	if note == "" || console.InCI() || inputfile.IsFile(note) {
@@ -29,7 +29,7 @@ func noteStateDir(say *console.Observer, dir string) {
 	}
 }
 
-// realDir is the folder under the one name that it has without links.
+// realDir returns the folder's path with all links resolved.
 func realDir(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		return real
@@ -37,8 +37,8 @@ func realDir(dir string) string {
 	return dir
 }
 
-// AllRuns are the directories of all runs of this user, the latest first: of those
-// in dir, and in every other folder that was noted.
+// AllRuns returns the directories of all of this user's runs, latest first: those in dir and
+// in every other recorded folder.
 func AllRuns(say *console.Observer, dir string) ([]string, error) {
 	dirs, err := scratchpad.StateDirs(dir)
 	if err != nil {
@@ -56,7 +56,7 @@ func AllRuns(say *console.Observer, dir string) ([]string, error) {
 	return runs, nil
 }
 
-// Within are the directories of runs, by their ids.
+// Within returns the run directories for the given ids.
 func Within(dir string, ids []string) []string {
 	before := strings.TrimSuffix(filepath.Join(dir, "x"), "x")
 	runs := make([]string, len(ids))
@@ -66,13 +66,13 @@ func Within(dir string, ids []string) []string {
 	return runs
 }
 
-// recentRuns is how many runs are looked at for one that is going on: looking at
-// each takes some microseconds, and whoever starts a run waits for it.
+// recentRuns is how many runs are examined to find one in progress: each takes some
+// microseconds, and the user starting a run waits for it.
 const recentRuns = 100
 
-// mentionOther names a run that is going on in the same state directory, which is
-// that of the work tree: two that change the same files undo what the other does.
-// Those that this run was started in are meant to be there.
+// mentionOther names another run in progress in the same state directory, and so in the same
+// work tree: two runs that change the same files undo each other's work. It ignores the runs
+// that this one was started in, which are meant to be there.
 func (s *Session) mentionOther() {
 	if s.app.Say.Flags.Quiet {
 		return

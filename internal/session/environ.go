@@ -16,15 +16,15 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// baseEnviron is the environment without looprun's own variables, so that a
-// nested looprun starts from its own defaults.
+// baseEnviron returns the environment without looprun's own variables, so that a nested
+// looprun starts from its own defaults.
 func baseEnviron(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		return strings.HasPrefix(v, "LOOPRUN_") || strings.HasPrefix(v, "LOOPRUN=")
 	})
 }
 
-// environ is the environment of an iteration.
+// environ returns the environment of an iteration.
 func (s *Session) environ(it core.Iteration) []string {
 	if it.Judging {
 		return s.helperEnviron(it, "check")
@@ -32,8 +32,8 @@ func (s *Session) environ(it core.Iteration) []string {
 	return append(s.commonEnviron(it), "LOOPRUN_SOCKET="+s.talk.path(), "LOOPRUN_ANSWERS="+s.answersFile(it), "LOOPRUN_CONTEXT="+s.run.ContextFile())
 }
 
-// helperEnviron is that of a check, a verify, debug or expert command. It has no
-// socket: nobody is asked from there, and a nested looprun asks nobody either.
+// helperEnviron returns the environment of a check, verify, debug or expert command. It has no
+// socket: these commands may not ask questions, and neither may a nested looprun.
 func (s *Session) helperEnviron(it core.Iteration, role string) []string {
 	return append(s.commonEnviron(it), "LOOPRUN_ROLE="+role)
 }
@@ -55,7 +55,7 @@ func (s *Session) commonEnviron(it core.Iteration) []string {
 	)
 }
 
-// guidanceFile has the whole guidance, however long.
+// guidanceFile returns the file with the whole guidance, however long.
 func (s *Session) guidanceFile(it core.Iteration) string {
 	if it.Guidance == "" {
 		return os.DevNull
@@ -63,8 +63,8 @@ func (s *Session) guidanceFile(it core.Iteration) string {
 	return s.written("guidance.txt", "the guidance", it.Guidance)
 }
 
-// failingFile has the names of the checks that fail, one a line. It is empty unless
-// all of them are known: who runs only those must not miss one.
+// failingFile returns the file with the names of the failing checks, one a line. It is empty
+// unless all of them are known: a command that runs only those must not miss one.
 func (s *Session) failingFile(it core.Iteration) string {
 	if it.Last == nil || len(it.Last.Signature.Checks) == 0 || len(it.Last.Signature.Checks) != it.Last.Signature.Failing {
 		return os.DevNull
@@ -72,7 +72,7 @@ func (s *Session) failingFile(it core.Iteration) string {
 	return s.written("failing.txt", "the names of the checks that fail", strings.Join(it.Last.Signature.Checks, "\n")+"\n")
 }
 
-// written is a file of that name in the run's directory, with that text.
+// written writes text to a file of that name in the run's directory and returns its path.
 func (s *Session) written(name, what, text string) string {
 	name = filepath.Join(s.run.Dir, name)
 	if err := atomicfile.Write(name, []byte(text), false); err != nil {
@@ -82,7 +82,8 @@ func (s *Session) written(name, what, text string) string {
 	return name
 }
 
-// lastOutput is the file of the judge's last output, empty when it was silent.
+// lastOutput returns the file with the judge's last output, or the empty string if it printed
+// nothing.
 func (s *Session) lastOutput(it core.Iteration) string {
 	if it.Last == nil || it.Last.OutputBytes == 0 {
 		return os.DevNull
@@ -93,8 +94,8 @@ func (s *Session) lastOutput(it core.Iteration) string {
 	return os.DevNull
 }
 
-// feed prepares what the command reads. Standard input is read once, to its
-// end, and each iteration reads it from the beginning.
+// feed sets up the command's input. Standard input is read once, to its end, and each
+// iteration reads it from the beginning.
 func (s *Session) feed() error {
 	switch name := s.opts.Stdin; name {
 	case "none":
@@ -130,8 +131,8 @@ func (s *Session) copyStdin(file string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Judged is the file of what the judge of an iteration printed, under that number
-// of the files. It is not there when the judge was silent.
+// Judged returns the file with the output of an iteration's judge; number is the iteration's
+// file number. The file does not exist if the judge printed nothing.
 func Judged(dir string, number int, d *core.IterationFinished) string {
 	if d.Iteration == 0 || d.WorkExitCode != nil {
 		return scratchpad.CheckOutputFile(dir, number)

@@ -12,8 +12,8 @@ import (
 	"github.com/looprun/looprun/internal/tty"
 )
 
-// enterEvery is how often it is looked whether the terminal is still this process's own:
-// in the background it must not be read from.
+// enterEvery is how often looprun checks that this process still owns the terminal: it must
+// not read from it in the background.
 const enterEvery = 200 * time.Millisecond
 
 // waitKey lets the person at the terminal end a wait early.
@@ -23,7 +23,7 @@ type waitKey struct {
 	done   chan struct{} // the terminal is not used any more
 }
 
-// goOnAt listens for the Enter key while the run waits for somebody else's limit.
+// goOnAt listens for the Enter key while the run waits for someone else's limit.
 func (s *Session) goOnAt(e core.Event) {
 	switch e.Data.(type) {
 	case core.WaitStarted:
@@ -36,7 +36,7 @@ func (s *Session) goOnAt(e core.Event) {
 	}
 }
 
-// listenForEnter returns nil where there is no person at a terminal.
+// listenForEnter returns nil if there is no person at a terminal.
 func (s *Session) listenForEnter() *waitKey {
 	if s.opts.NonInteractive || s.opts.Interactive || !console.IsTerminal(s.app.Stderr) || !console.IsTerminal(s.app.Stdin) || os.Getenv("LOOPRUN") != "" {
 		return nil

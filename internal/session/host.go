@@ -15,15 +15,14 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// Host does what a run needs commands for where somebody else takes its steps: its
-// iterations, and who answers its questions without a person. It has no socket. What it
-// returns is masked.
+// Host runs the commands of a run whose steps are driven by somebody else: its iterations, and
+// the responders other than a person. It has no socket. Everything it returns is masked.
 type Host struct {
 	s    *Session
 	null *os.File
 }
 
-// HostOptions say what a run is.
+// HostOptions describe the run and its environment.
 type HostOptions struct {
 	Started core.RunStarted   // as it was submitted
 	Run     *scratchpad.Run   // for its outputs and pages
@@ -32,7 +31,7 @@ type HostOptions struct {
 	Say     *console.Observer // takes warnings
 }
 
-// NewHost reads the configuration with which the run was submitted.
+// NewHost reads the configuration that the run was submitted with.
 func NewHost(o HostOptions) (*Host, error) {
 	var r Recorded
 	if err := json.Unmarshal(o.Started.Config, &r); err != nil {
@@ -57,8 +56,8 @@ func NewHost(o HostOptions) (*Host, error) {
 	return &Host{s, null}, nil
 }
 
-// CommandsOf are all commands that a run with that configuration can start: the work as
-// a command line, and shell lines as they are.
+// CommandsOf returns all commands that a run with that configuration can start: the work as a
+// command line, and shell lines unchanged.
 func CommandsOf(recorded json.RawMessage) ([]string, error) {
 	var r Recorded
 	if err := json.Unmarshal(recorded, &r); err != nil {
@@ -85,15 +84,15 @@ func CommandsOf(recorded json.RawMessage) ([]string, error) {
 	return lines, nil
 }
 
-// Mask takes secrets of this machine out of a text.
+// Mask masks this machine's secrets in a text.
 func (h *Host) Mask(text string) string {
 	return h.s.masker.Text(text)
 }
 
-// Close ends it.
+// Close releases the host's resources.
 func (h *Host) Close() error { return h.null.Close() }
 
-// Run runs an iteration of the run that stands there, which has begun it.
+// Run runs one iteration, which the run's owner has already begun.
 func (h *Host) Run(ctx context.Context, it core.Iteration, st *core.State) (core.IterationResult, error) {
 	h.s.writeContext(st)
 	if err := h.s.run.Refresh(st, true); err != nil {
@@ -103,23 +102,24 @@ func (h *Host) Run(ctx context.Context, it core.Iteration, st *core.State) (core
 	return d.Masked(h.Mask), err
 }
 
-// Printed is the end of what the running iteration has printed.
+// Printed returns the end of the running iteration's output.
 func (h *Host) Printed() string {
 	end, _ := h.s.executor.Printed()
 	return end
 }
 
-// Response is what becomes of a question where no person is.
+// Response is the outcome of a question where there is no person to ask.
 type Response struct {
-	// Events come before the answer: what was verified, and what an assistant advises.
+	// Events precede the answer: what was verified, and an assistant's advice.
 	Events []core.Data
 	Answer *core.Answer // nil: there is none
-	// Unanswered is why nobody answers; empty: a person may, later.
+	// Unanswered is why nobody answers; empty means a person may answer later.
 	Unanswered string
 }
 
-// Respond lets the policy answer a question, or else the assistant; else what was said of
-// questions that nobody answers (--detached), and where nothing was, it is for a person.
+// Respond lets the policy answer a question, or else the assistant, or else the mode for
+// questions that nobody answers (--detached). If none of them answers, the question is left to
+// a person.
 func (h *Host) Respond(ctx context.Context, q core.Question, st *core.State) (Response, error) {
 	var r Response
 	a, err := h.respond(ctx, &q, st, &r)
@@ -178,7 +178,7 @@ func (h *Host) respond(ctx context.Context, q *core.Question, st *core.State, r 
 	return s.detached(*q)
 }
 
-// Debug runs the command of an answer.
+// Debug runs the debug command of an answer.
 func (h *Host) Debug(ctx context.Context, st *core.State) (core.DebugFinished, error) {
 	o, err := st.Question.Resolve(*st.Answer)
 	if err != nil {
@@ -200,8 +200,9 @@ func (h *Host) Expert(ctx context.Context, st *core.State) (core.ExpertFinished,
 	return core.Masked(d, h.Mask).(core.ExpertFinished), err
 }
 
-// Describe is the first event of the run that s would start, under that id. Its commands
-// run elsewhere: there is no directory in it. What is only here is an error.
+// Describe returns the first event of the run that s would start under that id. The event has
+// no directory, since the run's commands run elsewhere. It fails for options that only work on
+// this machine.
 func (s *Session) Describe(id string) (core.RunStarted, error) {
 	if err := errors.Join(elsewhere(s.opts), s.opts.NeedJudge()); err != nil {
 		return core.RunStarted{}, err
@@ -226,8 +227,8 @@ func (s *Session) Describe(id string) (core.RunStarted, error) {
 	return started, nil
 }
 
-// elsewhere refuses options that name something of one machine. Both sides ask: who
-// submits a loop, and the worker, which relies on nobody else for it.
+// elsewhere rejects options that refer to one machine. Both sides call it: the submitter of a
+// loop, and the worker, which does not rely on the submitter.
 func elsewhere(o *config.Options) error {
 	for flag, set := range map[config.Flag]bool{
 		"templates": len(o.Templates) > 0, "interactive": o.Interactive, "once": o.Once, "protect": len(o.Protect) > 0,

@@ -3,9 +3,10 @@ package session
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/looprun/looprun/escalate/policy"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/escalate/policy"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/console"

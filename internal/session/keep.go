@@ -13,12 +13,12 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// keepNotice is the file of a state directory that says that its user has been told of
+// keepNotice is the file in a state directory that marks that the user has been told of
 // [config.DefaultKeep].
 const keepNotice = ".keep"
 
-// tidy removes the older runs that keep does not leave, as far as [many.Removal] allows. Where
-// nobody set keep, the first time only says which would go.
+// tidy removes the older runs that keep does not cover, as far as [many.Removal] allows. If
+// nobody has set keep, the first time it only reports how many would be removed.
 func (s *Session) tidy() {
 	keep, state := s.opts.KeepRuns, filepath.Dir(s.run.Dir)
 	notice := ""
@@ -73,15 +73,15 @@ func (s *Session) sweep(r *many.Removal) {
 	}
 }
 
-// needless reports whether nobody needs the run any more: a --wait or --retry that is done, of
-// which nobody asked to keep anything, and without a warning to look into.
+// needless reports whether nobody needs the run any more: a --wait or --retry that is done,
+// for which nobody asked to keep anything, and that has no warning to look into.
 func (s *Session) needless(r core.Result) bool {
 	o := s.opts
 	return r.Status == core.StatusDone && (o.Wait || o.Retry != nil) && len(r.Warnings) == 0 && s.app.As == "" &&
 		o.KeepRuns == (config.Keep{}) && o.Result == "" && !o.Checkpoint && !s.app.Say.Sections // a CI system has been told of the folder
 }
 
-// discard removes the run where nothing has begun.
+// discard removes the run if nothing has begun.
 func (s *Session) discard() error {
 	s.hangUp()
 	err := s.run.Close()
@@ -95,8 +95,8 @@ func (s *Session) discard() error {
 	return err
 }
 
-// leaveNothing removes the run that has just ended, and the state directory where it was alone. It
-// reports whether the run is gone.
+// leaveNothing removes the run that has just ended, and the state directory if nothing else is
+// in it. It reports whether the run is gone.
 func (s *Session) leaveNothing() bool {
 	removal := many.Removal{State: filepath.Dir(s.run.Dir)}
 	if removal.Run(s.run.Dir, many.ByRule) != nil {
@@ -107,7 +107,7 @@ func (s *Session) leaveNothing() bool {
 	return true
 }
 
-// leaveEmpty removes a state directory without runs, and its note.
+// leaveEmpty removes a state directory that has no runs, and its note.
 func (s *Session) leaveEmpty(state string) {
 	note := scratchpad.StateNote(state)
 	if !scratchpad.RemoveEmpty(state) {

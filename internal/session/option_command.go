@@ -10,14 +10,14 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// How long the command of an option has, and how many characters of the first line
-// that it prints are shown.
+// How long an option's command may run, and how many characters of its first output line are
+// shown.
 const (
 	optionTime = time.Minute
 	optionLine = 200
 )
 
-// optionCommand is the command of an option with the action run.
+// optionCommand is the command of an option whose action is run.
 type optionCommand struct {
 	line, dir string
 	env       []string
@@ -25,9 +25,8 @@ type optionCommand struct {
 	killAfter time.Duration
 }
 
-// run runs the command with the question as JSON on its standard input. Its
-// findings are the first line that it prints, or what kept it from ending by
-// itself.
+// run runs the command with the question as JSON on its standard input. Its findings are the
+// first line of output, or the reason why it did not exit by itself.
 func (c optionCommand) run(ctx context.Context, q core.Question) (core.DebugFinished, error) {
 	question, err := helper.Document(q)
 	if err != nil {

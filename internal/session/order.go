@@ -13,10 +13,11 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// errInside refuses what a run's own command, or anything that it started, asks of the run.
+// errInside refuses answers, orders and stops that come from the run's own command, or from
+// anything that the command started.
 var errInside = errors.New("a run cannot be answered, told or stopped by its own command; do it from outside")
 
-// Ordered is what somebody outside tells a run that goes on.
+// Ordered is an order from outside to an active run.
 type Ordered struct {
 	Order core.Order `json:"order"`
 	Words string     `json:"words,omitempty"`
@@ -24,7 +25,7 @@ type Ordered struct {
 	Token string     `json:"token,omitempty"` // as in [Answered]
 }
 
-// order takes what another process tells the run, never the run's own command.
+// order takes an order from another process, but never from the run's own command.
 func (t *talk) order(ctx context.Context, peer socket.Peer, m Ordered) (any, error) {
 	if err := t.admit(peer, m.Token); err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func (t *talk) order(ctx context.Context, peer socket.Peer, m Ordered) (any, err
 	return nil, nil
 }
 
-// Order tells a run that goes on something, for whoever is outside of it.
+// Order sends an order to an active run, on behalf of somebody outside the run.
 func (t TrustFlag) Order(dir string, o Ordered) error {
 	if InsideOf(dir) {
 		return errInside
@@ -74,7 +75,7 @@ func (t TrustFlag) Order(dir string, o Ordered) error {
 	return err
 }
 
-// rests says that the run does not go on, and what can be done with it.
+// rests returns the error that the run is not active, with what can be done instead.
 func (w *Waiting) rests(o core.Order) error {
 	id, end := w.State.RunID, w.State.Ending
 	text := fmt.Sprintf("run %s does not go on: ", id)

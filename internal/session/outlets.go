@@ -11,14 +11,14 @@ import (
 	"github.com/looprun/looprun/internal/outlet"
 )
 
-// outlets are the standard streams of a run, which goes on and ends although nobody
-// may read them. Nil: that stream cannot hold it up.
+// outlets are the standard streams of a run, which continues even if nobody reads them. A nil
+// outlet is a stream that cannot block the run.
 type outlets struct {
 	out, err *outlet.Outlet
 }
 
-// openOutlets lets looprun's messages, and all that is shown from here on, go
-// through them. Whether anybody reads is nothing to the run's exit code either.
+// openOutlets routes looprun's messages and all later output through the outlets. Whether
+// anybody reads them does not affect the run's exit code.
 func (s *Session) openOutlets() {
 	keepPipes()
 	s.reading, s.leave = context.WithCancelCause(context.Background())
@@ -36,10 +36,10 @@ func (s *Session) openOutlets() {
 	s.app.Say.W = s.outlets.messages(s.app, s.app.Say.W)
 }
 
-// unread is what a reader of the command's output that went away leads to: nil where
-// somebody is at the terminal all the same, or where only standard error was left.
-// Without a terminal nobody could learn that the run goes on, and a pipeline would
-// wait for it: it ends as a program that writes into a pipe ends.
+// unread returns what to do when the reader of the command's output has gone away. It returns
+// nil if somebody is at the terminal all the same, or if only standard error was lost. Without
+// a terminal nobody could learn that the run continues, and a pipeline would wait for it, so
+// the run ends as a program that writes to a closed pipe does.
 func (s *Session) unread(file *os.File) func() {
 	out, err := s.app.Stdout, s.app.Stderr
 	if console.IsTerminal(err) || file != out && !sameFile(file, out) {
@@ -50,7 +50,7 @@ func (s *Session) unread(file *os.File) func() {
 	}
 }
 
-// output is where the command's output goes for w, one of the two streams.
+// output returns the writer for the command's output that replaces w, one of the two streams.
 func (o *outlets) output(a *Program, w io.Writer) io.Writer {
 	if o := o.of(a, w); o != nil {
 		return o.Output()
@@ -58,7 +58,7 @@ func (o *outlets) output(a *Program, w io.Writer) io.Writer {
 	return w
 }
 
-// messages is where looprun's own lines go for w, one of the two streams.
+// messages returns the writer for looprun's own lines that replaces w, one of the two streams.
 func (o *outlets) messages(a *Program, w io.Writer) io.Writer {
 	if o := o.of(a, w); o != nil {
 		return o.Messages()
@@ -76,7 +76,7 @@ func (o *outlets) of(a *Program, w io.Writer) *outlet.Outlet {
 	return nil
 }
 
-// each calls f for both.
+// each calls f for both outlets.
 func (o *outlets) each(f func(*outlet.Outlet)) {
 	for _, one := range []*outlet.Outlet{o.out, o.err} {
 		if one != nil {
@@ -85,8 +85,8 @@ func (o *outlets) each(f func(*outlet.Outlet)) {
 	}
 }
 
-// hurry stops waiting for readers that stand still.
+// hurry stops waiting for blocked readers.
 func (o *outlets) hurry() { o.each((*outlet.Outlet).Hurry) }
 
-// calm waits for them again.
+// calm resumes waiting for them.
 func (o *outlets) calm() { o.each((*outlet.Outlet).Calm) }

@@ -13,8 +13,8 @@ import (
 	"github.com/looprun/looprun/internal/socket"
 )
 
-// byParent puts a question to the run that this one was started in, and so to
-// the person of the outermost.
+// byParent forwards a question to the run that this one was started in, and so to the person
+// at the outermost run.
 func (s *Session) byParent(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 	if q.To == ask.ToAssistant {
 		return core.Answer{}, core.ErrNoAnswer
@@ -36,26 +36,26 @@ func (s *Session) byParent(ctx context.Context, q core.Question, st *core.State)
 	return core.Answer{}, core.ErrNoAnswer
 }
 
-// bubble is the question as the run above gets it.
+// bubble returns the question in the form that the parent run receives.
 func (s *Session) bubble(q core.Question, st *core.State) bubbled {
 	place := st.RunID
 	if s.opts.Name != "" { // two runs may have the same
 		place = s.opts.Name + " (" + place + ")"
 	}
 	b := bubbled{Question: q, Key: q.ID, Path: append([]string{place}, q.Path...)}
-	// The name is the same when another run asks the same in this one's place, so
+	// The name stays the same when another run asks the same question in this one's place, so
 	// that a deferred answer finds it.
 	b.Question.From, b.Question.AskID = core.FromCommand, "nested/"+cmp.Or(q.AskID, string(q.Guard))+"/"+q.Text
 	b.Question.Options = slices.DeleteFunc(slices.Clone(q.Options), func(o core.Option) bool {
-		// What only somebody at this run's own terminal can do.
+		// These actions only work at this run's own terminal.
 		return o.Action == core.ActionReview || o.Action == core.ActionDebug && s.opts.Debug == ""
 	})
 	return b
 }
 
-// advised is an assistant that is asked only what no assistant has rejected in the
-// runs above this one: each run that is started anew in there would ask afresh. What
-// cannot be found out is not asked.
+// advised wraps an assistant so that it is not asked about anything that an assistant has
+// already rejected in a parent run; otherwise each newly started nested run would ask again.
+// If that cannot be determined, the assistant is not asked.
 func (s *Session) advised(assistant core.Responder) core.Responder {
 	if s.parent == "" {
 		return assistant
@@ -78,7 +78,7 @@ func (s *Session) advised(assistant core.Responder) core.Responder {
 	})
 }
 
-// adviceOf is what an assistant said against the question; nil: nothing.
+// adviceOf returns the assistant's advice against the question, or nil if there is none.
 func adviceOf(q core.Question, a core.Answer, err error) *core.Advice {
 	var said interface{ Advice() core.Advice }
 	switch {
@@ -92,7 +92,7 @@ func adviceOf(q core.Question, a core.Answer, err error) *core.Advice {
 	return nil
 }
 
-// tellAdvice lets the runs above know of a rejection: they outlive this one.
+// tellAdvice reports a rejection to the parent runs, which outlive this one.
 func (s *Session) tellAdvice(ctx context.Context, advice *core.Advice, q core.Question, st *core.State) error {
 	if advice == nil || s.parent == "" {
 		return nil
@@ -102,24 +102,25 @@ func (s *Session) tellAdvice(ctx context.Context, advice *core.Advice, q core.Qu
 	return socket.Call(ctx, s.parent, kindAdvised, b, nil)
 }
 
-// adviceAbove is what the run with that socket knows, or one above it; nil: nothing.
+// adviceAbove returns the advice known to the run with that socket or to one of its parents,
+// or nil if there is none.
 func adviceAbove(ctx context.Context, parent string, b bubbled) (*core.Advice, error) {
 	var known *core.Advice
 	err := socket.Call(ctx, parent, kindAdvice, b, &known)
 	return known, err
 }
 
-// advisedAbove is no answer, but what an assistant said in a run above.
+// advisedAbove is not an answer; it carries an assistant's advice from a parent run.
 type advisedAbove struct{ advice core.Advice }
 
 func (a advisedAbove) Error() string       { return a.advice.Text + ": " + core.ErrNoAnswer.Error() }
 func (a advisedAbove) Unwrap() error       { return core.ErrNoAnswer }
 func (a advisedAbove) Advice() core.Advice { return a.advice }
 
-// ParentSocket is that of the run that this process was started in; empty when
-// there is none, or when what runs is no work but a check or another helper.
+// ParentSocket returns the socket of the run that this process was started in. It is empty if
+// there is none, or if this process is not the work but a check or another helper.
 func ParentSocket() string { return os.Getenv("LOOPRUN_SOCKET") }
 
-// insideHelper reports whether this process was started by a run, but not as its
-// work: nobody is asked from there.
+// insideHelper reports whether this process was started by a run, but not as its work. Such a
+// process may not ask anybody.
 func insideHelper() bool { return os.Getenv("LOOPRUN") != "" && ParentSocket() == "" }

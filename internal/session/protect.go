@@ -27,8 +27,8 @@ const (
 	diffMost    = 16 << 10 // bytes of all differences
 )
 
-// protected hashes the files that must not change: those that --protect names, and the
-// script that the check's line starts.
+// protected returns the hashes of the files that must not change: those that --protect names,
+// and the script that the check's line starts.
 func (s *Session) protected() (map[string]signature.Hash, error) {
 	files := map[string]signature.Hash{}
 	if name := scriptOf(string(s.opts.Check), s.dir); name != "" {
@@ -70,7 +70,7 @@ func skipDir(e fs.DirEntry) error {
 	return nil
 }
 
-// named is how a protected file is called: by its path below the run's directory.
+// named returns the display name of a protected file: its path below the run's directory.
 func (s *Session) named(name string) string {
 	if rel, err := filepath.Rel(s.dir, name); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
@@ -78,8 +78,8 @@ func (s *Session) named(name string) string {
 	return name
 }
 
-// glob is the directory to look in for a pattern, and what the paths in it have to match:
-// * is any text within a name, ** any folders.
+// glob returns the directory to search for a pattern and the expression that paths in it must
+// match: * is any text within a name, ** any folders.
 func glob(pattern, dir string) (root string, match *regexp.Regexp, err error) {
 	if !filepath.IsAbs(pattern) {
 		pattern = filepath.Join(dir, pattern)
@@ -102,8 +102,8 @@ func glob(pattern, dir string) (root string, match *regexp.Regexp, err error) {
 	return filepath.FromSlash(root), match, nil
 }
 
-// hashOf is the hash of a file's content and of whether it can be executed; zero: it is not
-// there, or cannot be read.
+// hashOf returns the hash of a file's content and its executable bit. Zero means the file is
+// missing or cannot be read.
 func hashOf(name string) signature.Hash {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() {
@@ -118,8 +118,8 @@ func hashOf(name string) signature.Hash {
 
 var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "ash", "fish"}
 
-// scriptOf is the script that a shell line starts: its first word, or the file given to a
-// shell. Empty: it starts none.
+// scriptOf returns the script that a shell line starts: its first word, or the file given to a
+// shell. It returns the empty string if there is none.
 func scriptOf(line, dir string) string {
 	if i := strings.IndexAny(line, ";&|<>\n"); i >= 0 {
 		line = line[:i]
@@ -170,7 +170,7 @@ func assigns(word string) bool {
 	return ok && name != "" && !strings.ContainsAny(name, "/\"'$")
 }
 
-// protect hashes the protected files as the run finds them, and keeps small ones, so that a
+// protect hashes the protected files as the run finds them and copies small ones, so that a
 // person can be shown what changed.
 func (s *Session) protect() (map[string]signature.Hash, error) {
 	if s.opts.Weakened == "off" || s.opts.CheckStep() == nil && len(s.opts.Protect) == 0 {
@@ -211,7 +211,7 @@ func (s *Session) full(name string) string {
 	return filepath.Join(s.dir, filepath.FromSlash(name))
 }
 
-// again hashes the protected files once more, for a run that a person had paused.
+// again rehashes the protected files, for a run that a person had paused.
 func (s *Session) again(files map[string]signature.Hash) map[string]signature.Hash {
 	now := make(map[string]signature.Hash, len(files))
 	for name := range files {
@@ -220,7 +220,7 @@ func (s *Session) again(files map[string]signature.Hash) map[string]signature.Ha
 	return now
 }
 
-// changed lists the protected files that are not as they were.
+// changed lists the protected files that have changed, with a diff.
 func (s *Session) changed() (names []string, diff string) {
 	for _, name := range slices.Sorted(maps.Keys(s.guarded)) {
 		was := s.guarded[name]
@@ -235,7 +235,7 @@ func (s *Session) changed() (names []string, diff string) {
 	return names, diff[:min(len(diff), diffMost)]
 }
 
-// difference is what changed in a file, where a copy was kept and git can show it.
+// difference returns what changed in a file, if a copy was kept and git can show it.
 func (s *Session) difference(name string, was signature.Hash) string {
 	if _, err := os.Stat(s.copyOf(was)); err != nil {
 		return ""

@@ -8,13 +8,13 @@ import (
 	"github.com/looprun/looprun/templates"
 )
 
-// questions are the templates of a run. The built-in ones are read when they
-// are needed first: most runs end without a question, and reading them takes
-// longer than all else that looprun does before the command starts.
+// questions are the templates of a run. The built-in ones are read on first use: most runs end
+// without a question, and reading them takes longer than everything else that looprun does
+// before the command starts.
 type questions struct {
 	set func() (*templates.Set, error)
 	dir string // where the run takes place
-	// never are the actions that the policy leaves to persons.
+	// never lists the actions that the policy leaves to people.
 	never []core.Action
 }
 
@@ -23,8 +23,8 @@ var (
 	_ core.Texts     = questions{}
 )
 
-// loadQuestions reads the folders at once, since nothing is to run when
-// something is wrong with one.
+// loadQuestions reads the folders at once, because nothing may run if one of them has an
+// error.
 func loadQuestions(dir string, dirs []string, debug bool) (questions, error) {
 	q := questions{sync.OnceValues(func() (*templates.Set, error) {
 		set, err := templates.Load(dirs...)
@@ -40,7 +40,7 @@ func loadQuestions(dir string, dirs []string, debug bool) (questions, error) {
 	return q, err
 }
 
-// Question makes the question for a trip.
+// Question builds the question for a trip.
 func (q questions) Question(s *core.State, trip core.Trip) (core.Question, error) {
 	set, err := q.set()
 	if err != nil {
@@ -52,7 +52,7 @@ func (q questions) Question(s *core.State, trip core.Trip) (core.Question, error
 	return question, err
 }
 
-// Text is a text that a person reads, or empty where there is none.
+// Text returns a text for a person, or the empty string if there is none.
 func (q questions) Text(key string, values map[string]any) string {
 	set, err := q.set()
 	if err != nil {

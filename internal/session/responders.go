@@ -27,9 +27,9 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// responders answer questions, in this order: the policy, the assistant, the run
-// that this one was started in, a person, and what stands in for a person who is
-// not there.
+// responders returns the responders in the order in which they are asked: the policy, the
+// assistant, the run that this one was started in, a person, and the substitute for an absent
+// person.
 func (s *Session) responders() []core.Responder {
 	var list []core.Responder
 	if s.policy != nil {
@@ -97,7 +97,8 @@ func (s *Session) responders() []core.Responder {
 	)
 }
 
-// onlyAssistant says why nobody else answers what is for the assistant.
+// onlyAssistant returns the error explaining why nobody but the assistant may answer its
+// questions.
 func (s *Session) onlyAssistant() error {
 	if s.assistant() == nil {
 		return fmt.Errorf("the question is for an assistant, and there is none (--assistant LINE): %w", core.ErrNoAnswer)
@@ -105,8 +106,8 @@ func (s *Session) onlyAssistant() error {
 	return core.ErrNoAnswer
 }
 
-// own keeps a responder from questions of a run inside this one: they reach only
-// its person.
+// own makes a responder ignore questions from nested runs: those may only reach this run's
+// person.
 func own(r core.Responder) core.Responder {
 	return core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 		if len(q.Path) > 0 {
@@ -123,8 +124,8 @@ func sourceOf(q core.Question) assistant.Source {
 	return assistant.FromGuards
 }
 
-// awaitAnswer keeps the question open for a while, for looprun answer. The answer
-// itself comes through the socket and ends the wait.
+// awaitAnswer keeps the question open for a while, for looprun answer. The answer itself
+// arrives through the socket and ends the wait.
 func (s *Session) awaitAnswer(ctx context.Context, q core.Question) (core.Answer, error) {
 	d := time.Duration(s.opts.WaitAnswer)
 	if d <= 0 || q.To == ask.ToAssistant {
@@ -139,7 +140,7 @@ func (s *Session) awaitAnswer(ctx context.Context, q core.Question) (core.Answer
 	}
 }
 
-// OptionsOf are the words that answer the question.
+// OptionsOf returns the words that answer the question.
 func OptionsOf(q core.Question) []string {
 	switch q.Kind {
 	case core.KindConfirm:
@@ -157,7 +158,8 @@ func OptionsOf(q core.Question) []string {
 	return ids
 }
 
-// assistant asks the command that answers such a question; nil where no question has one.
+// assistant returns the responder that asks the assistant command, or nil if no question has
+// one.
 func (s *Session) assistant() core.Responder {
 	if s.opts.Assistant == "" && len(s.opts.Assistants) == 0 {
 		return nil
@@ -175,17 +177,17 @@ func (s *Session) assistant() core.Responder {
 	})
 }
 
-// assists reports whether an assistant is to be asked before a person is.
+// assists reports whether the assistant is asked about q before a person is.
 func (s *Session) assists(q core.Question) bool {
 	_, chosen := s.opts.AssistantOf(q.AskID, string(q.Guard))
 	return chosen || slices.Contains(s.opts.AssistantFor, string(sourceOf(q)))
 }
 
-// namesOf are the names by which a configuration can mean the question, the most
-// particular first.
+// namesOf returns the names by which a configuration can refer to the question, most specific
+// first.
 func namesOf(q core.Question) []string { return []string{q.AskID, string(q.Guard), string(q.Kind)} }
 
-// detached decides when nobody can be asked.
+// detached answers when nobody can be asked.
 func (s *Session) detached(q core.Question) (core.Answer, error) {
 	mode := s.detachedMode(q)
 	switch {
@@ -201,9 +203,8 @@ func (s *Session) detached(q core.Question) (core.Answer, error) {
 	return answer, nil
 }
 
-// detachedMode is what decides about the question when nobody can be asked: the
-// mode for its id, for its guard, for its kind, for all; else the policy's, else
-// deny.
+// detachedMode returns the mode that applies to the question when nobody can be asked: the
+// mode for its id, its guard, its kind, or all questions; else the policy's; else deny.
 func (s *Session) detachedMode(q core.Question) string {
 	if mode := s.opts.Detached.Mode(namesOf(q)...); mode != "" {
 		return mode
@@ -220,7 +221,7 @@ type debugger struct{ s *Session }
 
 var errNoDebug = errors.New("no debug command is configured (--debug LINE)")
 
-// findingsLimit is how much of a debug command's output is kept: its end.
+// findingsLimit is how much of a debug command's output is kept; the end is.
 const findingsLimit = 8 << 10
 
 func (d *debugger) Debug(ctx context.Context, st *core.State, o core.Option, a core.Answer) (core.DebugFinished, error) {
@@ -250,8 +251,8 @@ func (d *debugger) Debug(ctx context.Context, st *core.State, o core.Option, a c
 	return core.DebugFinished{ExitCode: end.Code, Findings: strings.TrimSpace(strings.TrimSpace(string(out.Bytes())) + "\n" + end.Cut())}, nil
 }
 
-// environ is the environment of a command that is not the work: it has no way to
-// ask. The context is not written anew under an iteration that is suspended.
+// environ returns the environment of a command that is not the work, so it has no way to ask.
+// It does not rewrite the context of a suspended iteration.
 func (d *debugger) environ(st *core.State, role string) []string {
 	if !st.Running {
 		d.s.writeContext(st)
@@ -259,8 +260,8 @@ func (d *debugger) environ(st *core.State, role string) []string {
 	return append(d.s.helperEnviron(core.Iteration{Number: st.Iterations, Limit: st.Limits.Iterations, Guidance: st.Guidance, Last: st.Ran, Task: st.Task, Subtasks: st.Decomposed()}, role), "LOOPRUN_CONTEXT="+d.s.run.ContextFile())
 }
 
-// helping marks that a command runs which cannot ask, until the function that it
-// returns is called.
+// helping marks a helper command, which may not ask questions, as running until the returned
+// function is called.
 func (s *Session) helping(role string) func() {
 	if s.talk == nil {
 		return func() {}
@@ -269,7 +270,7 @@ func (s *Session) helping(role string) func() {
 	return func() { s.talk.role.Store("") }
 }
 
-// Expert runs an expert's command. What it prints is guidance.
+// Expert runs an expert's command. Its output is guidance.
 func (d *debugger) Expert(ctx context.Context, st *core.State, e ladder.Expert) (core.ExpertFinished, error) {
 	defer d.s.helping("expert")()
 	d.s.app.Say.News("expert %s: %s", e.Name, e.Command)
@@ -299,7 +300,7 @@ func (d *debugger) Expert(ctx context.Context, st *core.State, e ladder.Expert) 
 	return end, nil
 }
 
-// shell lets the person look around with the run's environment.
+// shell opens a shell with the run's environment for the person.
 func (d *debugger) shell(ctx context.Context, st *core.State) (core.DebugFinished, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -321,7 +322,7 @@ func (d *debugger) shell(ctx context.Context, st *core.State) (core.DebugFinishe
 	return core.DebugFinished{ExitCode: sh.ProcessState.ExitCode()}, nil
 }
 
-// loadPolicy reads the policy files, or what was recorded of them.
+// loadPolicy reads the policy files, or their recorded contents.
 func (s *Session) loadPolicy(sources policy.Sources) error {
 	if sources == nil && len(s.opts.Policy) == 0 {
 		return nil
@@ -347,8 +348,8 @@ func (s *Session) loadPolicy(sources policy.Sources) error {
 	return nil
 }
 
-// spentToday is what the policy's answers have added up to in the other runs of the folder
-// that wrote something in the last 24 hours. One that cannot be read counts nothing.
+// spentToday returns what the policy's answers have used in the other runs of the folder that
+// wrote something in the last 24 hours. A run that cannot be read counts nothing.
 func (s *Session) spentToday() (used policy.Used) {
 	folder := filepath.Dir(s.run.Dir)
 	ids, _ := scratchpad.IDs(folder)
@@ -370,8 +371,8 @@ func (s *Session) policyCodes() map[string]int {
 	return s.policy.ExitCodes
 }
 
-// byPolicy lets the policy answer. What it finds out about the environment it
-// finds out only now: most runs never ask.
+// byPolicy lets the policy answer. It examines the environment only now, since most runs never
+// ask.
 func (s *Session) byPolicy(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 	return s.policyResponder(func(context.Context) error {
 		s.loop.BeforeVerify()
@@ -389,8 +390,8 @@ func (s *Session) policyResponder(before func(context.Context) error, after func
 	})
 }
 
-// silenced says why no person is to be asked, whether one is there or not; empty:
-// one may be.
+// silenced returns why no person may be asked, whether or not one is there. Empty means one
+// may be.
 func (s *Session) silenced() string {
 	flag := s.opts.Silent()
 	switch {
@@ -404,7 +405,8 @@ func (s *Session) silenced() string {
 	return ""
 }
 
-// setBy is what set the flag, in few words: itself, its variable or a file.
+// setBy returns a short description of what set the flag: the flag itself, its variable or a
+// file.
 func (s *Session) setBy(name string) string {
 	if places := s.app.Config.Place(name); len(places) > 0 {
 		by, _, _ := strings.Cut(strings.TrimSuffix(places[0], " is set"), " sets ")
@@ -413,8 +415,8 @@ func (s *Session) setBy(name string) string {
 	return "--" + name // a resumed run has it from its journal
 }
 
-// instead says what the user can do about a question that nobody answers, where the user
-// has not decided that it is so; who asked with looprun ask is told it with the error.
+// instead adds to err what the user can do about an unanswered question, unless the user chose
+// that outcome. A client of looprun ask receives it with the error.
 func (s *Session) instead(q core.Question, err error) error {
 	switch {
 	case q.To == ask.ToAssistant || s.opts.Wait || s.opts.Retry != nil && q.From == "":
@@ -439,7 +441,7 @@ func (s *Session) hint(q core.Question, text string, err error) error {
 	return err
 }
 
-// explainRules says why the policy did not answer.
+// explainRules prints why the policy did not answer.
 func (s *Session) explainRules(e policy.Evaluation) {
 	if e.Answer != nil {
 		return

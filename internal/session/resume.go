@@ -21,7 +21,7 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// ResumeFlags is what is given anew to a run that goes on.
+// ResumeFlags are the flags that can be set again when a run is resumed.
 type ResumeFlags struct {
 	config.LimitFlags
 	config.AnswerFlags
@@ -33,7 +33,7 @@ type ResumeFlags struct {
 	Took   config.Duration `hidden:"" help:"Active time since the run paused."`
 }
 
-// place is the directory that the run's commands run in from now on.
+// place returns the directory in which the run's commands run from now on.
 func (c *ResumeFlags) place(dir string, state *core.State) (string, error) {
 	id := state.RunID
 	if c.Dir != "" {
@@ -58,8 +58,8 @@ func (c *ResumeFlags) place(dir string, state *core.State) (string, error) {
 	return state.Dir, nil
 }
 
-// Moved returns the folder that a run's files are in, and whether that is in another
-// project than the one that the run began in.
+// Moved returns the folder that holds a run's files, and whether it belongs to another project
+// than the one that the run began in.
 func Moved(dir string, state *core.State) (kept string, moved bool) {
 	kept = realDir(filepath.Dir(dir))
 	moved = state.Repository == "" && // else its work tree is somewhere else
@@ -67,7 +67,7 @@ func Moved(dir string, state *core.State) (kept string, moved bool) {
 	return kept, moved
 }
 
-// below reports whether a directory is in the other, or is it.
+// below reports whether dir is above or inside it.
 func below(dir, above string) bool {
 	rel, err := filepath.Rel(above, dir)
 	return err == nil && filepath.IsLocal(rel)
@@ -78,7 +78,7 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Resume goes on with a run.
+// Resume resumes a run.
 func Resume(p *Program, dir string, state *core.State, tail scratchpad.Tail, with ResumeFlags) (Ended, error) {
 	if state.Ended && !state.Ending.Status.Resumable() && !(with.Reopen && state.Ending.Status.Reopens()) {
 		remedy := "start a new one"
@@ -100,8 +100,8 @@ func Resume(p *Program, dir string, state *core.State, tail scratchpad.Tail, wit
 	return s.resume(dir, event, with.TrustFlag)
 }
 
-// Conclude carries out the recorded answer of a run at rest that ends the run, or pauses
-// it. It runs no iteration, so the limit of cost per day is no matter.
+// Conclude applies the recorded answer of a run at rest, if that answer ends or pauses the
+// run. It runs no iteration, so the daily cost limit does not matter.
 func Conclude(p *Program, dir string, trust TrustFlag) (Ended, error) {
 	state, _, err := scratchpad.Load(dir)
 	if err != nil {
@@ -115,7 +115,7 @@ func Conclude(p *Program, dir string, trust TrustFlag) (Ended, error) {
 	return s.resume(dir, event, trust)
 }
 
-// restore makes the session from what was recorded, with what is given anew.
+// restore creates the session from the recorded settings and the new flags.
 func (c *ResumeFlags) restore(app *Program, dir string, state *core.State) (*Session, core.RunResumed, error) {
 	event := core.RunResumed{Version: app.Version, Reopen: c.Reopen}
 	r, err := RecordedOf(dir)
@@ -183,8 +183,8 @@ func (c *ResumeFlags) restore(app *Program, dir string, state *core.State) (*Ses
 	return s, event, nil
 }
 
-// caps are the run's, unless others were given or the new limit is above them. A limit that
-// is new has no cap yet.
+// caps returns the run's caps, except that a new cap replaces the old one if it was given, if
+// the new limit is above the old cap, or if the limit is new and has no cap yet.
 func (c *ResumeFlags) caps(old core.Caps, l core.Limits, now core.Caps) core.Caps {
 	given := c.Texts()
 	has := func(key string) bool { return given[key] != "" }
@@ -196,8 +196,8 @@ func (c *ResumeFlags) caps(old core.Caps, l core.Limits, now core.Caps) core.Cap
 	return old
 }
 
-// locate makes paths that were given here hold in the run's directory, which is
-// the one that everything else is relative to.
+// locate makes relative paths that were given here absolute, because everything else is
+// relative to the run's directory.
 func (c *ResumeFlags) locate(dir string) error {
 	here, err := config.CurrentDir()
 	if err != nil || here == dir {
@@ -217,7 +217,7 @@ func (c *ResumeFlags) locate(dir string) error {
 	return nil
 }
 
-// change puts what was given anew over what was recorded.
+// change merges the new flags into the recorded ones.
 func (c *ResumeFlags) change(r *Recorded, given func(flag string) bool) (changed bool) {
 	if len(c.Policy) > 0 {
 		r.Policy = nil
@@ -241,7 +241,7 @@ func (c *ResumeFlags) change(r *Recorded, given func(flag string) bool) (changed
 	return changed
 }
 
-// RecordedOf is what the run was last started or resumed with.
+// RecordedOf returns the configuration that the run was last started or resumed with.
 func RecordedOf(dir string) (r Recorded, err error) {
 	var raw json.RawMessage
 	_, err = scratchpad.Replay(dir, func(e core.Event) error {
@@ -267,7 +267,7 @@ func RecordedOf(dir string) (r Recorded, err error) {
 	return r, err
 }
 
-// ErrConcluded says that somebody else has carried out the answer.
+// ErrConcluded means that somebody else has already applied the answer.
 var ErrConcluded = errors.New("somebody else went on with the run at the same time")
 
 var ErrNoConfig = errors.New("the run has no recorded configuration: it was started by a program, which has to resume it")
@@ -301,7 +301,7 @@ func (s *Session) resume(dir string, event core.RunResumed, trust TrustFlag) (En
 	return s.finish(s.drive())
 }
 
-// Find is the directory of a run, by its id, a part of it, or the name of its loop.
+// Find returns the directory of a run, given its id, a part of it, or its loop's name.
 func Find(flag, id string) (string, error) {
 	state, err := config.StateDir(flag)
 	if err != nil {
@@ -318,8 +318,8 @@ func Find(flag, id string) (string, error) {
 // InsideOf reports whether this process was started by the run's own command.
 func InsideOf(dir string) bool { return os.Getenv("LOOPRUN_DIR") == dir }
 
-// lossy reports whether a text did not get into the JSON whole: an escape stands
-// there for each byte that is no UTF-8, and for nothing else.
+// lossy reports whether a text was damaged by the JSON encoding: an escape replaces each byte
+// that is not UTF-8, and nothing else.
 func lossy(raw []byte) bool {
 	return bytes.Contains(bytes.ReplaceAll(raw, []byte(`\\`), nil), []byte(`\ufffd`))
 }

@@ -30,7 +30,8 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// outputFacts is what is learned from what the command prints and leaves behind.
+// outputFacts collects facts from the command's output and from what the command leaves
+// behind.
 type outputFacts struct {
 	s       *Session
 	streams engine.Listeners[scanners, *scanners]
@@ -40,7 +41,7 @@ type outputFacts struct {
 	before  looked          // how the run found the work tree
 }
 
-// scanners read one stream of what the command prints.
+// scanners read one stream of the command's output.
 type scanners struct {
 	choices   ask.ChoicesScanner
 	rejection rejection.Scanner
@@ -75,7 +76,7 @@ func (c *scanners) Raw() func(line []byte) {
 	return c.cost.Line()
 }
 
-// Line takes a line of what the command says.
+// Line reads one line of the command's output.
 func (c *scanners) Line(line []byte, cut bool) {
 	c.choices.Line(line, cut)
 	c.rejection.Line(line, cut)
@@ -84,7 +85,7 @@ func (c *scanners) Line(line []byte, cut bool) {
 	}
 }
 
-// Reset begins the next iteration.
+// Reset prepares for the next iteration.
 func (c *scanners) Reset() {
 	c.choices.Reset()
 	c.rejection.Reset()
@@ -95,13 +96,12 @@ func (c *scanners) Reset() {
 	}
 }
 
-// both are the streams in the order in which what they said counts: standard
-// output, standard error.
+// both returns the streams in order of precedence: standard output, standard error.
 func (h *outputFacts) both() [2]*scanners {
 	return [2]*scanners{&h.streams.Stdout, &h.streams.Stderr}
 }
 
-// hear lets the executor listen.
+// hear connects the executor to the scanners.
 func (s *Session) hear() error {
 	h := &outputFacts{s: s}
 	x := s.executor
@@ -143,7 +143,7 @@ func (s *Session) hear() error {
 	return nil
 }
 
-// openTree prepares to look at the work tree after each iteration.
+// openTree prepares to examine the work tree after each iteration.
 func (h *outputFacts) openTree() (err error) {
 	h.tree, err = h.opened()
 	return err
@@ -157,7 +157,8 @@ func (h *outputFacts) opened() (*workspace.Tree, error) {
 	return t, err
 }
 
-// lookBeside is the state of the work tree, for whether a check changes it; zero: not known.
+// lookBeside returns the state of the work tree, to find out whether a check changes it; zero
+// means that it is not known.
 func (h *outputFacts) lookBeside() signature.Hash {
 	if h.beside == nil {
 		if h.beside = h.tree; h.beside == nil {
@@ -186,7 +187,7 @@ func (h *outputFacts) saidDone() bool {
 	return false
 }
 
-// heard adds what was learned to the end of an iteration.
+// heard adds the collected facts to the end of an iteration.
 func (h *outputFacts) heard(_ core.Iteration, d *core.IterationResult) {
 	h.said(d)
 	h.lookAround(d)
@@ -195,8 +196,8 @@ func (h *outputFacts) heard(_ core.Iteration, d *core.IterationResult) {
 	h.hearDay(d)
 }
 
-// hearRefusal ends the run where the first turn of an agent changed nothing because its
-// own permissions did not let it: no later turn would do better, and each costs.
+// hearRefusal ends the run if the first turn of an agent changed nothing because the agent's
+// own permissions did not allow it. Later turns would do no better, and each one costs.
 func (h *outputFacts) hearRefusal(d *core.IterationResult) {
 	refused := cmp.Or(h.streams.Stdout.refused, h.streams.Stderr.refused)
 	failed := d.Outcome == core.OutcomeNotDone || d.Outcome == core.OutcomeError
@@ -210,7 +211,7 @@ func (h *outputFacts) hearRefusal(d *core.IterationResult) {
 	d.Detail = fmt.Sprintf("%s was not allowed to work: %s; pass on what it may do behind --, such as %s", h.agent.Name, termsafe.Short(refused, 200), h.agent.Permit)
 }
 
-// said adds what the command said with its output.
+// said adds the command's messages in its output.
 func (h *outputFacts) said(d *core.IterationResult) {
 	h.hearChoices(d)
 	h.hearRejection(d)
@@ -218,8 +219,8 @@ func (h *outputFacts) said(d *core.IterationResult) {
 	h.hearCost(d)
 }
 
-// hearChoices puts questions that the command ended with on record: those that it
-// printed, or else those in its file.
+// hearChoices records the questions with which the command ended: those that it printed, or
+// else those in its file.
 func (h *outputFacts) hearChoices(d *core.IterationResult) {
 	printed := false
 	for _, c := range h.both() {
@@ -233,7 +234,7 @@ func (h *outputFacts) hearChoices(d *core.IterationResult) {
 	}
 }
 
-// addChoices adds one document's questions, or what is wrong with it.
+// addChoices adds one document's questions, or its error.
 func addChoices(d *core.IterationResult, found *ask.Choices, err error) {
 	if err != nil {
 		d.Said = append(d.Said, core.SignalReceived{Signal: signal.Signal{Name: core.NameChoices}, Problem: err.Error()})
@@ -251,7 +252,7 @@ func addChoices(d *core.IterationResult, found *ask.Choices, err error) {
 	}
 }
 
-// partialResult is one for a person: a text as it is, anything else as JSON.
+// partialResult formats a partial result for a person: a text as it is, anything else as JSON.
 func partialResult(partial json.RawMessage) string {
 	var text string
 	if json.Unmarshal(partial, &text) != nil {
@@ -260,7 +261,7 @@ func partialResult(partial json.RawMessage) string {
 	return termsafe.Short(text, 300)
 }
 
-// choicesName is the file in which a command can leave its questions.
+// choicesName is the file in which the command can leave questions.
 const choicesName = "questions.json"
 
 // choicesFile takes the questions that the command left in its file.
@@ -302,7 +303,7 @@ func (h *outputFacts) hearRejection(d *core.IterationResult) {
 	}
 }
 
-// rejected is the event that a rejection makes: it is valid, or it is not.
+// rejected returns the event for a rejection, which may be valid or invalid.
 func rejected(r rejection.Rejection, via string) core.Data {
 	r = r.Normalize()
 	if issues := r.Validate(); len(issues) > 0 {
@@ -311,7 +312,7 @@ func rejected(r rejection.Rejection, via string) core.Data {
 	return core.RejectionSubmitted{Rejection: r, Via: via}
 }
 
-// hearSignals puts signals on record, and behind them what could not be read.
+// hearSignals records signals, followed by the malformed ones.
 func (h *outputFacts) hearSignals(d *core.IterationResult) {
 	var unread []core.Data
 	for _, c := range h.both() {
@@ -330,7 +331,7 @@ func (h *outputFacts) hearSignals(d *core.IterationResult) {
 	d.Said = append(d.Said, unread...)
 }
 
-// hearCost adds up what both streams report.
+// hearCost adds up the costs that both streams report.
 func (h *outputFacts) hearCost(d *core.IterationResult) {
 	sum := core.CostReported{Via: "output"}
 	found, why := false, ""
@@ -350,8 +351,8 @@ func (h *outputFacts) hearCost(d *core.IterationResult) {
 	}
 }
 
-// missCost warns, once, of an iteration that reported no cost where a guard
-// counts on it.
+// missCost warns, once, about an iteration that reported no cost although a guard relies on
+// it.
 func (s *Session) missCost(d core.IterationFinished, st *core.State) {
 	blind := st.Limits.Cost > 0 && st.Cost == s.cost.usd || st.Limits.Tokens > 0 && st.Tokens == s.cost.tokens
 	if blind && !s.cost.warned && d.Iteration > 0 && d.Outcome != core.OutcomeDone {
@@ -361,13 +362,13 @@ func (s *Session) missCost(d core.IterationFinished, st *core.State) {
 	s.cost.usd, s.cost.tokens = st.Cost, st.Tokens
 }
 
-// lookLimit is how long the look at the work tree may take.
+// lookLimit is how long fingerprinting the work tree may take.
 const lookLimit = 30 * time.Second
 
-// errHurried is why git was ended before it was done.
+// errHurried is the cause when git is stopped before it finishes.
 var errHurried = errors.New("looprun was told to end")
 
-// iterations are run so that what is done after one ends with it.
+// iterations makes the work done after an iteration end with it.
 type iterations struct {
 	*engine.Executor
 	s *Session
@@ -378,8 +379,8 @@ func (r iterations) Run(ctx context.Context, it core.Iteration) (core.IterationR
 	return r.Executor.Run(ctx, it)
 }
 
-// hurried is the context of what git does after an iteration: it has a second more once
-// looprun is told to end, and so much once the time of the run has passed.
+// hurried returns the context for git's work after an iteration. It ends a second after
+// looprun is asked to stop, or overtime after the run's time limit has passed.
 func (s *Session) hurried(overtime time.Duration) (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancelCause(context.Background())
 	if s.iterating == nil {
@@ -395,8 +396,8 @@ func (s *Session) hurried(overtime time.Duration) (context.Context, context.Canc
 	return ctx, func() { stop(); end(nil) }
 }
 
-// lookAround takes the fingerprint of the work tree. One that cannot be taken is
-// not known, which is evidence of nothing. An agent that nothing judges needs it.
+// lookAround takes the fingerprint of the work tree. If it cannot be taken, it is not known
+// and counts as no evidence. An agent whose work nothing judges needs it.
 func (h *outputFacts) lookAround(d *core.IterationResult) {
 	if h.tree == nil && d.Transcript && h.s.executor.Check == nil {
 		if err := h.openTree(); err != nil {
@@ -407,8 +408,9 @@ func (h *outputFacts) lookAround(d *core.IterationResult) {
 	d.Content, d.Tree, d.Git = l.content, l.tree, l.git
 }
 
-// looked is what a look at the work tree found: the fingerprint of its files, and with its
-// commit; zero: nothing needs it, or it cannot be taken.
+// looked is the result of examining the work tree: the fingerprint of its files, and the
+// fingerprint that includes its commit. Zero means that nothing needs it, or that it cannot be
+// taken.
 type looked struct {
 	content, tree signature.Hash
 	git           bool

@@ -1,6 +1,6 @@
-// Package session is one process's part of a run: all that stands between the
-// options and the loop. It starts and resumes runs, puts their responders, their
-// socket, the streams and the signals together, and knows how others reach a run.
+// Package session implements one process's part of a run: everything between the options and
+// the loop. It starts and resumes runs, combines their responders, their socket, the streams
+// and the signals, and knows how others reach a run.
 package session
 
 import (
@@ -39,26 +39,25 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// Program is the process that a run goes on in: its streams, and how it was called.
+// Program is the process that executes a run: its streams, and how it was called.
 type Program struct {
 	Stdin, Stdout, Stderr *os.File
 	Say                   *console.Observer
 	Command               []string // what stands after --
 	Config                *config.Settings
 	Version               string
-	// As is the id of the run, and Repository the git repository that its work tree was
-	// made of; empty: the run is not one of many.
+	// As is the run's id, and Repository the git repository that its work tree was created
+	// from. Both are empty unless the run is one of many.
 	As, Repository string
 }
 
-// Ended is how the process ends that a run went on in.
+// Ended is how the process that executed a run ends.
 type Ended struct {
 	Code  int
 	Raise Raise // the signal to end by
 }
 
-// Session is one process's part of a run: all that stands between the options
-// and the loop.
+// Session is one process's part of a run: everything between the options and the loop.
 type Session struct {
 	day     day
 	waitKey *waitKey // nil: nobody can end a wait with a key now
@@ -66,13 +65,13 @@ type Session struct {
 	opts    *config.Options
 	command []string
 	dir     string // where commands run
-	// concludes says that the run is opened to carry out an answer that ends or pauses it.
+	// concludes means that the run is opened to apply an answer that ends or pauses it.
 	concludes bool
 	took      time.Duration // active time since the run paused, see ResumeFlags
 
 	questions questions
 	policy    *policy.Policy // nil: none
-	// policySource is the policy's text as it is recorded.
+	// policySource is the policy's text as recorded.
 	policySource policy.Sources
 	run          *scratchpad.Run
 	state        *core.State // as the last event left it; its owner is the loop
@@ -95,12 +94,13 @@ type Session struct {
 	}
 	interrupted time.Time     // when looprun was told to end
 	caught      chan struct{} // closed once the signals that end or stop looprun are caught
-	// interrupt is what those do that end it; nil: what they would do by themselves.
+	// interrupt is the handler of the signals that end looprun; nil while they still have
+	// their default effect.
 	interrupt atomic.Pointer[func(*engine.Interrupt)]
 	paged     chan error // what came of the page of a run that is over; nil: it is not
-	// reading ends when those who read the output have gone and with them the run.
+	// reading ends when the readers of the output have gone, and the run with them.
 	reading context.Context
-	// iterating is the context of the iteration that runs, or ran last; nil before the first.
+	// iterating is the context of the current or latest iteration; nil before the first.
 	iterating context.Context
 	leave     context.CancelCauseFunc
 	restores  bool                      // nothing ends or stops looprun any more without the terminal put in order
@@ -113,20 +113,19 @@ type Session struct {
 	input     io.Reader                 // what --stdin - reads
 }
 
-// Recorded is what the journal keeps of the configuration.
+// Recorded is the configuration as kept in the journal.
 type Recorded struct {
 	Options config.Options `json:"options"`
 	Command []string       `json:"command"`
 	Policy  policy.Sources `json:"policy,omitempty"`
-	// Masked says that the rest held a secret and is not all there.
+	// Masked means that the rest contained a secret and is incomplete.
 	Masked bool `json:"masked,omitempty"`
-	// Lossy says that the rest, or the run's directory, has bytes that are no
-	// UTF-8, which JSON cannot keep.
+	// Lossy means that the rest, or the run's directory, has bytes that are not UTF-8, which
+	// JSON cannot represent.
 	Lossy bool `json:"lossy,omitempty"`
 }
 
-// New reads everything that the options name, and reports all that is
-// wrong with it before anything runs.
+// New reads everything that the options name, and reports all errors before anything runs.
 func New(app *Program, o *config.Options) (*Session, error) {
 	s := &Session{app: app, opts: o, command: app.Command}
 	var err error
@@ -136,8 +135,8 @@ func New(app *Program, o *config.Options) (*Session, error) {
 	return s, s.load(nil)
 }
 
-// load reads templates and policy; kept is the policy as it was recorded, used
-// when the options name none.
+// load reads templates and policy; kept is the recorded policy, which is used if the options
+// name none.
 func (s *Session) load(kept policy.Sources) error {
 	var err error
 	var errs []error
@@ -169,8 +168,8 @@ func (s *Session) load(kept policy.Sources) error {
 	return errors.Join(errs...)
 }
 
-// openStdin tries the file that the command is to read. A pipe can be read only
-// once, so that it is taken in the place of standard input.
+// openStdin checks that the command's input file can be opened. A pipe can be read only once,
+// so it replaces standard input.
 func (s *Session) openStdin() error {
 	s.input = s.app.Stdin
 	name := s.opts.StdinFile()
@@ -190,10 +189,10 @@ func (s *Session) openStdin() error {
 	return f.Close()
 }
 
-// stateDir is where the run is kept.
+// stateDir returns the directory in which the run is kept.
 func (s *Session) stateDir() (string, error) { return config.StateDir(s.opts.StateDir) }
 
-// Start runs a new run to its end.
+// Start runs a new run until it ends.
 func (s *Session) Start() (Ended, error) {
 	s.catchSignals()
 	if s.silenced() != "" || !console.IsTerminal(s.app.Stdin) || !console.IsTerminal(s.app.Stderr) || os.Getenv("CI") != "" {
@@ -239,7 +238,7 @@ func (s *Session) Start() (Ended, error) {
 	return s.finish(s.drive())
 }
 
-// create makes the directory of the run.
+// create creates the run's directory.
 func (s *Session) create(state string) (*scratchpad.Run, error) {
 	mode := scratchpad.SyncMode(s.opts.Sync)
 	if s.app.As != "" {
@@ -248,7 +247,7 @@ func (s *Session) create(state string) (*scratchpad.Run, error) {
 	return scratchpad.Create(state, time.Now(), mode)
 }
 
-// started is the first event of the run, without its configuration.
+// started returns the first event of the run, without its configuration.
 func (s *Session) started(id string) core.RunStarted {
 	started := core.RunStarted{
 		RunID: id, Tasks: s.tasks, Name: s.opts.Name, Command: s.opts.Work(s.command).Argv(), Dir: s.dir,
@@ -272,8 +271,8 @@ func (s *Session) started(id string) core.RunStarted {
 	return started
 }
 
-// record is the configuration as the journal keeps it. A secret in it is not
-// kept, nor are bytes that are not UTF-8, and such a run cannot be resumed.
+// record returns the configuration for the journal. It omits secrets and bytes that are not
+// UTF-8; a run that had any cannot be resumed.
 func (s *Session) record() (json.RawMessage, error) {
 	r := Recorded{Options: *s.opts, Command: s.command, Policy: s.policySource}
 	raw, err := json.Marshal(r)
@@ -301,7 +300,7 @@ func (s *Session) record() (json.RawMessage, error) {
 	return json.Marshal(left)
 }
 
-// mask is what takes secrets out of texts; nil when there are none.
+// mask returns the function that masks secrets in texts; nil if there are none.
 func (s *Session) mask() func(string) string {
 	if s.masker == nil {
 		return nil
@@ -312,7 +311,7 @@ func (s *Session) mask() func(string) string {
 	return s.masker.Text
 }
 
-// drive runs the loop, with signals, terminal and processes put in order after.
+// drive runs the loop, and afterwards cleans up signals, terminal and processes.
 func (s *Session) drive() (core.Result, error) {
 	defer proc.DismissGuardians()
 	defer tty.RestoreAll()
@@ -343,8 +342,8 @@ func (s *Session) drive() (core.Result, error) {
 	return result, err
 }
 
-// late is the context of what is left to do when the run has ended. It has an end
-// of its own only where the runner kills an interrupted job soon.
+// late returns the context for the work that remains when the run has ended. It has a deadline
+// only where the runner kills an interrupted job soon.
 func (s *Session) late(ctx context.Context) (context.Context, func()) {
 	if ctx.Err() == nil || !console.InCI() {
 		return context.Background(), func() {}
@@ -352,8 +351,8 @@ func (s *Session) late(ctx context.Context) (context.Context, func()) {
 	return context.WithDeadline(context.Background(), s.interrupted.Add(ciEnd))
 }
 
-// morning is what a person reads first of a run that took long; nil: this one did not, or its
-// journal cannot be read, which has been said.
+// morning returns what a person should read first about a long run; nil if this run was short,
+// or if its journal cannot be read, which has been reported.
 func (s *Session) morning() []string {
 	if r, err := report.Load(s.run.Dir); err == nil {
 		return r.Morning()
@@ -361,7 +360,7 @@ func (s *Session) morning() []string {
 	return nil
 }
 
-// finish writes the verdict, says how it ended and sets the exit code.
+// finish writes the verdict, prints how the run ended and sets the exit code.
 func (s *Session) finish(result core.Result, err error) (Ended, error) {
 	state := s.state
 	code := exitCode(s.opts, s.policyCodes(), state, result)
@@ -394,8 +393,8 @@ func (s *Session) finish(result core.Result, err error) (Ended, error) {
 	return Ended{code, raiseFor(result.Status, code)}, nil
 }
 
-// lastPage waits for the page that was begun when the run ended. Where it did not, or
-// something came of it since, it is written here.
+// lastPage waits for the page that was begun when the run ended. If none was begun, or
+// something happened since, it writes the page itself.
 func (s *Session) lastPage(state *core.State, since error) error {
 	var err error
 	if s.paged != nil {
@@ -407,7 +406,7 @@ func (s *Session) lastPage(state *core.State, since error) error {
 	return err
 }
 
-// wire builds the loop.
+// wire assembles the loop.
 func (s *Session) wire(journal core.Journal) error {
 	if err := s.equip(os.Environ()); err != nil {
 		return err
@@ -426,7 +425,7 @@ func (s *Session) wire(journal core.Journal) error {
 	return s.listen()
 }
 
-// equip builds what runs iterations, in that environment.
+// equip builds the executor of iterations with that environment.
 func (s *Session) equip(environ []string) error {
 	s.base = baseEnviron(environ)
 	terminal := console.IsTerminal(s.app.Stdout) && console.IsTerminal(s.app.Stderr)
@@ -443,7 +442,7 @@ func (s *Session) equip(environ []string) error {
 	stdout, stderr, helpers := s.shareTerminal()
 	out, errs := s.shown(s.ci.Output(stdout), s.app.Stdout, s.unread(s.app.Stdout)), s.shown(s.ci.Output(stderr), s.app.Stderr, s.unread(s.app.Stderr))
 	carries := s.opts.Agents.Carriers()
-	// A run around this one reads the JSON itself, and shows it.
+	// An outer run reads the JSON itself and shows it.
 	if (terminal || os.Getenv("LOOPRUN") == "") && s.opts.Show == "text" && !s.opts.Interactive {
 		out, errs = console.NewTranscript(out, carries), console.NewTranscript(errs, carries)
 	}
@@ -480,8 +479,8 @@ func (s *Session) equip(environ []string) error {
 	return s.hear()
 }
 
-// outputNumber is the number of the output file of an iteration: with --wait
-// there is one for all, since there is no end to how many there may be.
+// outputNumber returns the number of an iteration's output file: with --wait all iterations
+// share one, since their number is unbounded.
 func (s *Session) outputNumber(iteration int) int {
 	if s.opts.Wait {
 		return min(iteration, 1)
@@ -497,7 +496,7 @@ func (s *Session) observe(e core.Event, state *core.State) {
 	_, begins := e.Data.(core.IterationStarted)
 	if begins {
 		s.outlets.calm()
-		// Its section of the log has its line.
+		// The iteration's last line belongs inside its section of the log.
 		s.ci.Observe(e, state)
 	}
 	s.app.Say.Observe(e, state)
@@ -534,10 +533,11 @@ func (s *Session) observe(e core.Event, state *core.State) {
 	}
 }
 
-// exitCode is the run's exit code: what --exit-code, the policy or looprun.yaml
-// says, each for the guard, then for the status; then the command's own with --passthrough; then the table's. With
-// --passthrough a run that is not done never exits 0 by the command's code, and
-// that looprun itself failed, or was interrupted, is not hidden by it.
+// exitCode returns the run's exit code: the one that --exit-code, the policy or looprun.yaml
+// sets, each for the guard, then for the status; then the command's own with --passthrough;
+// then the table's. With --passthrough a run that is not done never exits with a 0 from the
+// command, and a failure or interruption of looprun itself is not hidden by the command's
+// code.
 func exitCode(o *config.Options, policy map[string]int, s *core.State, r core.Result) int {
 	for _, mapped := range []map[string]int{o.ExitCode, policy, o.ConfigExitCodes} {
 		if code, ok := mapped[string(r.Guard)]; ok && r.Status == core.StatusTripped {

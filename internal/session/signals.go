@@ -13,25 +13,25 @@ import (
 	"github.com/looprun/looprun/internal/console"
 )
 
-// Raise is the signal by which looprun ends itself, so that its parent sees
-// that it was interrupted; zero: it exits.
+// Raise is the signal with which looprun ends itself, so that its parent sees that it was
+// interrupted; zero means a normal exit.
 type Raise syscall.Signal
 
-// interrupts are the signals that end a run, and their names.
+// interrupts maps the signals that end a run to their names.
 var interrupts = map[os.Signal]string{
 	syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP", syscall.SIGQUIT: "SIGQUIT",
 }
 
-// Hosted runners kill a job about 7.5 seconds after they told it to end. So in CI
-// what still runs is killed after ciKill, and from ciEnd on nothing is begun: hooks
-// then have their second to clean up.
+// Hosted runners kill a job about 7.5 seconds after asking it to stop. So in CI looprun kills
+// running processes after ciKill, and starts nothing new after ciEnd; hooks then have their
+// second to clean up.
 const (
 	ciKill = 5 * time.Second
 	ciEnd  = 5500 * time.Millisecond
 )
 
-// WatchSignals cancels the context with an [engine.Interrupt] at the first
-// signal and calls kill at every further one. stop ends the watch.
+// WatchSignals cancels the context with an [engine.Interrupt] at the first signal and calls
+// kill at every later one. stop ends the watch.
 func WatchSignals(parent context.Context, kill func()) (ctx context.Context, stop func()) {
 	ctx, interrupt, over := interruptible(parent, kill)
 	signals := make(chan os.Signal, 8)
@@ -48,7 +48,8 @@ func WatchSignals(parent context.Context, kill func()) (ctx context.Context, sto
 	}
 }
 
-// catchInterrupts has them sent there in the place of what they do by themselves.
+// catchInterrupts sends these signals to the channel instead of letting them take their
+// default action.
 func catchInterrupts(to chan<- os.Signal) {
 	for s := range interrupts {
 		if !signal.Ignored(s) { // nohup: who started looprun does not want it to end by that
@@ -57,7 +58,8 @@ func catchInterrupts(to chan<- os.Signal) {
 	}
 }
 
-// interruptible is a context that the first call of interrupt cancels; every further one kills.
+// interruptible returns a context that the first call of interrupt cancels; every further call
+// kills.
 func interruptible(parent context.Context, kill func()) (ctx context.Context, interrupt func(*engine.Interrupt), over func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	var again atomic.Bool
@@ -77,9 +79,9 @@ func interruptBy(s os.Signal) *engine.Interrupt {
 	return &engine.Interrupt{Signal: interrupts[s], Code: 128 + int(s.(syscall.Signal))}
 }
 
-// catchSignals takes the signals that end or stop looprun, in the background, and to its
-// end: each that is caught, or let go again, has threads wait for each other. While
-// no run goes on they do what they would have done.
+// catchSignals catches, in the background and until looprun exits, the signals that end or
+// stop it: each signal caught or released makes threads wait for each other. While no run is
+// in progress the signals have their default effect.
 func (s *Session) catchSignals() {
 	s.caught = make(chan struct{})
 	go func() {
@@ -101,7 +103,8 @@ func (s *Session) catchSignals() {
 	}()
 }
 
-// raiseFor is the signal that a run which ended with this code ends itself by.
+// raiseFor returns the signal with which looprun ends itself after a run with this status and
+// code.
 func raiseFor(status core.Status, code int) Raise {
 	if status != core.StatusInterrupted {
 		return 0

@@ -2,7 +2,7 @@
 
 package session
 
-// Self does nothing: there are no signals to end by.
+// Self does nothing: this system has no signals to end with.
 func (r Raise) Self() {}
 
 func keepPipes() {}

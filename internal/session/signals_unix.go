@@ -11,20 +11,20 @@ import (
 	"github.com/looprun/looprun/internal/proc"
 )
 
-// keepPipes makes a write to a pipe that nobody reads an error instead of the
-// end of looprun, from here on. The signal is caught, not ignored: commands would inherit that.
+// keepPipes makes a write to a closed pipe return an error from now on instead of killing
+// looprun. The signal is caught, not ignored, because commands would inherit an ignored one.
 func keepPipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// Self sends looprun the signal and waits for its end. The first process of a
-// container is not ended by its own signals: its exit code has to do.
+// Self sends looprun the signal and waits for its end. The first process of a container is
+// immune to its own signals, so its exit code must do.
 func (r Raise) Self() {
 	if r == 0 || os.Getpid() == 1 {
 		return
 	}
 	s := syscall.Signal(r)
 	if s == syscall.SIGQUIT {
-		// A Go program prints its stacks and exits with 2; a shell in its place ends
-		// by the signal. When there is none the exit code has to do.
+		// A Go program prints its stacks and exits with 2; a shell in its place ends by the
+		// signal. Without a shell the exit code must do.
 		_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "ulimit -c 0; kill -QUIT $$"}, os.Environ())
 		return
 	}
@@ -34,8 +34,8 @@ func (r Raise) Self() {
 	}
 }
 
-// catchStops makes Ctrl-Z stop the command together with looprun, which runs
-// in another process group, and fg let both go on.
+// catchStops makes Ctrl-Z stop the command together with looprun, which runs in another
+// process group, and fg continue both.
 func (s *Session) catchStops() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTSTP)
@@ -79,8 +79,9 @@ func standStill(stops <-chan os.Signal) {
 	default:
 	}
 	for syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) == nil {
-		// This thread may run on for a moment before the stop reaches it. A stop that
-		// comes before the news that the last one is over has taken that news away.
+		// This thread may run on for a moment before the stop takes effect. A new stop that
+		// arrives before the continue notification of the last one has discarded that
+		// notification.
 		select {
 		case <-continued:
 			return
@@ -89,9 +90,9 @@ func standStill(stops <-chan os.Signal) {
 	}
 }
 
-// standWith waits for as long as the head of the job stands still, which the shell sees and
-// continues. The shell may have done both by now, and does not look at this process: stopped
-// when the job goes on it would stand still for good.
+// standWith waits while the head of the job is stopped; the shell watches and continues only
+// the head. The shell may already have done both, and it does not look at this process: if
+// this process were stopped when the job continues, it would stay stopped forever.
 func standWith(head int) {
 	const soon, pause = time.Second, 10 * time.Millisecond
 	for since := time.Now(); !proc.StandsStill(head); time.Sleep(pause) {

@@ -24,7 +24,7 @@ import (
 	"github.com/looprun/looprun/protocol/signal"
 )
 
-// The messages on a run's socket, by their type.
+// The messages on a run's socket, by type.
 const (
 	KindAsk     = "ask"     // an [ask.Request]; the reply is an [ask.Response]
 	kindBubble  = "bubble"  // the question of a run inside this one
@@ -37,7 +37,7 @@ const (
 	kindOrder   = "order"  // from there too: an [Ordered]
 )
 
-// The codes of the errors that a client acts on.
+// The error codes that a client acts on.
 const (
 	CodeNobody      = "nobody"
 	CodeAdvised     = "advised" // nobody, and an assistant recommended rejecting it
@@ -48,14 +48,14 @@ const (
 	codeInvalid     = "invalid"
 )
 
-// SocketName is the file in a run's directory that says where its socket is.
+// SocketName is the file in a run's directory that contains its socket's path.
 const SocketName = "socket"
 
 // talk is the run's end of its socket.
 type talk struct {
 	s      *Session
 	server *socket.Server
-	// role is what runs now and cannot ask: an expert, a debug or verify command.
+	// role is the running helper that may not ask: an expert, debug or verify command.
 	role  atomic.Value
 	token origin.Word
 }
@@ -74,25 +74,25 @@ type RejectedMessage struct {
 	Rejection json.RawMessage `json:"rejection"`
 }
 
-// RejectedReply says what became of a rejection.
+// RejectedReply reports the outcome of a rejection.
 type RejectedReply struct {
 	Valid  bool              `json:"valid"`
 	Issues []rejection.Issue `json:"issues,omitempty"`
 }
 
-// Answered is an answer and the question that it is for.
+// Answered is an answer with its question.
 type Answered struct {
 	QuestionID string      `json:"question_id"`
 	Answer     core.Answer `json:"answer"`
-	// Token is the word on the person's screen, where the system does not say who
+	// Token is the word on the person's screen, needed where the system cannot identify who
 	// answers.
 	Token string `json:"token,omitempty"`
 
 	Words string `json:"-"` // of the question, for a person
 }
 
-// listen opens the run's socket. The command finds it by its variable, other
-// terminals by a file in the run's directory.
+// listen opens the run's socket. The command finds it through its variable, other terminals
+// through a file in the run's directory.
 func (s *Session) listen() error {
 	t := &talk{s: s}
 	t.role.Store("")
@@ -116,9 +116,9 @@ func (s *Session) listen() error {
 	return atomicfile.Write(filepath.Join(s.run.Dir, SocketName), []byte(t.server.Path()+"\n"), false)
 }
 
-// showToken makes the word that an answer needs where origins are not known, and
-// shows it on a screen. In a file or a log the command could read it, so there is
-// none then, and nobody can answer before the run has paused.
+// showToken creates the word that an answer needs where origins cannot be identified, and
+// shows it on a screen. The command could read it from a file or a log, so then there is none,
+// and nobody can answer before the run has paused.
 func (t *talk) showToken(known, screen bool) {
 	if known || !screen || t.s.opts.Interactive {
 		return
@@ -126,7 +126,7 @@ func (t *talk) showToken(known, screen bool) {
 	t.s.app.Say.Printf("an answer from another terminal needs --token %s", t.token.Make())
 }
 
-// path is where commands find the socket; empty where there is none.
+// path returns the socket's path for commands; empty if there is none.
 func (t *talk) path() string {
 	if t == nil {
 		return ""
@@ -167,7 +167,7 @@ func (t *talk) handle(ctx context.Context, peer socket.Peer, kind string, body j
 	return nil, &socket.Error{Code: codeRefused, Text: fmt.Sprintf("unknown message type %q; there are %s", kind, strings.Join(known, ", "))}
 }
 
-// takes reads the body of a message for what takes it.
+// takes decodes the body of a message for its handler.
 func takes[M any](do func(context.Context, socket.Peer, M) (any, error)) func(context.Context, socket.Peer, json.RawMessage) (any, error) {
 	return func(ctx context.Context, peer socket.Peer, body json.RawMessage) (any, error) {
 		var m M
@@ -178,7 +178,7 @@ func takes[M any](do func(context.Context, socket.Peer, M) (any, error)) func(co
 	}
 }
 
-// coded gives an error the code that the client acts on.
+// coded gives an error the code that clients act on.
 func coded(err error) error {
 	var already *socket.Error
 	if err == nil || errors.As(err, &already) {
@@ -210,7 +210,7 @@ func coded(err error) error {
 
 func invalid(err error) error { return &socket.Error{Code: codeInvalid, Text: err.Error()} }
 
-// mayAsk refuses the questions of commands that cannot ask.
+// mayAsk rejects questions from commands that may not ask.
 func (t *talk) mayAsk() error {
 	if role, _ := t.role.Load().(string); role != "" {
 		return &socket.Error{Code: codeRefused, Text: CannotAsk(role)}
@@ -218,7 +218,7 @@ func (t *talk) mayAsk() error {
 	return nil
 }
 
-// CannotAsk says why a command that is not the work has no questions.
+// CannotAsk returns why a command that is not the work may not ask questions.
 func CannotAsk(role string) string {
 	article := "a"
 	if strings.HasPrefix(role, "e") {
@@ -254,9 +254,9 @@ func (t *talk) ask(ctx context.Context, _ socket.Peer, body json.RawMessage) (an
 	return response, nil
 }
 
-// put asks one question. The answer to an equal one that somebody else asks at the
-// same time counts here too, unless it is none to this one, which is then asked by
-// itself.
+// put asks one question. If somebody else asks an equal question at the same time, their
+// answer counts here too, unless it is not valid for this question, which is then asked
+// separately.
 func (t *talk) put(ctx context.Context, q ask.Question, to string) (ask.Answer, error) {
 	key := strings.Join([]string{ask.Key(q), to, fmt.Sprint(q.Exclusive)}, " ")
 	for alone := false; ; alone = true {
@@ -291,8 +291,8 @@ func (t *talk) bubble(ctx context.Context, _ socket.Peer, b bubbled) (any, error
 	return *asked.Answer, nil
 }
 
-// advice is what an assistant said against a question of a run inside this one, when
-// it came here before, or further up.
+// advice returns an assistant's advice against a question of a nested run, if it reached this
+// run or one of its parents before.
 func (t *talk) advice(ctx context.Context, _ socket.Peer, b bubbled) (any, error) {
 	b.Question.Path = b.Path
 	known, err := t.s.loop.Advice(ctx, b.Question)
@@ -302,8 +302,8 @@ func (t *talk) advice(ctx context.Context, _ socket.Peer, b bubbled) (any, error
 	return known, err
 }
 
-// advised puts on record what an assistant rejected in a run inside this one, here and
-// further up: the same may be asked again in another one.
+// advised records what an assistant rejected in a nested run, here and in the parents: another
+// nested run may ask the same.
 func (t *talk) advised(ctx context.Context, _ socket.Peer, b bubbled) (any, error) {
 	q, advice := b.Question, b.Question.Advice
 	if advice == nil {
@@ -348,7 +348,7 @@ func (t *talk) reject(ctx context.Context, _ socket.Peer, m RejectedMessage) (an
 	return RejectedReply{Valid: true}, nil
 }
 
-// admit lets in who is outside of the run, and who is perhaps inside only with the word that the
+// admit admits clients outside the run. Clients that may be inside it need the word that the
 // run's terminal shows.
 func (t *talk) admit(peer socket.Peer, word string) error {
 	ours := func(pid int) bool { return pid == os.Getpid() }
@@ -366,8 +366,8 @@ func (t *talk) admit(peer socket.Peer, word string) error {
 	}
 }
 
-// answer takes an answer from another terminal, never from the run's own
-// command: it would answer itself.
+// answer accepts an answer from another terminal, never from the run's own command, which
+// would be answering itself.
 func (t *talk) answer(ctx context.Context, peer socket.Peer, m Answered) (any, error) {
 	if err := t.admit(peer, m.Token); err != nil {
 		return nil, err
@@ -378,7 +378,7 @@ func (t *talk) answer(ctx context.Context, peer socket.Peer, m Answered) (any, e
 	return nil, t.s.loop.Answer(ctx, m.QuestionID, m.Answer.ByPerson())
 }
 
-// GoOn lets a run go on that waits for somebody else's limit.
+// GoOn lets a run continue that waits for someone else's limit.
 type GoOn struct {
 	Token string `json:"token,omitempty"` // as in [Answered]
 }
@@ -390,7 +390,7 @@ func (t *talk) goOn(ctx context.Context, peer socket.Peer, m GoOn) (any, error) 
 	return nil, t.s.loop.GoOn(ctx)
 }
 
-// questionOf is a question of the command as the loop asks it.
+// questionOf converts a question of the command for the loop.
 func questionOf(q ask.Question, to string) core.Question {
 	out := core.Question{
 		From: core.FromCommand, AskID: q.ID, Kind: q.Kind, Header: cmp.Or(q.Header, "Question"), Short: q.Header,
@@ -403,7 +403,7 @@ func questionOf(q ask.Question, to string) core.Question {
 	return out
 }
 
-// asQuestion is the other way round.
+// asQuestion does the reverse of questionOf.
 func asQuestion(q core.Question) ask.Question {
 	text := q.AllowText
 	out := ask.Question{
@@ -416,7 +416,7 @@ func asQuestion(q core.Question) ask.Question {
 	return out
 }
 
-// answerOf is the loop's answer as the command gets it.
+// answerOf converts the loop's answer for the command.
 func answerOf(q ask.Question, a core.Answer) ask.Answer {
 	out := ask.Answer{ID: q.ID, Text: a.Text, Cancelled: a.Cancelled, Responder: a.Responder, Reason: a.Reason, Assistant: a.Assistant}
 	if a.Responder == core.RespondedByAssistant && q.Kind == core.KindConfirm && a.Option == core.No {
@@ -434,7 +434,7 @@ func answerOf(q ask.Question, a core.Answer) ask.Answer {
 	return out
 }
 
-// loopAnswer is an answer of the protocol as the loop takes it.
+// loopAnswer converts an answer of the protocol for the loop.
 func loopAnswer(a ask.Answer) core.Answer {
 	out := core.Answer{Text: a.Text, Cancelled: a.Cancelled, Reason: a.Reason}
 	ids := a.Selected.IDs()

@@ -12,7 +12,7 @@ import (
 	"github.com/looprun/looprun/protocol/signal"
 )
 
-// day keeps what all runs of this user spend within a day below a limit.
+// day keeps the daily spending of all of this user's runs below a limit.
 type day struct {
 	ledger *spent.Ledger // nil: there is no limit
 	limit  float64
@@ -20,8 +20,8 @@ type day struct {
 	lost   error // what was spent could not be written down
 }
 
-// affordable opens the ledger, and refuses a run for which nothing is left of the day's
-// limit, or where nobody knows.
+// affordable opens the ledger. It returns an error if the day's limit is used up or the amount
+// spent is unknown.
 func (s *Session) affordable() error {
 	limit := s.opts.MaxCostPerDay
 	if limit == nil || *limit < 0 {
@@ -46,7 +46,7 @@ func (s *Session) affordable() error {
 	return nil
 }
 
-// spend writes down what is on record as spent.
+// spend records the costs that an event reports in the ledger.
 func (s *Session) spend(e core.Event) {
 	if s.day.ledger == nil {
 		return
@@ -63,7 +63,7 @@ func (s *Session) spend(e core.Event) {
 	}
 }
 
-// reported is what was spent as that says, in US dollars.
+// reported returns the amount spent according to d, in US dollars.
 func reported(d core.Data) float64 {
 	switch d := d.(type) {
 	case core.CostReported:
@@ -76,8 +76,8 @@ func reported(d core.Data) float64 {
 	return 0
 }
 
-// hearDay ends the run with an iteration that is not done, where the day's limit is passed
-// or nobody knows whether it is: no answer makes the day longer.
+// hearDay ends the run after an iteration that is not done if the day's limit is exceeded, or
+// if nobody knows whether it is: no answer can extend a day.
 func (h *outputFacts) hearDay(d *core.IterationResult) {
 	s := h.s
 	if s.day.ledger == nil || d.Outcome != core.OutcomeNotDone && d.Outcome != core.OutcomeError || d.RunsAgain() || d.Fatal != 0 {

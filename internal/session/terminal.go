@@ -16,8 +16,8 @@ import (
 	"github.com/looprun/looprun/internal/tty"
 )
 
-// joinable refuses -i where there is no terminal to join the command to: that
-// the command cannot be started would be no fault of its own.
+// joinable returns an error if -i is given but there is no terminal for the command; that the
+// command then cannot start would not be its own fault.
 func (s *Session) joinable() error {
 	switch {
 	case !s.opts.Interactive:
@@ -34,10 +34,10 @@ func (s *Session) joinable() error {
 	return f.Close()
 }
 
-// shareTerminal prepares the terminal that looprun's messages are on, and returns
-// where the command's output goes, and what other commands say: assistants, experts,
-// those that debug and verify. In the log of a CI job lines are kept apart by
-// the log, and while a command talks to the person (-i) the terminal is its own.
+// shareTerminal prepares the terminal to which looprun's messages go. It returns the writers
+// for the command's output and for the output of other commands: assistants, experts, and
+// debug and verify commands. In a CI job the log itself keeps lines apart, and while a command
+// talks to the person (-i) the command has the terminal to itself.
 func (s *Session) shareTerminal() (stdout, stderr, helpers io.Writer) {
 	stdout, stderr = s.outlets.output(s.app, s.app.Stdout), s.outlets.output(s.app, s.app.Stderr)
 	helpers = s.outlets.messages(s.app, s.app.Stderr)
@@ -65,23 +65,23 @@ func (s *Session) shareTerminal() (stdout, stderr, helpers io.Writer) {
 	return stdout, s.display.Output(stderr), s.display.Output(helpers)
 }
 
-// showsProgress says whether it is shown where the run stands. In a run inside
-// another one the outer one shows it, and what this one drew would be kept as the
-// command's output. What reads the output from a pipe may print it on the same
-// terminal (tee, less), where the line would be in its way.
+// showsProgress reports whether to show a progress line. In a nested run the outer one shows
+// it, and anything drawn by this one would be kept as the command's output. A program that
+// reads the output from a pipe may print it on the same terminal (tee, less), where the line
+// would be in its way.
 func (s *Session) showsProgress() bool {
 	f := s.app.Say.Flags
 	return f.Progress != "off" && f.LogFormat != "json" && !f.Quiet &&
 		os.Getenv("LOOPRUN") == "" && os.Getenv("TERM") != "" && os.Getenv("TERM") != "dumb" && !console.InCI() && !isPipe(s.app.Stdout)
 }
 
-// lineEnd knows whether what was written to a file last has ended its line.
+// lineEnd tracks whether the last output to a file ended its line.
 type lineEnd struct {
 	mu   sync.Mutex
 	open bool
 }
 
-// beside writes to that file; what is looprun's own begins on a line of its own.
+// beside writes to that file; looprun's own messages begin on a new line.
 type beside struct {
 	e   *lineEnd
 	w   io.Writer
@@ -121,8 +121,8 @@ func sameFile(a, b *os.File) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// shown passes the command's output on to w until nobody reads it any more, and then
-// calls unread, if that is not nil. Behind w is file; nil: none is.
+// shown passes the command's output on to w until nobody reads it any more, and then calls
+// unread unless it is nil. file is the file under w; nil means there is none.
 func (s *Session) shown(w io.Writer, file *os.File, unread func()) io.Writer {
 	return &shown{w: w, file: file, unread: unread, say: s.app.Say}
 }

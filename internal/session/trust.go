@@ -11,12 +11,12 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// TrustFlag is the consent to a run that is not known to be the user's.
+// TrustFlag is the consent to use a run that is not known to be the user's.
 type TrustFlag struct {
 	TrustRun bool `help:"Take the run though nothing says that it is yours: you have looked at its commands."`
 }
 
-// Open opens a run to go on with it, and warns where its events bear no mark.
+// Open opens a run to resume it, and warns if its events have no mark.
 func (t TrustFlag) Open(say *console.Observer, dir string, mode scratchpad.SyncMode) (*scratchpad.Run, *core.State, error) {
 	open := scratchpad.Open
 	if t.TrustRun {
@@ -30,7 +30,7 @@ func (t TrustFlag) Open(say *console.Observer, dir string, mode scratchpad.SyncM
 	return run, state, nil
 }
 
-// Check refuses a run before anything of it is used.
+// Check returns an error for an untrusted run before anything of it is used.
 func (t TrustFlag) Check(dir string) error {
 	if t.TrustRun {
 		return nil
@@ -38,7 +38,7 @@ func (t TrustFlag) Check(dir string) error {
 	return refusal(dir, scratchpad.Mine(dir))
 }
 
-// refusal says how to agree to a run that is refused.
+// refusal adds to err how to consent to the run.
 func refusal(dir string, err error) error {
 	if !errors.Is(err, scratchpad.ErrNotMine) {
 		return err
@@ -48,8 +48,8 @@ func refusal(dir string, err error) error {
 		fmt.Sprintf("to resume it would run the commands in its journal: look at them with looprun show %s, and if you trust them add --trust-run", id))
 }
 
-// Latest is the latest of the user's runs that fits; with consent of the others',
-// where there is but one.
+// Latest returns the latest of the user's runs that fits. With consent it also considers
+// others' runs, provided that only one fits.
 func (t TrustFlag) Latest(stateDir string, fits func(dir string) bool) (string, error) {
 	dir, mine, err := scratchpad.Latest(stateDir, fits)
 	if err != nil || mine || dir == "" {
@@ -65,7 +65,7 @@ func (t TrustFlag) Latest(stateDir string, fits func(dir string) bool) (string, 
 	return dir, err
 }
 
-// warnUnmarked says why a run cannot be known as the user's later.
+// warnUnmarked warns that the run cannot be recognised as the user's later, and why.
 func warnUnmarked(say *console.Observer, run *scratchpad.Run) {
 	if run.Unmarked != nil {
 		say.Warn("this run cannot be marked as yours (%v); resuming it will take --trust-run", run.Unmarked)

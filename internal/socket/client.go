@@ -14,33 +14,32 @@ import (
 )
 
 var (
-	// ErrNoServer is returned by [Call] when nothing listens at the path: the run
-	// has ended, or the program was not started by one.
+	// ErrNoServer is returned by [Call] if nothing listens at the path: the run has ended, or
+	// the program was not started by one.
 	ErrNoServer = errors.New("no run of looprun listens there; use it in a command that a live run has started")
-	// ErrNoReply is returned by [Call] when the connection ends before the reply
-	// has come: the run was killed.
+	// ErrNoReply is returned by [Call] if the connection ends before the reply arrives: the
+	// run was killed.
 	ErrNoReply = errors.New("the run ended before it replied")
 )
 
-// ErrUnsupported is returned by [Listen] where the system has no Unix sockets, as
-// Windows before 2019.
+// ErrUnsupported is returned by [Listen] if the system has no Unix sockets, as Windows before
+// 2019.
 var ErrUnsupported = errors.New("this system has no Unix sockets")
 
-// What Windows says for ECONNREFUSED, ECONNRESET and EAFNOSUPPORT.
+// Windows' equivalents of ECONNREFUSED, ECONNRESET and EAFNOSUPPORT.
 const (
 	winRefused = syscall.Errno(10061)
 	winReset   = syscall.Errno(10054)
 	winNoUnix  = syscall.Errno(10047)
 )
 
-// longestReply bounds what [Call] reads, in bytes.
+// longestReply is how much [Call] reads, in bytes.
 const longestReply = 16 << 20
 
-// Call connects to the socket, sends one message and waits for its reply, which
-// is decoded into reply unless that is nil. The request is encoded as JSON; it
-// has to be an object, or nil, and gets kind as its "type". The error is
-// [ErrNoServer], [ErrNoReply], an [*Error] from the other side, or the cause of
-// the end of ctx, which also ends the connection.
+// Call connects to the socket, sends one message and waits for its reply, which is decoded
+// into reply unless that is nil. The request is encoded as JSON; it must be an object, or nil,
+// and gets kind as its "type". The error is [ErrNoServer], [ErrNoReply], an [*Error] from the
+// other side, or the cause of the end of ctx, which also ends the connection.
 func Call(ctx context.Context, path, kind string, request, reply any) error {
 	line, err := message(kind, request)
 	if err != nil {
@@ -52,8 +51,8 @@ func Call(ctx context.Context, path, kind string, request, reply any) error {
 	}
 	defer nc.Close()
 	defer context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })()
-	// When the server does not want the message it stops reading and says why, so
-	// the reply counts for more than the failure to send.
+	// A server that rejects the message stops reading and replies with the reason, so the
+	// reply takes precedence over the failure to send.
 	_, sendErr := nc.Write(line)
 	answer, err := newLineReader(nc, longestReply).next()
 	switch {
@@ -88,13 +87,12 @@ func dial(ctx context.Context, path string) (net.Conn, error) {
 	return nil, fmt.Errorf("the run cannot be reached: %w", err)
 }
 
-// disconnected reports whether the error is that of a connection whose other
-// side has gone.
+// disconnected reports whether the error means that the other side of the connection has gone.
 func disconnected(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, winReset)
 }
 
-// message is the line of a request.
+// message returns the line of a request.
 func message(kind string, request any) ([]byte, error) {
 	members := map[string]json.RawMessage{}
 	data, err := json.Marshal(request)

@@ -12,8 +12,8 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// conn is one connection. One goroutine reads ahead, so that it is noticed when
-// the client goes, the other handles one message after the other.
+// conn is one connection. One goroutine reads ahead, in order to notice when the client goes;
+// the other handles one message after another.
 type conn struct {
 	server *Server
 	nc     net.Conn
@@ -46,7 +46,7 @@ func (c *conn) read() {
 	}
 }
 
-// serve answers messages until there are no more.
+// serve handles messages until there are no more.
 func (c *conn) serve() {
 	defer func() {
 		c.cancel(ErrClientGone)
@@ -99,8 +99,7 @@ func (c *conn) answer(line []byte, cut bool) (kind string, reply []byte) {
 	return "", failure(&Error{CodeMalformed, "the line is not a message: " + err.Error()})
 }
 
-// handle calls the handler. Its panic is the failure of one message, not the end
-// of the run.
+// handle calls the handler. If it panics, only this message fails, not the whole run.
 func (c *conn) handle(kind string, body json.RawMessage) (reply []byte) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -129,8 +128,8 @@ func (c *conn) write(line []byte) error {
 	return err
 }
 
-// unanswered says why a client did not get its reply. When the server closes it
-// is no trouble that one has gone.
+// unanswered reports why a client did not get its reply. When the server closes, a client that
+// has gone is not reported.
 func (c *conn) unanswered(kind string, err error) {
 	switch {
 	case c.server.ctx.Err() != nil:
@@ -152,7 +151,7 @@ func subject(p Peer) string {
 	return fmt.Sprintf("A client of the run (pid %d)", p.PID)
 }
 
-// excerpt is the beginning of a text that a client sent, safe to show.
+// excerpt returns the beginning of a text that a client sent, safe to show.
 func excerpt(text string) string {
 	const longest = 80
 	return termsafe.Short(text[:min(len(text), 4*longest)], longest)

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// longestPath is what fits everywhere into sockaddr_un: 104 bytes on the BSDs
+	// longestPath is the length that fits into sockaddr_un everywhere: 104 bytes on the BSDs
 	// and macOS, 108 on Linux and Windows, with a NUL at the end.
 	longestPath = 103
 	socketName  = "socket"
 	dirPattern  = "looprun-*" // the star becomes at most 10 digits
 )
 
-// makeDir makes a directory for the socket that only this user can enter: in a temporary
-// directory, else in last, if that is given.
+// makeDir creates a directory for the socket that only this user can enter: in a temporary
+// directory, or else in last, if given.
 func makeDir(last string) (string, error) {
 	var failures []string
 	all := parents()
@@ -44,7 +44,7 @@ func makeDir(last string) (string, error) {
 	return "", fmt.Errorf("the socket of the run cannot be made: %s; set TMPDIR to a directory with a short path in which you can write", strings.Join(failures, ", "))
 }
 
-// parents are the directories to try, in order.
+// parents returns the directories to try, in order.
 func parents() []string {
 	var out []string
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {

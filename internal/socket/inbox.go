@@ -2,11 +2,11 @@ package socket
 
 import "sync"
 
-// entryCost is what a line takes beside its bytes, so that very many short ones
-// are bounded too.
+// entryCost is the cost of a line in addition to its bytes, so that very many short ones are
+// limited too.
 const entryCost = 64
 
-// inbox holds the lines of one client that are not handled yet.
+// inbox holds the lines of one client that have not been handled yet.
 type inbox struct {
 	max     int // bytes from which on no further line is put
 	mu      sync.Mutex
@@ -24,7 +24,7 @@ func newInbox(limit int) *inbox {
 	return b
 }
 
-// put adds a line, when there is room; false: nobody takes it any more.
+// put adds a line once there is room; it returns false if nobody takes lines any more.
 func (b *inbox) put(line []byte) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -40,7 +40,7 @@ func (b *inbox) put(line []byte) bool {
 	return true
 }
 
-// end says that nothing follows but what came without a line break.
+// end records that nothing follows except the text that came without a line break.
 func (b *inbox) end(last []byte, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -48,8 +48,8 @@ func (b *inbox) end(last []byte, err error) {
 	b.changed.Broadcast()
 }
 
-// take waits for the next line. The last one comes with the reason why no more
-// will.
+// take waits for the next line. The last one is returned with the reason why there are no
+// more.
 func (b *inbox) take() ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,7 +69,7 @@ func (b *inbox) take() ([]byte, error) {
 	return line, nil
 }
 
-// close lets a put that waits give up.
+// close makes a waiting put give up.
 func (b *inbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

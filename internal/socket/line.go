@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// errTooLong is returned by [lineReader.next] for a line above the limit. The
-// reader is of no use afterwards.
+// errTooLong is returned by [lineReader.next] for a line above the limit. The reader is
+// unusable afterwards.
 var errTooLong = errors.New("the line is too long")
 
-// lineReader cuts a stream into lines and never holds more than one.
+// lineReader splits a stream into lines and never holds more than one.
 type lineReader struct {
 	r   *bufio.Reader
 	max int // bytes of a line, without its end
@@ -20,8 +20,8 @@ func newLineReader(r io.Reader, limit int) *lineReader {
 	return &lineReader{bufio.NewReader(r), limit}
 }
 
-// next returns the next line without its "\n". At the end of the stream it
-// returns what followed the last "\n" together with the error.
+// next returns the next line without its "\n". At the end of the stream it returns the text
+// after the last "\n" together with the error.
 func (l *lineReader) next() ([]byte, error) {
 	var line []byte
 	for {
@@ -39,7 +39,7 @@ func (l *lineReader) next() ([]byte, error) {
 	}
 }
 
-// extend appends and doubles the capacity, but not beyond the limit.
+// extend appends and doubles the capacity, up to the limit.
 func (l *lineReader) extend(line, piece []byte) []byte {
 	if need := len(line) + len(piece); need > cap(line) {
 		line = append(make([]byte, 0, min(max(need, 2*cap(line)), l.max)), line...)

@@ -27,16 +27,16 @@ const (
 
 var closed = &Error{CodeClosed, "the run has ended"}
 
-// The causes with which the context of a handler ends.
+// The causes with which a handler's context ends.
 var (
-	// ErrClientGone: nobody waits for the reply any more.
+	// ErrClientGone means that nobody waits for the reply any more.
 	ErrClientGone = errors.New("the client is gone")
-	// ErrClosed: the server closes.
+	// ErrClosed means that the server is closing.
 	ErrClosed = errors.New("the run has ended")
 )
 
-// messageType is the "type" of a line, which has to be a JSON object in UTF-8.
-// Keys are compared exactly; of a repeated one the last counts.
+// messageType returns the "type" of a line, which must be a JSON object in UTF-8. Keys are
+// compared exactly; if one is repeated, the last counts.
 func messageType(line []byte) (string, error) {
 	if !utf8.Valid(line) {
 		return "", errors.New("it is not UTF-8")
@@ -52,7 +52,7 @@ func messageType(line []byte) (string, error) {
 	return kind, nil
 }
 
-// response is the line that a client gets back.
+// response is the line that a client receives in reply.
 type response struct {
 	OK    bool            `json:"ok"`
 	Reply json.RawMessage `json:"reply,omitempty"`

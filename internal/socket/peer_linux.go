@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// credentials says whose process connected, as it was when it did.
+// credentials returns whose process connected, as it was at that moment.
 func credentials(nc net.Conn) (Peer, error) {
 	peer := Peer{UID: -1}
 	err := control(nc, func(fd int) error {

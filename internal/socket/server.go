@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// What [Options] that are zero stand for.
+// The defaults for zero [Options].
 const (
 	DefaultMaxMessage   = 1 << 20
 	DefaultWriteTimeout = 10 * time.Second
 	DefaultMaxClients   = 256
 )
 
-// lastWords is how long clients may take to read what they are told when they
-// are refused, or when the server closes.
+// lastWords is how long clients may take to read the last message when they are rejected, or
+// when the server closes.
 const lastWords = time.Second
 
 // Peer is the process at the other end.
@@ -30,32 +30,30 @@ type Peer struct {
 	UID int // -1 when the system does not say
 }
 
-// Options say what a server does. Only Handle is required.
+// Options configure a server. Only Handle is required.
 type Options struct {
-	// Handle answers a message: kind is its type, body the whole object. It is
-	// called from many goroutines, one per connection at a time. The reply is
-	// encoded as JSON; an [*Error] reaches the client as it is, any other error
-	// with [CodeFailed].
+	// Handle handles a message: kind is its type, body the whole object. It is called from
+	// many goroutines, but only one call per connection at a time. The reply is encoded as
+	// JSON; an [*Error] reaches the client unchanged, any other error with [CodeFailed].
 	//
-	// ctx ends when the client is gone (cause [ErrClientGone]) or the server
-	// closes ([ErrClosed]); Handle has to return then. It can have ended before
-	// the call: a client need not wait for the reply, and what its message says
-	// holds all the same.
+	// ctx ends when the client is gone (cause [ErrClientGone]) or the server closes
+	// ([ErrClosed]); Handle must return then. It can have ended before the call: a client need
+	// not wait for the reply, and its message is valid all the same.
 	Handle func(ctx context.Context, peer Peer, kind string, body json.RawMessage) (reply any, err error)
-	// Trouble is told in a sentence, for a person, what went wrong with a client;
-	// of each sort of trouble the first 20. One call at a time. It must not block:
-	// clients and [Server.Close] wait until it returns. Nil: nobody is told.
+	// Trouble is called with a sentence, for a person, when something goes wrong with a
+	// client; with only the first 20 troubles of each sort. Calls do not overlap. It must not
+	// block: clients and [Server.Close] wait until it returns. Nil means no call.
 	Trouble func(text string)
-	// Dir is where the socket goes if no temporary directory takes it: a directory that
-	// only this user can enter. Empty: nowhere.
+	// Dir is where the socket goes if no temporary directory is suitable: a directory that
+	// only this user can enter. Empty means nowhere.
 	Dir string
-	// MaxMessage is the longest line a client may send, in bytes without the line
-	// break. A client can be that far ahead of its replies, then it is not read
-	// until some are done. Zero: 1 MiB.
+	// MaxMessage is the longest line a client may send, in bytes without the line break. A
+	// client can be that far ahead of its replies; then nothing more is read from it until
+	// some are done. Zero means 1 MiB.
 	MaxMessage int
-	// WriteTimeout is how long a client may take to read a reply. Zero: 10 s.
+	// WriteTimeout is how long a client may take to read a reply. Zero means 10 s.
 	WriteTimeout time.Duration
-	// MaxClients is how many may be connected at once. Zero: 256.
+	// MaxClients is how many clients may be connected at once. Zero means 256.
 	MaxClients int
 }
 
@@ -72,7 +70,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Server listens until it is closed. Make it with [Listen].
+// Server listens until it is closed. Create it with [Listen].
 type Server struct {
 	options  Options
 	path     string
@@ -90,10 +88,10 @@ type Server struct {
 	conns map[*conn]bool
 }
 
-// Listen starts a server on a new socket, in a new directory of its own below
-// $XDG_RUNTIME_DIR (if that is a directory of this user with mode 0700), the
-// directory for temporary files, or /tmp: the first where the path is short
-// enough for a socket. Close the server when the run ends.
+// Listen starts a server on a new socket, in a new directory below $XDG_RUNTIME_DIR (if that
+// is a directory of this user with mode 0700), the directory for temporary files, or /tmp: the
+// first one in which the path is short enough for a socket. Close the server when the run
+// ends.
 func Listen(o Options) (*Server, error) {
 	if o.Handle == nil {
 		return nil, errors.New("socket: Options.Handle is required")
@@ -105,7 +103,7 @@ func Listen(o Options) (*Server, error) {
 	path := filepath.Join(dir, socketName)
 	listener, err := net.Listen("unix", path)
 	if err == nil {
-		// Nobody else can reach into the directory before this.
+		// Until this, nobody else can reach into the directory.
 		if err = os.Chmod(path, 0o600); err != nil {
 			listener.Close()
 		}
@@ -130,13 +128,12 @@ func start(o Options, path string, listener net.Listener) *Server {
 	return s
 }
 
-// Path is where clients connect. It has at most 103 bytes.
+// Path returns the path to which clients connect. It has at most 103 bytes.
 func (s *Server) Path() string { return s.path }
 
-// Close ends all connections, waits until no handler runs any more, and removes
-// the socket and its directory. Clients that wait for a reply get the one that
-// the handler returns within a second. Close can be called again, from
-// anywhere but a handler.
+// Close ends all connections, waits until no handler is running, and removes the socket and
+// its directory. Clients that wait for a reply receive the one that the handler returns within
+// a second. Close can be called again, from anywhere but a handler.
 func (s *Server) Close() error {
 	s.closing.Do(func() {
 		s.cancel(ErrClosed)
@@ -158,8 +155,8 @@ func (s *Server) Close() error {
 	return s.failure
 }
 
-// accept takes connections until the server closes. An error of the system, such
-// as too many open files, passes: it is told and tried again.
+// accept accepts connections until the server closes. A system error, such as too many open
+// files, is temporary: accept reports it and retries.
 func (s *Server) accept() {
 	const shortest, longest = 5 * time.Millisecond, time.Second
 	pause := shortest
@@ -183,7 +180,7 @@ func (s *Server) accept() {
 	}
 }
 
-// welcome starts to serve a client, or refuses it.
+// welcome starts serving a client, or rejects it.
 func (s *Server) welcome(nc net.Conn) {
 	peer, err := credentials(nc)
 	if err == nil && peer.UID >= 0 && peer.UID != os.Geteuid() {
@@ -215,8 +212,8 @@ func (s *Server) welcome(nc net.Conn) {
 	}
 }
 
-// refuse says why and hangs up. The line fits into the socket's buffer, so it
-// does not wait for the client.
+// refuse sends the reason and closes the connection. The line fits into the socket's buffer,
+// so it does not wait for the client.
 func refuse(nc net.Conn, why *Error) {
 	_ = nc.SetWriteDeadline(time.Now().Add(lastWords))
 	_, _ = nc.Write(failure(why))

@@ -2,11 +2,11 @@ package socket
 
 import "sync"
 
-// shownPerSort is how many troubles of a sort are told: a client in a loop must
-// not fill the journal.
+// shownPerSort is how many troubles of a sort are reported: a client in a loop must not fill
+// the journal.
 const shownPerSort = 20
 
-// troubles tells what goes wrong, one sentence at a time.
+// troubles reports what goes wrong, one sentence at a time.
 type troubles struct {
 	tell  func(string)
 	mu    sync.Mutex

@@ -1,8 +1,8 @@
-// Package spent keeps what all runs of a user have cost in the last day, in a folder of
-// theirs: a file for each day (UTC), and in it a line for each report. Runs that go on at
-// the same time append to the same file.
+// Package spent records what all runs of a user have cost in the last day, in a folder of that
+// user: a file for each day (UTC), with a line for each report. Concurrent runs append to the
+// same file.
 //
-// What cannot be read is an error: a sum without it would be too small.
+// Anything unreadable is an error: a sum without it would be too small.
 package spent
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Day is how far back Total looks.
+// Day is the period that Total covers.
 const Day = 24 * time.Hour
 
 const layout = "2006-01-02"
@@ -25,7 +25,7 @@ const layout = "2006-01-02"
 // Ledger is that folder.
 type Ledger struct{ dir string }
 
-// Open opens the folder, and makes it where there is none.
+// Open opens the folder, and creates it if it does not exist.
 func Open(dir string) (*Ledger, error) {
 	if dir == "" {
 		return nil, errors.New("there is no folder for it: neither HOME nor XDG_STATE_HOME is set")
@@ -38,19 +38,19 @@ func Open(dir string) (*Ledger, error) {
 
 func (l *Ledger) file(day time.Time) string { return filepath.Join(l.dir, day.UTC().Format(layout)) }
 
-// Add adds what a run has cost just now, in US dollars. It is on record when it returns.
+// Add records what a run has just cost, in US dollars. The record is stored when Add returns.
 func (l *Ledger) Add(now time.Time, run string, usd float64) (err error) {
 	f, err := os.OpenFile(l.file(now), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	// In one write, so that lines of other runs come before it or behind it.
+	// Use a single write, so that lines of other runs come before or after it.
 	_, err = fmt.Fprintf(f, "%s %s %s\n", now.UTC().Format(time.RFC3339Nano), strconv.FormatFloat(usd, 'f', -1, 64), run)
 	return err
 }
 
-// Total is what was spent in the last day, and forgets what was before.
+// Total returns what was spent in the last day, and deletes older records.
 func (l *Ledger) Total(now time.Time) (usd float64, err error) {
 	files, err := os.ReadDir(l.dir)
 	if err != nil {
@@ -74,7 +74,7 @@ func (l *Ledger) Total(now time.Time) (usd float64, err error) {
 	return usd, nil
 }
 
-// read is the sum of what a file has since then. A file that is gone holds nothing.
+// read returns the sum of a file's records since then. A missing file has none.
 func read(name string, since time.Time) (sum float64, err error) {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,12 +7,12 @@ import (
 	"github.com/looprun/looprun/internal/escape"
 )
 
-// cursor follows what is written to a terminal, to know whether a line can be drawn where
-// the cursor is: at the start of an empty line, with nothing below it. The zero value is
-// somewhere in a line.
+// cursor tracks what is written to a terminal, to determine whether a line can be drawn at the
+// cursor: at the start of an empty line, with nothing below it. The zero value is somewhere
+// within a line.
 type cursor struct {
 	fresh bool // at the start of a line on which nothing is
-	// moved says that the command has done more than print lines, in colours: it draws a
+	// moved means that the command has done more than print lines, in colours: it draws a
 	// display of its own.
 	moved bool
 	in    escape.Scanner
@@ -21,13 +21,13 @@ type cursor struct {
 // free reports whether a line can be drawn.
 func (c *cursor) free() bool { return c.fresh && !c.moved && !c.in.Open() }
 
-// settle forgets what a command did that has ended.
+// settle forgets what an ended command did.
 func (c *cursor) settle() {
 	c.moved = false
 	c.in.Reset()
 }
 
-// write follows these bytes.
+// write tracks these bytes.
 func (c *cursor) write(b []byte) {
 	for len(b) > 0 {
 		if !c.in.Open() {
@@ -51,7 +51,7 @@ func (c *cursor) write(b []byte) {
 	}
 }
 
-// text follows bytes without escape sequences.
+// text tracks bytes without escape sequences.
 func (c *cursor) text(b []byte) {
 	if i := bytes.LastIndexByte(b, '\n'); i >= 0 {
 		c.fresh = true
@@ -62,8 +62,8 @@ func (c *cursor) text(b []byte) {
 	}
 }
 
-// harmlessModes leave the cursor and the screen alone: keys, blinking, hiding the cursor,
-// pasting, drawing at once.
+// harmlessModes do not affect the cursor's position or the screen: keys, blinking, hiding the
+// cursor, pasting, synchronized drawing.
 var harmlessModes = []string{"?1", "?12", "?25", "?2004", "?2026"}
 
 // harmless reports whether the sequence that has just ended leaves the cursor and the lines

@@ -11,37 +11,37 @@ import (
 	"github.com/looprun/looprun/internal/tty"
 )
 
-// tickEvery is how often it is looked whether the line has to be drawn. Output has
-// been quiet for long enough when there was none between two looks.
+// tickEvery is how often to check whether the line must be drawn. Output has been quiet for
+// long enough if there was none between two checks.
 const tickEvery = 100 * time.Millisecond
 
-// outputPatience is how long a message waits for output that is on its way.
+// outputPatience is how long a message waits for output that is being written.
 const outputPatience = time.Second
 
-// Options say what is shown on which terminal.
+// Options configure what is shown on which terminal.
 type Options struct {
-	// Screen is the terminal, as a rule the standard error.
+	// Screen is the terminal, usually standard error.
 	Screen *os.File
-	// Draw is what is drawn with, which ends on the screen.
+	// Draw is the writer for drawing, which ends on the screen.
 	Draw io.Writer
-	// Line draws the status line, with colours or without.
+	// Line draws the status line; Colour draws it in colour.
 	Line, Colour bool
-	// Elapsed is the run's active time. It is called from several goroutines, once
-	// the run has begun.
+	// Elapsed returns the run's active time. It is called from several goroutines, once the
+	// run has begun.
 	Elapsed func() time.Duration
-	// Next is when the next iteration begins, while the delay before it passes, else zero.
-	// It is called as Elapsed is; nil: nobody knows.
+	// Next returns when the next iteration begins, during the delay before it, otherwise zero.
+	// It is called like Elapsed; nil means unknown.
 	Next func() time.Time
 }
 
-// Display shares a terminal between the status line, the command's output and
-// looprun's messages. All its methods can be called from several goroutines at
-// once, and those of a nil Display do nothing.
+// Display shares a terminal between the status line, the command's output and looprun's
+// messages. All its methods are safe for concurrent use, and those of a nil Display do
+// nothing.
 type Display struct {
 	o      Options
 	screen io.Writer
-	// ready says whether the terminal is this process's to draw on, and columns
-	// how wide it is.
+	// ready reports whether this process may draw on the terminal, and columns returns its
+	// width.
 	ready   func() bool
 	columns func() int
 	stop    func()
@@ -51,20 +51,20 @@ type Display struct {
 	status Status
 	begun  bool // there is a status
 	busy   bool // there was output since the last look
-	// writing says that output is on its way to the terminal, and written is closed
-	// when it is there; nil: nobody waits for that.
+	// writing means that output is being written to the terminal, and written is closed when
+	// it is done; nil means that nobody waits for that.
 	writing bool
 	written chan struct{}
 	width   int // zero: has to be asked for
 	drawn   string
-	// narrowed says that the window changed since the line was drawn: the line may
-	// go on where the window ends.
+	// narrowed means that the window changed since the line was drawn: the line may wrap at
+	// the end of the window.
 	narrowed bool
 	lent     int // how many others have the terminal
 	closed   bool
 }
 
-// New starts to draw as soon as there is something to show.
+// New returns a display, which starts to draw as soon as there is something to show.
 func New(o Options) *Display {
 	d := &Display{o: o, screen: o.Draw, cursor: cursor{fresh: true}}
 	fd := o.Screen.Fd()
@@ -80,7 +80,7 @@ func New(o Options) *Display {
 	return d
 }
 
-// watch looks after the line until stop is called.
+// watch maintains the line until stop is called.
 func (d *Display) watch() {
 	tick := time.NewTicker(tickEvery)
 	changes, done := make(chan os.Signal, 1), make(chan struct{})
@@ -109,7 +109,7 @@ func (d *Display) watch() {
 	}()
 }
 
-// Output is w for a command's output, which reaches the display's terminal.
+// Output wraps w for a command's output, which goes to the display's terminal.
 func (d *Display) Output(w io.Writer) io.Writer {
 	if d == nil {
 		return w
@@ -117,7 +117,7 @@ func (d *Display) Output(w io.Writer) io.Writer {
 	return &guest{d: d, w: w}
 }
 
-// Messages is w for looprun's own lines, which reach the display's terminal.
+// Messages wraps w for looprun's own lines, which go to the display's terminal.
 func (d *Display) Messages(w io.Writer) io.Writer {
 	if d == nil {
 		return w
@@ -125,7 +125,7 @@ func (d *Display) Messages(w io.Writer) io.Writer {
 	return &guest{d: d, w: w, own: true}
 }
 
-// guest is a writer that clears the line away before it writes.
+// guest is a writer that erases the line before it writes.
 type guest struct {
 	d   *Display
 	w   io.Writer
@@ -154,8 +154,7 @@ func (g *guest) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// say writes a line of looprun's behind the output that is on its way, unless that
-// gets nowhere.
+// say writes a line of looprun's after the output that is being written, unless that is stuck.
 func (g *guest) say(b []byte) (int, error) {
 	d := g.d
 	d.mu.Lock()
@@ -174,7 +173,7 @@ func (g *guest) say(b []byte) (int, error) {
 	return max(0, n-begun), err
 }
 
-// await waits until no output is on its way, or the limit has passed.
+// await waits until no output is being written, or the limit has passed.
 func (d *Display) await(limit <-chan time.Time) {
 	for late := false; d.writing && !late; {
 		if d.written == nil {
@@ -191,7 +190,7 @@ func (d *Display) await(limit <-chan time.Time) {
 	}
 }
 
-// Observe takes in what happened. It is an engine.Observer.
+// Observe updates the status after an event. It is an engine.Observer.
 func (d *Display) Observe(e core.Event, s *core.State) {
 	if d == nil {
 		return
@@ -205,8 +204,8 @@ func (d *Display) Observe(e core.Event, s *core.State) {
 	}
 }
 
-// Lend leaves the terminal to somebody else, such as a prompt, a pager or a shell,
-// until Retake was called as often.
+// Lend leaves the terminal to somebody else, such as a prompt, a pager or a shell, until
+// Retake has been called as often.
 func (d *Display) Lend() {
 	if d == nil {
 		return
@@ -217,7 +216,7 @@ func (d *Display) Lend() {
 	d.erase()
 }
 
-// Retake goes on. Whoever had the terminal has left it at the start of a line.
+// Retake resumes drawing. The borrower must have left the cursor at the start of a line.
 func (d *Display) Retake() {
 	if d == nil {
 		return
@@ -229,8 +228,7 @@ func (d *Display) Retake() {
 	d.busy, d.width = true, 0
 }
 
-// Close erases what is drawn, and nothing is drawn any more. Writers go on
-// working.
+// Close erases the line and stops drawing. Writers continue to work.
 func (d *Display) Close() {
 	if d == nil {
 		return
@@ -242,15 +240,15 @@ func (d *Display) Close() {
 	d.erase()
 }
 
-// changed takes note of a window of another size, or of having been stopped: the
-// line is drawn anew, since it may be in pieces.
+// changed records that the window was resized or the process was stopped: the line is redrawn,
+// since it may be broken up.
 func (d *Display) changed() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.width, d.narrowed = 0, true
 }
 
-// tick draws the line where that is due.
+// tick draws the line if that is due.
 func (d *Display) tick(now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -266,7 +264,7 @@ func (d *Display) tick(now time.Time) {
 	if d.width == 0 {
 		d.width = d.columns()
 	}
-	// The last column stays free: terminals differ in what they do after it.
+	// The last column stays free: terminals behave differently after it.
 	line := d.status.Line(d.width-1, d.o.Colour)
 	if line == d.drawn && !d.narrowed || !d.ready() {
 		return
@@ -275,7 +273,7 @@ func (d *Display) tick(now time.Time) {
 	d.drawn, d.narrowed = line, false
 }
 
-// left is how long is still to be waited.
+// left returns the remaining wait.
 func (d *Display) left(now time.Time) time.Duration {
 	until := d.status.Until
 	if until.IsZero() && d.o.Next != nil {
@@ -294,9 +292,9 @@ func (d *Display) erase() {
 	}
 }
 
-// put writes the text over the line on which the cursor stands. Position and
-// colours of the cursor are the command's, and stay. Once the window became
-// narrower the line may take several of its lines, and the rest is cleared too.
+// put writes the text over the line at the cursor. The cursor's position and colours are the
+// command's, and are kept. If the window has become narrower, the line may occupy several
+// rows, so the rest is cleared too.
 func (d *Display) put(line string) {
 	const save, restore = "\r\x1b7" + plain, "\x1b8"
 	clearing := "\x1b[K"

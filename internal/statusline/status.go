@@ -10,36 +10,37 @@ import (
 	"github.com/looprun/looprun/internal/cells"
 )
 
-// Status is where a run stands.
+// Status is the state of a run.
 type Status struct {
-	// Iteration is the one that runs, or ran last; 0 is the precheck.
+	// Iteration is the running or latest iteration; 0 is the precheck.
 	Iteration int
-	// Done is how many count as done.
+	// Done is how many iterations count as done.
 	Done int
-	// Limit is how many there may be, and Runtime for how long; zero: no limit.
+	// Limit is how many iterations there may be, and Runtime for how long; zero means no
+	// limit.
 	Limit   int
 	Runtime time.Duration
 	// Elapsed is the run's active time.
 	Elapsed time.Duration
-	// Failing is how many checks failed last; negative: not known.
+	// Failing is how many checks failed last; negative means unknown.
 	Failing int
-	// Repeats is how often the last result came in a row, and Threshold how often
-	// it may; zero: as often as it likes.
+	// Repeats is how many times in a row the last result came, and Threshold how many times it
+	// may; zero means no limit.
 	Repeats, Threshold int
-	// Cost is what was reported, in US dollars, and Tokens in tokens; the limits are
-	// zero where there are none.
+	// Cost is the reported cost in US dollars, and Tokens in tokens; zero limits mean no
+	// limit.
 	Cost, MaxCost     float64
 	Tokens, MaxTokens int64
-	// Note is what else is to be said. Until is when what is waited for is over, a limit
-	// or the delay between iterations, and Left how long that is; zero: nothing is.
+	// Note is an additional message. Until is when a wait ends, for a limit or for the delay
+	// between iterations, and Left how long that takes; zero means no wait.
 	Note  string
 	Until time.Time
 	Left  time.Duration
-	// Waiting says that a limit of others is waited out.
+	// Waiting means that the run waits for someone else's limit.
 	Waiting bool
 }
 
-// After is the status once the event has happened.
+// After returns the status after the event.
 func (s Status) After(e core.Event, st *core.State) Status {
 	now := Status{
 		Iteration: st.Iterations, Done: st.Iterations, Limit: st.Limits.Iterations, Runtime: st.Limits.Runtime, Elapsed: st.Elapsed,
@@ -65,14 +66,14 @@ func (s Status) After(e core.Event, st *core.State) Status {
 	return now
 }
 
-// part is a piece of the line: in full, in short, and how it is coloured.
+// part is a piece of the line: its full form, its short form, and its colour.
 type part struct {
 	full, short string
 	style       string
 }
 
-// parts are the pieces in the order of the line, and order is in which order they
-// are taken where there is too little room, the most important first.
+// parts returns the pieces in the order of the line. order ranks them, most important first,
+// for when there is too little room.
 func (s Status) parts() (parts []part, order []int) {
 	add := func(p part) { parts = append(parts, p) }
 	add(part{full: "looprun:"})
@@ -120,7 +121,7 @@ func (s Status) note() string {
 	return s.Note
 }
 
-// spent is the cost, and the tokens where they are limited or nothing else is known.
+// spent returns the cost, and the tokens if they are limited or nothing else is known.
 func (s Status) spent() (p part) {
 	if s.Cost > 0 || s.MaxCost > 0 {
 		p.short = fmt.Sprintf("$%.2f", s.Cost)
@@ -140,7 +141,7 @@ func (s Status) spent() (p part) {
 	return p
 }
 
-// Tokens is a number of tokens in few characters: 950, 12.3k, 4.1M.
+// Tokens formats a number of tokens in few characters: 950, 12.3k, 4.1M.
 func Tokens(n int64) string {
 	switch {
 	case n >= 999_950:
@@ -153,9 +154,9 @@ func Tokens(n int64) string {
 
 const separator = " · "
 
-// Line is the status in at most so many columns. Parts are shortened before any is
-// left out, and the least important goes first; of nothing that fits there is
-// nothing. With colour it has escape sequences for colours, and ends without any.
+// Line returns the status in at most width columns. Parts are shortened before any is left
+// out, and the least important goes first; if nothing fits, the line is empty. With colour it
+// has escape sequences for colours, and ends in the default colour.
 func (s Status) Line(width int, colour bool) string {
 	parts, order := s.parts()
 	for i := range parts {
@@ -163,7 +164,8 @@ func (s Status) Line(width int, colour bool) string {
 			parts[i].short = parts[i].full
 		}
 	}
-	// All in full, then the least important in short, and so on; then fewer.
+	// First all parts in full, then the least important in short form, and so on; then fewer
+	// parts.
 	for kept := len(order); kept > 0; kept-- {
 		for full := kept; full >= 0; full-- {
 			texts := make([]string, len(parts))
@@ -181,7 +183,7 @@ func (s Status) Line(width int, colour bool) string {
 	return ""
 }
 
-// join is the line of the texts, and how many columns it takes.
+// join returns the line of the texts, and its width in columns.
 func join(texts []string, parts []part, colour bool) (string, int) {
 	var b strings.Builder
 	took := 0
@@ -217,7 +219,7 @@ const (
 	yellow = "\x1b[0;33m"
 )
 
-// clock is a duration as a watch shows it: 7s, 1m02s, 15m, 1h05m.
+// clock formats a duration as a watch shows it: 7s, 1m02s, 15m, 1h05m.
 func clock(d time.Duration) string {
 	h, m, s := int(d/time.Hour), int(d/time.Minute)%60, int(d/time.Second)%60
 	switch {

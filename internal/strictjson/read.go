@@ -16,8 +16,8 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Read reads a document of the shape into the value that into points to. What has a
-// problem is left out of it.
+// Read parses a document of the shape into the value that into points to. It leaves out values
+// with problems.
 func (s Shape) Read(data []byte, into any) problem.List {
 	ps := Readable(data)
 	if len(ps) > 0 {
@@ -37,7 +37,7 @@ func (s Shape) Read(data []byte, into any) problem.List {
 	return ps
 }
 
-// Readable says what keeps the data from being JSON at all.
+// Readable returns the problems that keep the data from being JSON at all.
 func Readable(data []byte) (ps problem.List) {
 	switch {
 	case !utf8.Valid(data):
@@ -51,7 +51,7 @@ func Readable(data []byte) (ps problem.List) {
 	return ps
 }
 
-// syntax says what keeps the data from being JSON, and where.
+// syntax describes what keeps the data from being JSON, and where.
 func syntax(data []byte) (text, remedy string) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	var value json.RawMessage
@@ -72,7 +72,7 @@ func line(data []byte, offset int64) int {
 	return 1 + bytes.Count(data[:min(offset, int64(len(data)))], []byte("\n"))
 }
 
-// read takes a value, which is valid JSON, and returns what is right of it.
+// read checks a value, which is valid JSON, and returns the correct part of it.
 func (s Shape) read(raw json.RawMessage, path string, ps *problem.List) (any, bool) {
 	raw = bytes.TrimSpace(raw)
 	if string(raw) == "null" && (s.Nullable || s.Lenient || s.Form == Any) {
@@ -123,7 +123,7 @@ func (s Shape) wrongForm(raw json.RawMessage, path string, ps *problem.List) {
 	ps.Add(path, what+" has to be "+string(s.Form)+", not "+kind(raw), s.nearest(""))
 }
 
-// nearest says which of the words to write in place of a text.
+// nearest suggests which of the words to write in place of a text.
 func (s Shape) nearest(text string) string {
 	words := slices.DeleteFunc(slices.Clone(s.Words), func(w string) bool { return w == "" })
 	if len(words) == 1 {
@@ -132,7 +132,7 @@ func (s Shape) nearest(text string) string {
 	return nearest.DidYouMean(text, words)
 }
 
-// kind is what a value is, as a person says it.
+// kind returns the kind of a value, in words for a person.
 func kind(raw json.RawMessage) string {
 	switch raw[0] {
 	case '{':
@@ -179,7 +179,7 @@ func (s Shape) readList(raw json.RawMessage, path string, ps *problem.List) (any
 	}
 	out := make([]any, 0, len(items))
 	for i, item := range items {
-		// A wrong item keeps its place, so that the paths of the others hold.
+		// An invalid item keeps its position, so that the paths of the others stay correct.
 		value, ok := s.Items.read(item, fmt.Sprintf("%s[%d]", path, i), ps)
 		if !ok {
 			value = nil
@@ -221,10 +221,10 @@ func (s Shape) readObject(raw json.RawMessage, path string, ps *problem.List) (a
 	return out, true
 }
 
-// longestShown is how many characters of what somebody sent are shown.
+// longestShown is how many characters of a text from outside are shown.
 const longestShown = 60
 
-// Join is the path of a key. A key that somebody made up is shown safely.
+// Join returns the path of a key. An invented key is escaped so that it is safe to show.
 func Join(path, key string) string {
 	if safe := termsafe.Line(key); safe != key || len(key) > longestShown {
 		key = termsafe.Quote(key, longestShown)
@@ -235,14 +235,14 @@ func Join(path, key string) string {
 	return path + "." + key
 }
 
-// Member is one key of an object and its value, as they are written.
+// Member is one key of an object and its value, as written.
 type Member struct {
 	Key   string
 	Value json.RawMessage
 }
 
-// Members lists the members of an object in their order; false when the value,
-// which is valid JSON, is none.
+// Members returns the members of an object in order; it returns false if the value, which must
+// be valid JSON, is not an object.
 func Members(raw json.RawMessage) ([]Member, bool) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {
@@ -261,9 +261,9 @@ func Members(raw json.RawMessage) ([]Member, bool) {
 	return out, true
 }
 
-// Repeated is the path of a key that an object in the data, which is valid JSON, has
-// twice, in whatever case: encoding/json would take the last and say nothing. It is
-// empty when there is none.
+// Repeated returns the path of a key that an object in the data, which must be valid JSON, has
+// twice, in whatever case: encoding/json would silently use the last. It is empty if there is
+// none.
 func Repeated(data json.RawMessage) string { return repeated(data, "") }
 
 func repeated(data json.RawMessage, path string) string {

@@ -1,12 +1,13 @@
 package strictjson
 
-// Schema is one JSON Schema.
+// Schema is a JSON Schema.
 type Schema = map[string]any
 
-// Document is the JSON Schema (2020-12) of a document of the shape, whose form is named so.
+// Document returns the JSON Schema (2020-12) of a document of the shape; form is the name of
+// its form.
 func (s Shape) Document(form, title string) []byte { return Document(form, title, "", s.Schema()) }
 
-// Schema is the JSON Schema of a value of the shape.
+// Schema returns the JSON Schema of a value of the shape.
 func (s Shape) Schema() Schema {
 	out := Schema{}
 	if s.About != "" {

@@ -1,10 +1,10 @@
-// Package strictjson reads JSON documents and takes nothing on trust. A document is
-// described once, by a [Shape]: the reader and the JSON Schema are both made of it, so
-// they cannot drift apart. An unknown, repeated or missing key and a value of the wrong
-// kind or size are problems, and all of them are reported together, each with its path.
+// Package strictjson reads JSON documents and validates everything. A document is described
+// once, by a [Shape], from which both the reader and the JSON Schema are derived, so they
+// cannot diverge. An unknown, repeated or missing key and a value of the wrong kind or size
+// are problems, and all of them are reported together, each with its path.
 package strictjson
 
-// Form is what a value is in JSON.
+// Form is the JSON type of a value.
 type Form string
 
 // The forms.
@@ -19,7 +19,7 @@ const (
 	Any      Form = "anything"
 )
 
-// Shape describes a value. The zero value of each field says nothing.
+// Shape describes a value. A zero field sets no constraint.
 type Shape struct {
 	Form     Form
 	About    string   // what it is for, in the schema
@@ -33,8 +33,8 @@ type Shape struct {
 	Lenient  bool     // so it is, but the schema does not say so
 	Items    *Shape   // of a list
 	Fields   []Field  // of an object
-	// Also are further keywords of the schema, for what Go code checks by hand. A
-	// nil takes a keyword away.
+	// Also holds further keywords of the schema, for constraints that Go code checks by hand.
+	// A nil value removes a keyword.
 	Also Schema
 }
 
@@ -45,13 +45,13 @@ type Field struct {
 	Shape    Shape
 }
 
-// Required is a key that has to be there.
+// Required returns a key that must be present.
 func Required(name string, s Shape) Field { return Field{Name: name, Required: true, Shape: s} }
 
-// Optional is a key that may be left out.
+// Optional returns a key that may be left out.
 func Optional(name string, s Shape) Field { return Field{Name: name, Shape: s} }
 
-// Names are the keys of an object, in their order.
+// Names returns the keys of an object, in order.
 func (s Shape) Names() []string {
 	names := make([]string, len(s.Fields))
 	for i, f := range s.Fields {

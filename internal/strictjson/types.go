@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Document is the JSON Schema (2020-12) of a document or a file, with its heading,
-// indented, with a line break at the end.
+// Document returns the JSON Schema (2020-12) of a document or a file, with its heading,
+// indented, with a final line break.
 func Document(id, title, about string, schema Schema) []byte {
 	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	schema["$id"] = "https://" + id
@@ -23,17 +23,17 @@ func Document(id, title, about string, schema Schema) []byte {
 	return append(data, '\n')
 }
 
-// Types makes schemas of the Go types that are written and read, so that no schema says
-// anything else: a field's tag names its key, and its tag doc says what it is for.
+// Types generates schemas from the Go types that are written and read, so that a schema cannot
+// differ from them: a field's tag names its key, and its tag doc describes it.
 type Types struct {
-	// Tag is json, where a key may be missing that has omitempty or omitzero, or yaml,
-	// where a key has to be there that is marked as required.
+	// Tag is either json, where a key with omitempty or omitzero may be missing, or yaml,
+	// where a key marked as required must be present.
 	Tag string
 	// Text is the type of a text; nil is "string".
 	Text any
-	// Null says that a list without an element may be null, and what is pointed to.
+	// Null means that an empty list may be null, and so may a pointer.
 	Null bool
-	// Known are types that are written in a form of their own.
+	// Known returns the schemas of types with a form of their own.
 	Known func(reflect.Type) Schema
 }
 
@@ -121,7 +121,7 @@ func (m Types) fields(t reflect.Type, properties Schema, required *[]string) {
 	}
 }
 
-// Formed is the schema of an object whose key schema names its form.
+// Formed adds to an object's schema the key schema, which names its form.
 func Formed(s Schema, form string) Schema {
 	s["properties"].(Schema)["schema"] = Schema{"const": form, "description": "The form of this document."}
 	if required := s["required"].([]string); !slices.Contains(required, "schema") {
@@ -130,7 +130,7 @@ func Formed(s Schema, form string) Schema {
 	return s
 }
 
-// Stamp writes a value, or each element of a list, as a document of the form: with the key
+// Stamp encodes a value, or each element of a list, as a document of the form: with the key
 // schema before all others, unless the value has it.
 func Stamp(form string, v any) (json.RawMessage, error) {
 	text, err := json.Marshal(v)

@@ -16,22 +16,22 @@ import (
 	"github.com/looprun/looprun/internal/problem"
 )
 
-// MaxSize is the size in bytes past which a file is refused unread.
+// MaxSize is the size in bytes above which a file is rejected without being read.
 const MaxSize = 64 << 10
 
-// Document is a file as it was read. It knows where each value stands, so that
-// what is checked after decoding is reported with its position too.
+// Document is a file as it was read. It knows the position of each value, so that problems
+// found after decoding are also reported with their position.
 type Document struct {
 	file  string
 	root  *yaml.Node // nil when the file could not be parsed
 	lines []string
 }
 
-// Decode reads the only document in data into the value that into points to.
+// Decode decodes the only document in data into the value that into points to.
 //
-// The error is of type [problem.List] and holds everything that is wrong. The
-// document is never nil, and into holds what could be read: a caller can go on
-// checking it and report its own problems with these.
+// The error is of type [problem.List] and holds all problems. The document is never nil, and
+// into holds what could be read, so a caller can continue checking it and report its own
+// problems along with these.
 func Decode(file string, data []byte, into any) (*Document, error) {
 	target := reflect.ValueOf(into)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
@@ -65,8 +65,8 @@ func (d *Document) whole(text, remedy string) error {
 	return problem.List{{File: d.file, Text: text, Remedy: remedy}}
 }
 
-// notText finds the first byte that no text file has, so that its place can be
-// told: the parser would not say.
+// notText finds the first byte that does not occur in text files, to report its position: the
+// parser would not.
 func (d *Document) notText(data []byte) (problem.Problem, bool) {
 	line, col := 1, 1
 	for i := 0; i < len(data); {
@@ -87,7 +87,7 @@ func (d *Document) notText(data []byte) (problem.Problem, bool) {
 	return problem.Problem{}, false
 }
 
-// parse sets the root and reports what keeps the file from being one document.
+// parse sets the root and reports what keeps the file from being a single document.
 func (d *Document) parse(data []byte) problem.List {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	first, err := decodeNode(dec)
@@ -117,13 +117,12 @@ func (d *Document) parse(data []byte) problem.List {
 	}}
 }
 
-// empty reports whether the node is a null that nobody wrote.
+// empty reports whether the node is an implicit null.
 func empty(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value == ""
 }
 
-// decodeNode turns a panic of the parser into an error: no input may end the
-// program.
+// decodeNode turns a panic of the parser into an error: no input may crash the program.
 func decodeNode(dec *yaml.Decoder) (n *yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -134,8 +133,9 @@ func decodeNode(dec *yaml.Decoder) (n *yaml.Node, err error) {
 	return n, dec.Decode(n)
 }
 
-// bracesFrom is the first of that line and the next that has {{ and no single quote before
-// it; 0: none. The parser often names the line before the one that it cannot read.
+// bracesFrom returns the first of this line and the next that contains {{ with no single quote
+// before it; 0 if there is none. The parser often names the line before the one that it cannot
+// read.
 func (d *Document) bracesFrom(line int) int {
 	for n := line; n <= line+1 && n <= len(d.lines); n++ {
 		if before, _, ok := strings.Cut(d.lines[n-1], "{{"); ok && !strings.Contains(before, "'") {
@@ -145,7 +145,7 @@ func (d *Document) bracesFrom(line int) int {
 	return 0
 }
 
-// syntax says where the parser gave up, and why where the reason is a common one.
+// syntax describes where the parser gave up, and why if the reason is a common one.
 func (d *Document) syntax(err error) problem.Problem {
 	why := strings.TrimPrefix(err.Error(), "yaml: ")
 	p := problem.Problem{File: d.file, Line: 1} // the parser leaves the first line out

@@ -9,14 +9,14 @@ import (
 	"github.com/looprun/looprun/internal/problem"
 )
 
-// ProblemIn is a problem at the byte at that offset of the text that the path
-// leads to, as far as PosIn can tell.
+// ProblemIn returns a problem at the byte at that offset of the text at the path, as precisely
+// as PosIn can determine it.
 func (d *Document) ProblemIn(offset int, text, remedy string, path ...any) problem.Problem {
 	line, col := d.PosIn(offset, path...)
 	return d.at(line, col, text, remedy)
 }
 
-// problem.Problem is a problem at the value that the path leads to.
+// Problem returns a problem at the value at the path.
 func (d *Document) Problem(text, remedy string, path ...any) problem.Problem {
 	line, col := d.Pos(path...)
 	return d.at(line, col, text, remedy)
@@ -26,9 +26,9 @@ func (d *Document) at(line, col int, text, remedy string) problem.Problem {
 	return problem.Problem{File: d.file, Line: line, Column: col, Text: text, Remedy: remedy}
 }
 
-// Pos is where the value stands that the path leads to: names of keys and
-// numbers of list items, from 0, as in "rules", 2, "answer". For a value that is
-// not there it is the place of what should hold it; 0, 0 when nothing was read.
+// Pos returns the position of the value at the path: names of keys and indexes of list items,
+// from 0, as in "rules", 2, "answer". For a missing value it is the position of its nearest
+// existing parent; it is 0, 0 if nothing was read.
 func (d *Document) Pos(path ...any) (line, col int) {
 	if d.root == nil {
 		return 0, 0
@@ -37,8 +37,8 @@ func (d *Document) Pos(path ...any) (line, col int) {
 	return n.Line, n.Column
 }
 
-// KeyPos is where the name of the last key in the path stands. Where the path
-// does not end in a key that is there, it is what Pos says.
+// KeyPos returns the position of the last key in the path. If the path does not end in an
+// existing key, it returns the result of Pos.
 func (d *Document) KeyPos(path ...any) (line, col int) {
 	if len(path) > 0 && d.root != nil {
 		if parent, ok := d.find(path[:len(path)-1]); ok {
@@ -50,9 +50,9 @@ func (d *Document) KeyPos(path ...any) (line, col int) {
 	return d.Pos(path...)
 }
 
-// PosIn is where the byte at that offset of a text stands: of a text on one
-// line, and of a block that begins with |. For texts that are folded or hold
-// escapes before it, it is where the text begins.
+// PosIn returns the position of the byte at that offset of a text on one line, or of a block
+// that begins with |. For folded texts, or if there are escapes before the offset, it returns
+// where the text begins.
 func (d *Document) PosIn(offset int, path ...any) (line, col int) {
 	line, col = d.Pos(path...)
 	n, ok := (*yaml.Node)(nil), false

@@ -14,13 +14,13 @@ import (
 	"github.com/looprun/looprun/internal/problem"
 )
 
-// Unmarshaler is a type that reads a value of more than one kind, such as “an
-// id or a list of ids”. FromYAML gets a string (every scalar as it is written),
-// a []any or a map[string]any. Its error stands at the value's position; a
-// [Problem] among its errors gives a remedy too.
+// Unmarshaler is a type that accepts values of more than one kind, such as “an id or a list of
+// ids”. FromYAML receives a string (every scalar as it is written), a []any or a
+// map[string]any. Its error is reported at the value's position; a [Problem] among its errors
+// also provides a remedy.
 type Unmarshaler interface{ FromYAML(value any) error }
 
-// reader fills Go values from nodes that structure has checked.
+// reader fills Go values from nodes that structure has already checked.
 type reader struct {
 	doc      *Document
 	problems problem.List
@@ -30,7 +30,7 @@ func (r *reader) add(n *yaml.Node, text, remedy string) {
 	r.problems = append(r.problems, r.doc.at(n.Line, n.Column, text, remedy))
 }
 
-// value reads the node into v; name is how messages call it.
+// value reads the node into v; name is its name in messages.
 func (r *reader) value(n *yaml.Node, v reflect.Value, name string) {
 	switch {
 	case n.Kind == yaml.AliasNode: // reported already
@@ -64,7 +64,7 @@ func (r *reader) value(n *yaml.Node, v reflect.Value, name string) {
 	}
 }
 
-// custom reads types that know how to read themselves.
+// custom reads types that decode themselves.
 func (r *reader) custom(n *yaml.Node, v reflect.Value, name string) bool {
 	var err error
 	switch to := v.Addr().Interface().(type) {
@@ -160,8 +160,8 @@ func (r *reader) items(n *yaml.Node, v reflect.Value, name string) {
 	v.Set(list)
 }
 
-// plain is the node as strings, lists and maps; typed numbers and bools only
-// where they are asked for.
+// plain returns the node as strings, lists and maps; scalars become numbers and bools only if
+// typed is set.
 func (r *reader) plain(n *yaml.Node, typed bool) any {
 	switch n.Kind {
 	case yaml.SequenceNode:

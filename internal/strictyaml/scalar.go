@@ -60,9 +60,9 @@ var (
 	})
 )
 
-// AmbiguousNumber reports whether a text is a number of which not everybody reads
-// the same: 010 is 8 or 10, and not all know 0x10, 0b11 or 1_000. It may have $
-// before it, or k, K, M or % behind it.
+// AmbiguousNumber reports whether a text is a number that is not read the same everywhere: 010
+// is 8 or 10, and 0x10, 0b11 or 1_000 are not universally known. It may have $ before it, or
+// k, K, M or % after it.
 func AmbiguousNumber(text string) bool {
 	return !plainNumber().MatchString(text) && anyNumber().MatchString(text)
 }
@@ -70,8 +70,8 @@ func AmbiguousNumber(text string) bool {
 // WriteDecimal is the remedy for an ambiguous number.
 const WriteDecimal = "write it without leading zeros, 0x or _"
 
-// ambiguous refuses what YAML reads as a number and is not written as everybody
-// writes it.
+// ambiguous rejects anything that YAML reads as a number but that is not written in the common
+// form.
 func (r *reader) ambiguous(n *yaml.Node, name string) bool {
 	if !isNumber(n) || plainNumber().MatchString(n.Value) || !strings.ContainsAny(n.Value, "0123456789") {
 		return false
@@ -92,7 +92,7 @@ func wanted(k reflect.Kind) string {
 	return "a whole number"
 }
 
-// describe names the kind of a value, and shows it where it is short.
+// describe names the kind of a value, and shows the value if it is short.
 func describe(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.SequenceNode:
@@ -103,14 +103,15 @@ func describe(n *yaml.Node) string {
 	return quote(n.Value)
 }
 
-// keys are those that a struct knows, in the order of its fields.
+// keys holds the keys that a struct accepts, in the order of its fields.
 type keys struct {
 	names    []string
 	index    map[string][]int
 	required []string
 }
 
-// known are the keys of each struct that was read: an option of a template is one of many.
+// known caches the keys of each struct that was read, since a struct such as a template's
+// option is read many times.
 var known sync.Map
 
 func keysOf(t reflect.Type) keys {

@@ -10,12 +10,12 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxDepth is how deep a document may be nested.
+// maxDepth is how deeply a document may be nested.
 const maxDepth = 64
 
 var plainTags = []string{"", "!", "!!str", "!!int", "!!float", "!!bool", "!!null", "!!map", "!!seq", "!!timestamp", "!!merge"}
 
-// structure checks what is wrong in any file, whatever it is decoded into.
+// structure finds problems that are independent of what the file is decoded into.
 type structure struct {
 	doc      *Document
 	problems problem.List
@@ -51,7 +51,7 @@ func (s *structure) check(n *yaml.Node, depth int) {
 	}
 }
 
-// keys checks that every key is a text of its own.
+// keys checks that every key is a text and unique.
 func (s *structure) keys(n *yaml.Node) {
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -70,7 +70,7 @@ func (s *structure) keys(n *yaml.Node) {
 	}
 }
 
-// quote shows a text of the file on one line, cut where it is long.
+// quote shows a text of the file on one line, shortened if it is long.
 func quote(text string) string { return strconv.Quote(clip(text)) }
 
 func clip(text string) string { return termsafe.Cut(text, 40) }

@@ -11,9 +11,9 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Step is the check that no task of a file is open and none was deleted, after another check
-// where there is one. It prints those tasks as lines of the Test Anything Protocol, so that
-// closed tasks are progress as passing tests are.
+// Step returns the check that no task of a file is open and none was deleted, run after
+// another check if there is one. It prints those tasks as lines of the Test Anything Protocol,
+// so that closed tasks count as progress as passing tests do.
 func Step(file string, check engine.Step) engine.Step { return step{file, check} }
 
 type step struct {
@@ -21,7 +21,7 @@ type step struct {
 	check engine.Step // nil: none
 }
 
-// Argv names both.
+// Argv describes both the check and the tasks.
 func (s step) Argv() []string {
 	all := "every task of " + filepath.Base(s.file) + " is done"
 	if s.check == nil {
@@ -32,7 +32,7 @@ func (s step) Argv() []string {
 	return argv
 }
 
-// Run runs the check and reads the list, also where the check fails.
+// Run runs the check and reads the list, even if the check fails.
 func (s step) Run(ctx context.Context, in engine.Invocation) engine.Exit {
 	var e engine.Exit
 	e.Cause = core.CauseExited
@@ -68,7 +68,7 @@ func (s step) Run(ctx context.Context, in engine.Invocation) engine.Exit {
 	return failed(e)
 }
 
-// failed is the exit of a check that found open tasks; its own failure counts first.
+// failed returns the exit of a check that found open tasks; its own failure takes precedence.
 func failed(e engine.Exit) engine.Exit {
 	if e.Cause == core.CauseExited && e.Signal == 0 && e.Code == 0 {
 		e.Code = 1

@@ -1,6 +1,6 @@
-// Package tasks reads a list of tasks in a file: the checkboxes of a
-// Markdown page, or a JSON list whose entries have a flag that says done. The file is
-// data that others write; nothing in it is interpreted, and it is read up to a bound.
+// Package tasks reads a list of tasks in a file: the checkboxes of a Markdown page, or a JSON
+// list whose entries have a done flag. The file is data that others write; nothing in it is
+// executed, and it is read up to a limit.
 package tasks
 
 import (
@@ -25,26 +25,26 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Bounds of a file.
+// Limits of a file.
 const (
 	maxBytes = 1 << 20
 	maxTasks = 1000
 	maxText  = 300 // of one task, in characters
 )
 
-// Task is one of a list.
+// Task is a task of a list.
 type Task struct {
 	Text string // one line, safe to show
 	Done bool
 }
 
-// List is what a file holds, in its order.
+// List holds the tasks of a file, in order.
 type List []Task
 
-// ErrNone says that a file has no task.
+// ErrNone means that a file has no task.
 var ErrNone = errors.New("it has no task: neither a checkbox (- [ ] …) nor a JSON list with a flag done")
 
-// Open are the tasks that are not done.
+// Open returns the tasks that are not done.
 func (l List) Open() (open List) {
 	for _, t := range l {
 		if !t.Done {
@@ -54,14 +54,14 @@ func (l List) Open() (open List) {
 	return open
 }
 
-// page is a file: its tasks, and all words in it that are in no block of code.
+// page is a file: its tasks, and all words in it outside of code blocks.
 type page struct {
 	list  List
 	words string
 }
 
-// read reads a file. One without a task is an error: that all of none are done says
-// nothing.
+// read reads a file. A file without tasks is an error: it would mean nothing that all of them
+// are done.
 func read(name string) (page, error) {
 	f, err := inputfile.OpenRegular(name)
 	if err != nil {
@@ -82,7 +82,7 @@ func read(name string) (page, error) {
 	return p, nil
 }
 
-// Open reads a file and returns its open tasks as a run has to remember them.
+// Open reads a file and returns its open tasks in the form that a run stores.
 func Open(name string) ([]string, error) {
 	p, err := read(name)
 	if err != nil {
@@ -94,8 +94,8 @@ func Open(name string) ([]string, error) {
 	return nil, nil
 }
 
-// changes compares the file with the open tasks that were seen before. A task that was
-// deleted is not closed.
+// changes compares the file with the previous open tasks. A deleted task does not count as
+// closed.
 func (p page) changes(before []string) *core.TaskChanges {
 	var c core.TaskChanges
 	done := page{}
@@ -118,13 +118,13 @@ func (p page) changes(before []string) *core.TaskChanges {
 	return &c
 }
 
-// gone returns the tasks whose words are nowhere in the file.
+// gone returns the tasks whose words are no longer in the file.
 func (p page) gone(before []string) []string {
 	return slices.DeleteFunc(slices.Clone(before), p.has)
 }
 
-// has reports whether the words of a task are in the file. A task as the journal has it may
-// be cut at its end, and holds no secrets.
+// has reports whether the words of a task are in the file. A task from the journal may be cut
+// at its end, and contains no secrets.
 func (p page) has(task string) bool {
 	if utf8.RuneCountInString(task) >= maxText {
 		if i := strings.LastIndexByte(task, ' '); i > 0 {
@@ -139,8 +139,8 @@ func (p page) has(task string) bool {
 	return true
 }
 
-// wordsOf is a text in lower case with one blank around each word; what is neither a letter
-// nor a digit counts only in a text that has none of them.
+// wordsOf returns a text in lower case with one blank around each word. Other characters than
+// letters and digits count only in a text that has no letters or digits.
 func wordsOf(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) })
 	if len(words) == 0 {
@@ -149,7 +149,7 @@ func wordsOf(text string) string {
 	return " " + strings.Join(words, " ") + " "
 }
 
-// File is a file as a process in the folder would find it.
+// File returns the path of a file as a process in the folder would find it.
 func File(dir, name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -157,8 +157,8 @@ func File(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// Next is the first open task of a file, and how far the list is, for a prompt; empty:
-// there is no file, or nothing is open in it.
+// Next returns the first open task of a file, with the progress of the list, for a prompt. It
+// is empty if there is no file, or no open task in it.
 func Next(dir, name string) string {
 	if name == "" {
 		return ""
@@ -171,7 +171,7 @@ func Next(dir, name string) string {
 	return fmt.Sprintf("%s (%d of %d in %s are done)", open[0].Text, len(list)-len(open), len(list), name)
 }
 
-// parse reads the text of a file.
+// parse parses the text of a file.
 func parse(b []byte) (page, error) {
 	text := strings.TrimPrefix(string(b), "\ufeff")
 	p, err := markdown(text)
@@ -189,15 +189,16 @@ func parse(b []byte) (page, error) {
 	return p, nil
 }
 
-// box is a task: done with an x, open with nothing and with every other mark that is no
-// word, since people have many for what they have begun. [1] and [a] are references, and
-// what a bracket or a colon follows at once is a link. Before it stands what begins an item; a
-// box without that, or with more blanks than one, or without a text, was meant as one too.
+// box matches a task: done with an x; open with nothing, or with any other mark that is not a
+// word, since people use many for what they have begun. [1] and [a] are references, and a
+// bracket or a colon directly after the box makes it a link. Before the box is the marker of
+// an item; a box without a marker, with more than one blank, or without a text is considered a
+// task too.
 var box = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[ \t>]*(?:(?:[-*+•]|\(?\d{1,9}[.)])[ \t]*(?:\*\*|__)?\[([ \t]*[xX]?[ \t]*|[^\]\pL\pN])\]|\[([ \t]+|[xX])\])(?:\*\*|__)?($|[^(\[:].*$)`)
 })
 
-// boxOf are the parts of a line that is a task; nil: it is none. []string and [~]x are words.
+// boxOf returns the parts of a line that is a task, or nil. []string and [~]x are words.
 func boxOf(line string) []string {
 	m := box().FindStringSubmatch(line)
 	if m != nil && m[2] == "" && m[3] != "" && strings.Trim(m[1], "xX \t") == m[1] && !strings.ContainsAny(m[3][:1], " \t") {
@@ -206,9 +207,9 @@ func boxOf(line string) []string {
 	return m
 }
 
-// markdown are the checkboxes of a page, but those in its blocks of code. A block without
-// an end is an error: it would hide what is open. One within an item of a list or a quotation
-// ends with that too, so that a box which stands further to the left is none of its code.
+// markdown returns the checkboxes of a page, except those in code blocks. A block without an
+// end is an error: it would hide open tasks. A block within a list item or a quotation ends
+// with that, so a box further to the left is not part of its code.
 func markdown(text string) (p page, err error) {
 	if err := plain(text); err != nil {
 		return page{}, err
@@ -244,11 +245,11 @@ func markdown(text string) (p page, err error) {
 	return p, nil
 }
 
-// endsLine reports whether a character ends a line, in whatever editor.
+// endsLine reports whether a character ends a line, in any editor.
 func endsLine(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r) }
 
-// plain refuses control characters: an editor hides them, and a box after one may not look
-// like a box.
+// plain returns an error for control characters: an editor hides them, and a box after one may
+// not look like a box.
 func plain(text string) error {
 	for i, r := range text {
 		if unicode.IsControl(r) && r != '\t' && !endsLine(r) {
@@ -258,7 +259,7 @@ func plain(text string) error {
 	return nil
 }
 
-// visible drops characters that are not shown, and makes every blank the same one.
+// visible drops invisible characters, and turns every blank into the same one.
 func visible(r rune) rune {
 	switch {
 	case unicode.In(r, unicode.Cf):
@@ -278,7 +279,7 @@ func (w *wordList) add(text string) {
 
 func (w *wordList) text() string { return " " + w.b.String() }
 
-// columns is how far a text reaches that begins a line.
+// columns returns the column at which a text at the beginning of a line ends.
 func columns(text string) (n int) {
 	for _, c := range text {
 		if n++; c == '\t' {
@@ -288,13 +289,13 @@ func columns(text string) (n int) {
 	return n
 }
 
-// container is what begins the lines of quotations, and the first ones of items.
+// container matches the beginning of a line of a quotation, or of the first line of an item.
 var container = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*`)
 })
 
-// fenceOf is the run of characters with which a line begins or ends a block of code, what
-// follows it, and what stands before it; without a run it does neither.
+// fenceOf returns the run of characters with which a line begins or ends a code block, the
+// text after it, and the text before it; the run is empty if the line does neither.
 func fenceOf(line string) (run, rest, in string) {
 	in = container().FindString(line)
 	line = line[len(in):]
@@ -308,13 +309,13 @@ func fenceOf(line string) (run, rest, in string) {
 	return line[:len(line)-len(rest)], rest, in
 }
 
-// What a JSON entry calls its flag and its text.
+// The names of a JSON entry's flag and text.
 var (
 	flags = []string{"done", "passes", "completed", "complete"}
 	names = []string{"title", "task", "name", "text", "description", "id"}
 )
 
-// fromJSON is a list of objects, or the one such list that an object has.
+// fromJSON parses a list of objects, or the only such list in an object.
 func fromJSON(text string) (p page, err error) {
 	var doc any
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
@@ -364,8 +365,8 @@ type namedList struct {
 	entries []any
 }
 
-// listsIn are the lists in an object, and in those in it, of which an entry has a flag:
-// others, of tags or of files, are none of tasks.
+// listsIn returns the lists in an object, and in the objects in it, that have an entry with a
+// flag: other lists, of tags or of files, are not task lists.
 func listsIn(name string, value any) (lists []namedList) {
 	switch v := value.(type) {
 	case []any:
@@ -380,13 +381,14 @@ func listsIn(name string, value any) (lists []namedList) {
 	return lists
 }
 
-// flagged reports whether an entry has a flag, whatever it says.
+// flagged reports whether an entry has a flag, whatever its value.
 func flagged(entry any) bool {
 	o, _ := entry.(map[string]any)
 	return slices.ContainsFunc(flags, func(flag string) bool { _, has := o[flag]; return has })
 }
 
-// fromEntries are the tasks of a list. One that has tasks of its own is not done before they are.
+// fromEntries returns the tasks of a list. A task with tasks of its own is not done before
+// they are.
 func fromEntries(entries []any) (list List, err error) {
 	for i, e := range entries {
 		o, _ := e.(map[string]any)

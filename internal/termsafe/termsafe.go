@@ -1,7 +1,6 @@
-// Package termsafe makes text that a program printed safe to show elsewhere:
-// on a terminal, in a file that a person opens, in a prompt. Escape sequences,
-// control characters and the characters that turn the reading direction around
-// are removed; invalid UTF-8 becomes U+FFFD.
+// Package termsafe makes a program's output safe to show elsewhere: on a terminal, in a file
+// that a person opens, in a prompt. It removes escape sequences, control characters and the
+// characters that reverse the reading direction; invalid UTF-8 becomes U+FFFD.
 package termsafe
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/looprun/looprun/internal/escape"
 )
 
-// Line is Text on one line: every run of white space becomes one blank.
+// Line is Text reduced to one line: every run of white space becomes one blank.
 func Line(s string) string {
 	if tidy(s) {
 		return s
@@ -34,8 +33,7 @@ func tidy(s string) bool {
 	return !blank || s == ""
 }
 
-// Cut keeps at most n characters. Where there are more, the last of them is an
-// ellipsis.
+// Cut keeps at most n characters. If there are more, the last one kept is an ellipsis.
 func Cut(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -43,13 +41,14 @@ func Cut(s string, n int) string {
 	return strings.TrimRight(string([]rune(s)[:max(0, n-1)]), " ") + "…"
 }
 
-// Short is the text on one line, at most n characters of it.
+// Short returns the text on one line, at most n characters of it.
 func Short(s string, n int) string { return Cut(Line(s), n) }
 
-// Quoted is at most n characters of a text as Go writes it, in double quotes.
+// Quoted returns at most n characters of a text in double quotes, as a Go string.
 func Quoted(s string, n int) string { return strconv.Quote(Cut(s, n)) }
 
-// LastLines are the last lines that say something, at most most of them, each Short.
+// LastLines returns the last lines that are not blank, each passed through Short. most is the
+// maximum number of lines.
 func LastLines(s string, most, n int) []string {
 	var lines []string
 	all := strings.Split(Text(s), "\n")
@@ -62,14 +61,14 @@ func LastLines(s string, most, n int) []string {
 	return lines
 }
 
-// Quote is the beginning of a text that somebody sent on one line, at most n characters
-// of it, in double quotes.
+// Quote returns the beginning of a text from outside on one line, at most n characters of it,
+// in double quotes.
 func Quote(s string, n int) string {
 	return `"` + Cut(Line(s[:min(len(s), 8*n)]), n) + `"`
 }
 
-// Text removes what is not text and keeps line breaks and tabs. A carriage
-// return that redraws a line leaves what was drawn last.
+// Text removes everything that is not text, except line breaks and tabs. Of a line redrawn
+// with carriage returns it keeps the last version.
 func Text(s string) string {
 	if clean(s) {
 		return s
@@ -99,7 +98,7 @@ func Text(s string) string {
 	return string(b)
 }
 
-// clean reports whether there is nothing to do, which is the common case.
+// clean reports whether there is nothing to remove, which is the common case.
 func clean(s string) bool {
 	for _, r := range s {
 		if r == utf8.RuneError || (hidden(r) && r != '\n' && r != '\t') {
@@ -109,8 +108,8 @@ func clean(s string) bool {
 	return true
 }
 
-// hidden reports whether the character shows nothing of its own but changes
-// how the rest is shown or read.
+// hidden reports whether the character is itself invisible but changes how the rest is shown
+// or read.
 func hidden(r rune) bool {
 	if r < 0x7f { // nearly all there is
 		return r < ' '
@@ -118,7 +117,7 @@ func hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }
 
-// CutBytes is text of at most n bytes, cut between two characters.
+// CutBytes returns at most n bytes of text, cut between two characters.
 func CutBytes(text string, n int) string {
 	if len(text) <= n {
 		return text

@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// Confirm asks the person at the terminal, after showing what it is about. Everything
-// but y is no, and so is what was typed before the question could be read.
+// Confirm asks the person at the terminal, after showing what it is about. Everything but y
+// means no, and so does anything typed before the question could be read.
 func Confirm(question string, show func()) (bool, error) {
 	word, err := line(question+" [y/N]", show)
 	return word == "y" || word == "yes", err
 }
 
-// Agree is [Confirm] where Enter alone is yes. The end of input is no.
+// Agree is [Confirm] with Enter alone meaning yes. The end of input means no.
 func Agree(question string) (bool, error) {
 	word, err := line(question+" [Y/n]", func() {})
 	return word == "y" || word == "yes" || word == enter, err
 }
 
-// Choose asks for a number from 1 to n, after showing what the numbers are. Everything
-// else is 0, which chooses nothing.
+// Choose asks for a number from 1 to n, after showing what the numbers mean. Anything else
+// returns 0, which chooses nothing.
 func Choose(question string, n int, show func()) (int, error) {
 	word, err := line(fmt.Sprintf("%s [1-%d]", question, n), show)
 	number, failed := strconv.Atoi(word)
@@ -35,7 +35,7 @@ func Choose(question string, n int, show func()) (int, error) {
 // enter is what [line] returns for an empty line; at the end of input it returns "".
 const enter = "\n"
 
-// line asks for a line at the terminal, and returns it in lower case.
+// line reads a line from the terminal, and returns it in lower case.
 func line(question string, show func()) (string, error) {
 	t, err := Open(Path)
 	if err != nil {
@@ -46,8 +46,8 @@ func line(question string, show func()) (string, error) {
 		return "", errors.New("looprun runs in the background of the terminal")
 	}
 	show()
-	// There and back throws away what was typed ahead; keys are read in the
-	// ordinary mode, in which Ctrl-C ends looprun.
+	// Switching to raw mode and back discards what was typed ahead; keys are read in normal
+	// mode, in which Ctrl-C ends looprun.
 	if err := errors.Join(t.Raw(), t.Restore()); err != nil {
 		return "", err
 	}

@@ -12,7 +12,7 @@ const (
 // readSide is FREAD of sys/fcntl.h.
 const readSide = 1
 
-// flush throws away what was typed and not read.
+// flush discards typed input that was not read.
 func (t *Terminal) flush() error {
 	return unix.IoctlSetPointerInt(t.fd, unix.TIOCFLUSH, readSide)
 }

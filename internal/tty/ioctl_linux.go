@@ -7,7 +7,7 @@ const (
 	setTermios = unix.TCSETS
 )
 
-// flush throws away what was typed and not read.
+// flush discards typed input that was not read.
 func (t *Terminal) flush() error {
 	return unix.IoctlSetInt(t.fd, unix.TCFLSH, unix.TCIFLUSH)
 }

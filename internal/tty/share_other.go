@@ -2,5 +2,5 @@
 
 package tty
 
-// Ours is false: nothing is drawn beside other programs.
+// Ours returns false: nothing is drawn next to other programs.
 func Ours(uintptr) bool { return false }

@@ -11,14 +11,13 @@ import (
 // Path is the controlling terminal of the process.
 const Path = "/dev/tty"
 
-// ErrCancelled is returned by [Terminal.Read] and [Terminal.Write] once
-// [Terminal.Cancel] was called.
+// ErrCancelled is returned by [Terminal.Read] and [Terminal.Write] after [Terminal.Cancel].
 var ErrCancelled = errors.New("terminal: cancelled")
 
 // ErrWoken is returned by [Terminal.Read] after [Terminal.Wake].
 var ErrWoken = errors.New("terminal: woken")
 
-// Size is how many columns and lines a terminal shows, 80 and 24 where it does not say.
+// Size returns how many columns and lines a terminal shows; 80 and 24 if unknown.
 func Size(fd uintptr) (columns, rows int) {
 	columns, rows, err := term.GetSize(int(fd))
 	if err != nil {
@@ -27,10 +26,10 @@ func Size(fd uintptr) (columns, rows int) {
 	return cmp.Or(columns, 80), cmp.Or(rows, 24)
 }
 
-// Size is that of the terminal.
+// Size returns the terminal's size.
 func (t *Terminal) Size() (columns, rows int) { return Size(t.Fd()) }
 
-// raw are the terminals whose state has to be put back.
+// raw holds the terminals whose state must be restored.
 var raw = struct {
 	sync.Mutex
 	all map[*Terminal]bool
@@ -48,9 +47,8 @@ func forget(t *Terminal) {
 	delete(raw.all, t)
 }
 
-// RestoreAll puts every terminal of this process back into the state it had
-// before [Terminal.Raw]. It is for a program about to end without returning
-// from what it does: before it raises a signal on itself, or exits.
+// RestoreAll restores every terminal of this process to its state before [Terminal.Raw]. It is
+// for a program about to end abruptly: before it raises a signal on itself, or exits.
 func RestoreAll() {
 	raw.Lock()
 	all := make([]*Terminal, 0, len(raw.all))

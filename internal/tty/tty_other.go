@@ -16,28 +16,28 @@ func Open(path string) (*Terminal, error) {
 	return nil, &os.PathError{Op: "open", Path: path, Err: errors.ErrUnsupported}
 }
 
-// Fd is no descriptor.
+// Fd returns an invalid descriptor.
 func (t *Terminal) Fd() uintptr { return ^uintptr(0) }
 
-// Foreground is false.
+// Foreground returns false.
 func (t *Terminal) Foreground() bool { return false }
 
 // Raw fails.
 func (t *Terminal) Raw() error { return errors.ErrUnsupported }
 
-// Draws says that no menu can be drawn.
+// Draws reports whether menus can be drawn: not here.
 const Draws = false
 
-// Gone is true: there is no terminal.
+// Gone returns true: there is no terminal.
 func (t *Terminal) Gone() bool { return true }
 
-// Discard has nothing to throw away.
+// Discard does nothing.
 func (t *Terminal) Discard() error { return nil }
 
-// Restore has nothing to put back.
+// Restore does nothing.
 func (t *Terminal) Restore() error { return nil }
 
-// Lend has nothing to lend.
+// Lend does nothing.
 func (t *Terminal) Lend() error { return nil }
 
 // Suspend fails.
@@ -58,11 +58,11 @@ func (t *Terminal) Cancel() {}
 // Close does nothing.
 func (t *Terminal) Close() error { return nil }
 
-// Endings are the signals that tell a process to end.
+// Endings returns the signals that ask a process to end.
 func Endings() []os.Signal { return []os.Signal{os.Interrupt} }
 
-// Changes are none.
+// Changes returns none.
 func Changes() []os.Signal { return nil }
 
-// Continued is false.
+// Continued returns false.
 func Continued(os.Signal) bool { return false }

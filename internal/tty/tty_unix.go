@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Terminal is an open terminal. Read is for one goroutine at a time; all other
-// methods may be called from any.
+// Terminal is an open terminal. Only one goroutine at a time may call Read; all other methods
+// are safe for concurrent use.
 type Terminal struct {
 	fd    int
 	alarm *os.File // the reading end; a byte in it ends a wait
@@ -27,9 +27,9 @@ type Terminal struct {
 	closed    bool
 }
 
-// Open opens the terminal at path. It fails when that is no terminal, or, for
-// [Path], when the process has none. The terminal's state is not touched, and
-// it never becomes the controlling terminal.
+// Open opens the terminal at path. It fails if that is not a terminal, or, for [Path], if the
+// process has none. It does not change the terminal's state, and the terminal never becomes
+// the controlling one.
 func Open(path string) (*Terminal, error) {
 	fd, err := open(path)
 	if err != nil {
@@ -47,8 +47,8 @@ func Open(path string) (*Terminal, error) {
 	return &Terminal{fd: fd, alarm: alarm, bell: bell}, nil
 }
 
-// open opens without blocking: the flag is of this opening alone, so that
-// others who have the terminal open do not see it.
+// open opens the terminal without blocking: the flag affects only this descriptor, not others
+// who have the terminal open.
 func open(path string) (int, error) {
 	for {
 		fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -58,27 +58,26 @@ func open(path string) (int, error) {
 	}
 }
 
-// Fd is the descriptor, for asking it about its size.
+// Fd returns the descriptor, for querying its size.
 func (t *Terminal) Fd() uintptr { return uintptr(t.fd) }
 
-// Gone reports whether the terminal was closed: an empty read of a terminal that is
-// still there is a Ctrl-D.
+// Gone reports whether the terminal was closed: an empty read from a terminal that still
+// exists is a Ctrl-D.
 func (t *Terminal) Gone() bool {
 	_, err := unix.IoctlGetTermios(t.fd, getTermios)
 	return err != nil
 }
 
-// Foreground reports whether the terminal is the controlling one of the
-// process, and the process is in its foreground group.
+// Foreground reports whether the terminal is the controlling one of the process, and the
+// process is in its foreground group.
 func (t *Terminal) Foreground() bool {
 	group, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()
 }
 
-// Raw makes the terminal hand over every key as it is pressed, without echo,
-// with Ctrl-C and Ctrl-Z as bytes, and with output processed as usual. What was
-// typed before is thrown away. The first call saves the state for
-// [Terminal.Restore].
+// Raw makes the terminal deliver every key as it is pressed, without echo, with Ctrl-C and
+// Ctrl-Z as bytes, and with output processed as usual. It discards what was typed before. The
+// first call saves the state for [Terminal.Restore].
 func (t *Terminal) Raw() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,15 +100,15 @@ func (t *Terminal) Raw() error {
 	return t.flush()
 }
 
-// Draws says that a menu can be drawn on terminals of this system.
+// Draws reports whether menus can be drawn on this system's terminals.
 const Draws = true
 
-// Discard throws away what was typed and not read.
+// Discard discards typed input that was not read.
 func (t *Terminal) Discard() error { return t.flush() }
 
-// Lend puts back the saved state, so that another program can use the terminal,
-// except that Ctrl-C and Ctrl-Z reach that program as keys and not the whole
-// process group as signals. What [Terminal.Restore] goes back to stays.
+// Lend restores the saved state, so that another program can use the terminal, except that
+// Ctrl-C and Ctrl-Z reach that program as keys and not the whole process group as signals. The
+// state saved for [Terminal.Restore] does not change.
 func (t *Terminal) Lend() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -121,10 +120,9 @@ func (t *Terminal) Lend() error {
 	return unix.IoctlSetTermios(t.fd, setTermios, &lent)
 }
 
-// Restore puts back the state that the first [Terminal.Raw] found, and throws
-// away what was typed and not read. It does nothing when there is nothing to
-// put back, or when the terminal is in other hands by now: then its state is
-// their affair.
+// Restore restores the state that the first [Terminal.Raw] saved, and discards typed input
+// that was not read. It does nothing if there is nothing to restore, or if another program now
+// controls the terminal and so its state.
 func (t *Terminal) Restore() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -146,9 +144,8 @@ func (t *Terminal) Restore() error {
 	return nil
 }
 
-// Read waits for bytes until the deadline; zero waits for ever. It returns
-// [io.EOF] when the terminal is gone, [os.ErrDeadlineExceeded], [ErrWoken] or
-// [ErrCancelled].
+// Read waits for bytes until the deadline; zero waits forever. It returns [io.EOF] if the
+// terminal is gone, [os.ErrDeadlineExceeded], [ErrWoken] or [ErrCancelled].
 func (t *Terminal) Read(b []byte, deadline time.Time) (int, error) {
 	for {
 		if err := t.heard(); err != nil {
@@ -203,7 +200,7 @@ func (t *Terminal) Write(b []byte) (int, error) {
 	return written, nil
 }
 
-// Wake makes the Read that waits, or the next one, return [ErrWoken].
+// Wake makes the waiting Read, or the next one, return [ErrWoken].
 func (t *Terminal) Wake() { t.ring(false) }
 
 // Cancel ends every wait, now and later, with [ErrCancelled].
@@ -223,7 +220,7 @@ func (t *Terminal) ring(cancel bool) {
 	t.bell.Write([]byte{0}) //nolint:errcheck // a pipe takes one byte
 }
 
-// heard says whether somebody rang, and takes note of it.
+// heard returns and clears a pending wake-up or cancellation, as an error.
 func (t *Terminal) heard() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -243,8 +240,8 @@ func (t *Terminal) isCancelled() bool {
 	return t.cancelled
 }
 
-// wait waits until the terminal is ready, somebody rings, or the time is up;
-// it may return early for no reason.
+// wait waits until the terminal is ready, Wake or Cancel is called, or the time is up; it may
+// return early for no reason.
 func (t *Terminal) wait(write bool, timeout time.Duration) (ready bool, err error) {
 	alarm := int(t.alarm.Fd())
 	ready, rung, err := waitFor(t.fd, write, alarm, timeout)

@@ -11,18 +11,18 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Terminal is the console of the process. It is read by lines, as the console edits them.
+// Terminal is the console of the process. It is read by lines, which the console itself edits.
 type Terminal struct {
 	out    *os.File
 	cancel chan struct{}
 	once   sync.Once
 }
 
-// Draws says that no menu is drawn on a console.
+// Draws reports whether menus can be drawn: not on a console.
 const Draws = false
 
-// console is read a line at a time, when somebody asks for one: a read of a console
-// cannot be taken back, and what it gets is for whoever asks next.
+// console is read a line at a time, on request: a console read cannot be cancelled, so its
+// result goes to the next caller.
 var console struct {
 	sync.Mutex
 	in      *os.File
@@ -30,7 +30,7 @@ var console struct {
 	reading bool
 }
 
-// fetch reads a line, unless that is going on.
+// fetch reads a line, unless a read is already in progress.
 func fetch() {
 	console.Lock()
 	defer console.Unlock()
@@ -51,7 +51,7 @@ func fetch() {
 	}()
 }
 
-// Open opens the console; it fails when the process has none. The path is not used.
+// Open opens the console; it fails if the process has none. It ignores the path.
 func Open(path string) (*Terminal, error) {
 	out, err := os.OpenFile("CONOUT$", os.O_RDWR, 0)
 	if err != nil {
@@ -69,16 +69,16 @@ func Open(path string) (*Terminal, error) {
 	return &Terminal{out: out, cancel: make(chan struct{})}, nil
 }
 
-// Fd is the descriptor of the screen.
+// Fd returns the descriptor of the screen.
 func (t *Terminal) Fd() uintptr { return t.out.Fd() }
 
-// Foreground is true: a console has no groups.
+// Foreground returns true: a console has no groups.
 func (t *Terminal) Foreground() bool { return true }
 
-// Gone is false: the process does not outlive its console.
+// Gone returns false: the process does not outlive its console.
 func (t *Terminal) Gone() bool { return false }
 
-// Discard throws away what was typed and not read.
+// Discard discards typed input that was not read.
 func (t *Terminal) Discard() error {
 	for {
 		select {
@@ -92,7 +92,7 @@ func (t *Terminal) Discard() error {
 	}
 }
 
-// Read waits for a line until the deadline; zero waits for ever.
+// Read waits for a line until the deadline; zero waits forever.
 func (t *Terminal) Read(b []byte, deadline time.Time) (int, error) {
 	var late <-chan time.Time
 	if !deadline.IsZero() {
@@ -121,13 +121,13 @@ func (t *Terminal) Cancel() { t.once.Do(func() { close(t.cancel) }) }
 // Close closes the screen.
 func (t *Terminal) Close() error { return t.out.Close() }
 
-// Raw fails: keys are not handed over one by one.
+// Raw fails: keys are not delivered one by one.
 func (t *Terminal) Raw() error { return errors.ErrUnsupported }
 
-// Restore has nothing to put back.
+// Restore does nothing.
 func (t *Terminal) Restore() error { return nil }
 
-// Lend has nothing to lend.
+// Lend does nothing.
 func (t *Terminal) Lend() error { return nil }
 
 // Suspend fails.
@@ -136,11 +136,11 @@ func (t *Terminal) Suspend(<-chan struct{}) error { return errors.ErrUnsupported
 // Wake does nothing.
 func (t *Terminal) Wake() {}
 
-// Endings are the signals that tell a process to end.
+// Endings returns the signals that ask a process to end.
 func Endings() []os.Signal { return []os.Signal{os.Interrupt} }
 
-// Changes are none.
+// Changes returns none.
 func Changes() []os.Signal { return nil }
 
-// Continued is false.
+// Continued returns false.
 func Continued(os.Signal) bool { return false }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// waitFor waits until the terminal can be read or written, the alarm rings, or
-// the time is up; a negative timeout waits for ever.
+// waitFor waits until the terminal can be read or written, the alarm rings, or the time is up;
+// a negative timeout waits forever.
 func waitFor(fd int, write bool, alarm int, timeout time.Duration) (ready, rung bool, err error) {
 	events := int16(unix.POLLIN)
 	if write {

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// waitFor waits until the terminal can be read or written, the alarm rings, or
-// the time is up; a negative timeout waits for ever. It uses select, because
-// poll does not know terminals there.
+// waitFor waits until the terminal can be read or written, the alarm rings, or the time is up;
+// a negative timeout waits forever. It uses select, because poll does not support terminals on
+// this system.
 func waitFor(fd int, write bool, alarm int, timeout time.Duration) (ready, rung bool, err error) {
 	if max(fd, alarm) >= unix.FD_SETSIZE {
 		return false, false, fmt.Errorf("%d files are open; select takes %d", fd, unix.FD_SETSIZE)

@@ -1,6 +1,5 @@
-// Package turnloop finds what a coding agent does again and again within one turn: the
-// same calls of tools with the same results, calls that all fail with the same error, or the
-// same passage of text.
+// Package turnloop finds what a coding agent repeats within one turn: the same tool calls with
+// the same results, calls that all fail with the same error, or the same passage of text.
 package turnloop
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Found is what is repeated.
+// Found is a repetition.
 type Found struct {
 	Calls bool     // else a text
 	What  []string // the calls, each as people see it, or the passage
@@ -22,7 +21,8 @@ type Found struct {
 }
 
 const (
-	// Apart is how long after another a call no longer repeats it: an agent may poll.
+	// Apart is how long after another a call no longer counts as repeating it: an agent may
+	// poll.
 	Apart = 20 * time.Second
 
 	mostCalls   = 3       // that are made in turn
@@ -32,7 +32,7 @@ const (
 	shownText   = 200     // bytes of a call or a passage that are kept to be shown
 )
 
-// Watch watches what one agent does in one turn.
+// Watch observes one agent during one turn.
 type Watch struct {
 	Times int // how often in a row something is a repetition; less than 2: nothing is
 
@@ -44,21 +44,22 @@ type Watch struct {
 	fenced bool   // in a block of code
 }
 
-// Reset begins another turn.
+// Reset starts another turn.
 func (w *Watch) Reset() { *w = Watch{Times: w.Times, piece: w.piece[:0]} }
 
-// Call is a call that has ended.
+// Call is a tool call that has ended.
 type Call struct {
 	Key   uint64 // of calls that are the same and came to the same
 	Shown string // it, as people see it
-	// Failed is a key of calls of the tool that failed with the same error, whatever their
-	// arguments, and Error that error; zero: it did not fail, or says nothing of why.
+	// Failed is a key shared by all calls of the tool that failed with the same error,
+	// whatever their arguments, and Error is that error. Zero means that the call did not
+	// fail, or gave no reason.
 	Failed uint64
 	Error  string
 }
 
-// Call takes a call that has ended at that time. Text that stands before and after it is no
-// passage.
+// Call takes a call that ended at the given time. The texts before and after a call never form
+// one passage.
 func (w *Watch) Call(c Call, at time.Time) (Found, bool) {
 	w.said, w.piece, w.size, w.fenced = row{}, w.piece[:0], 0, false
 	if at.Sub(w.last) >= Apart {
@@ -77,7 +78,7 @@ func (w *Watch) Call(c Call, at time.Time) (Found, bool) {
 	return Found{}, false
 }
 
-// Say takes the next piece of what the agent says, cut anywhere.
+// Say adds the next piece of the agent's text, cut anywhere.
 func (w *Watch) Say(p []byte) (found Found, ok bool) {
 	for _, c := range p {
 		ends := c == '\n' || (c == ' ' && endsSentence(w.piece))
@@ -98,8 +99,8 @@ func endsSentence(piece []byte) bool {
 	return len(piece) > 0 && bytes.IndexByte([]byte(".!?"), piece[len(piece)-1]) >= 0
 }
 
-// end takes the piece that has ended, and says whether it completes a repetition. Code
-// and tables have rows that are alike.
+// end adds the piece that has ended, and reports whether it completes a repetition. It ignores
+// code and tables, whose rows are alike.
 func (w *Watch) end(line bool) bool {
 	text := bytes.Join(bytes.Fields(w.piece), []byte(" "))
 	long := w.size > longestText
@@ -119,7 +120,7 @@ func (w *Watch) end(line bool) bool {
 	return w.said.add(s, w.Times, mostPieces, leastText) > 0
 }
 
-// found is what the row ends with, which begins anew.
+// found returns the repetition at the end of the row, and clears the row.
 func (w *Watch) found(r *row, period int, calls bool) Found {
 	f := Found{Calls: calls, Times: w.Times}
 	for _, s := range r.steps[len(r.steps)-period:] {
@@ -129,7 +130,7 @@ func (w *Watch) found(r *row, period int, calls bool) Found {
 	return f
 }
 
-// row is what came in a row, the latest last.
+// row is a sequence of steps, latest last.
 type row struct {
 	steps  []step
 	period int // of what it ends with
@@ -142,7 +143,7 @@ type step struct {
 	shown  string
 }
 
-// fails reports whether it ends with as many calls that failed with the same error.
+// fails reports whether the row ends with that many calls that failed with the same error.
 func (r *row) fails(times int) bool {
 	if times < 2 || len(r.steps) < times {
 		return false
@@ -151,8 +152,8 @@ func (r *row) fails(times int) bool {
 	return end[0].failed != 0 && !slices.ContainsFunc(end, func(s step) bool { return s.failed != end[0].failed })
 }
 
-// add returns how many steps at its end came so many times in a row; 0: none did. They
-// are at most so many, and together of at least that size.
+// add returns how many steps at the end have come that many times in a row, or 0 if none have.
+// most limits the number of steps; together they must have at least the given size.
 func (r *row) add(s step, times, most, size int) int {
 	if times < 2 {
 		return 0

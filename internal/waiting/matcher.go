@@ -20,35 +20,35 @@ const (
 	width     = 300     // bytes of a match that are told
 )
 
-// Pattern is one thing to look for. Make them with [Compile].
+// Pattern is one thing to look for. Create patterns with [Compile].
 type Pattern struct {
 	lines []line
 }
 
-// Matcher looks for patterns in the end of an output. Make one with [Compile].
+// Matcher looks for patterns at the end of an output. Create one with [Compile].
 type Matcher struct {
 	Patterns []Pattern
-	// Now and Location are when and where the output is read: "3am" depends on
-	// them. Nil means the present and the local time zone.
+	// Now and Location are when and where the output is read: "3am" depends on them. Nil means
+	// the current time and the local time zone.
 	Now      func() time.Time
 	Location *time.Location
 }
 
-// Compile makes a matcher of regular expressions and names of ready patterns to wait
-// on. Without any it matches nothing.
+// Compile returns a matcher for regular expressions and names of ready patterns to wait on.
+// Without any it matches nothing.
 func Compile(specs []string) (*Matcher, error) { return toWaitOn.compile(specs) }
 
-// CompileStop is Compile for what cannot pass: the ready patterns are those to stop on.
+// CompileStop is Compile for errors that cannot pass: the ready patterns are those to stop on.
 func CompileStop(specs []string) (*Matcher, error) { return toStopOn.compile(specs) }
 
-// Outages matches what a coding agent says of its own failure while the service that it
-// needs, or the way there, is down for a while.
+// Outages returns a matcher for what a coding agent prints about its own failure when the
+// service that it needs, or the connection to it, is temporarily down.
 func Outages() *Matcher {
 	outages := use{[]string{"outage"}, "of outages"}
 	return &Matcher{Patterns: []Pattern{{outages.lines("@agent")}}}
 }
 
-// NamesAgent reports whether one of the patterns to wait on is a coding agent's.
+// NamesAgent reports whether one of the patterns to wait on is for a coding agent.
 func NamesAgent(specs []string) bool {
 	return slices.ContainsFunc(specs, func(spec string) bool {
 		return slices.Contains(toStopOn.names(), spec)
@@ -81,12 +81,11 @@ func (u use) compile(specs []string) (*Matcher, error) {
 	return m, nil
 }
 
-// Match is the last line that a pattern matches, of a long one the part from the match
-// on, safe to show, and the moment
-// that it, or one of the two lines after it, names; else that of another match in
-// the ten lines before. Until is zero where there is none, and lies in the past
-// where the moment has just passed. The end is that of one stream of output; it is
-// cut where there was more before it, and then its first line is not looked at.
+// Match returns the last line that a pattern matches, safe to show; from a long line, only the
+// part from the match on. until is the time that the line, or one of the two lines after it,
+// names; else that of another match in the ten lines before. It is zero if there is none, and
+// in the past if the time has just passed. end is the end of one stream of output; cut means
+// that there was more before it, and then its first line is ignored.
 func (m *Matcher) Match(end []byte, cut bool) (text string, until time.Time, ok bool) {
 	now, loc := time.Now, time.Local
 	if m.Now != nil {
@@ -117,7 +116,7 @@ func (m *Matcher) Match(end []byte, cut bool) (text string, until time.Time, ok 
 	return text, time.Time{}, ok
 }
 
-// shown are the lines as a terminal shows them.
+// shown returns the lines as a terminal shows them.
 func shown(end []byte, cut bool) []string {
 	raw := bytes.Split(end, []byte{'\n'})
 	if cut {
@@ -130,7 +129,7 @@ func shown(end []byte, cut bool) []string {
 	return out
 }
 
-// matches is where a pattern matches first; negative: none does.
+// matches returns where a pattern first matches, or a negative number if none does.
 func (m *Matcher) matches(text string, recent bool) int {
 	begin := text[:min(len(text), beginning)]
 	for _, p := range m.Patterns {
@@ -150,7 +149,7 @@ func (m *Matcher) matches(text string, recent bool) int {
 	return -1
 }
 
-// around is the line, or where it is too long to be told, what it has from a place on.
+// around returns the line or, if it is too long to print, its part from at on.
 func around(text string, at int) string {
 	if whole := termsafe.Line(text); len(whole) <= width {
 		return whole

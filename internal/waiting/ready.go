@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// begins is what a message may have in front of it on its line: symbols, a time,
-// the key of the JSON text that it is, and a word such as "Error:".
+// begins matches what may precede a message on its line: symbols, a time, the key of the JSON
+// text that it is, and a word such as "Error:".
 const begins = `(?i)(?:^[^\pL\pN]*(?:\d{4}-\d\d-\d\d[T ][\d:.,]+Z?[^\pL\pN]*)?|\\?"(?:result|message|text|error)\\?"\s*:\s*\\?"[^\pL\pN]*)` +
 	`(?:(?:stream |api |fatal |backend )?error\W+){0,2}`
 
@@ -19,7 +19,7 @@ var patterns string
 // readyPattern is a line of patterns.txt.
 type readyPattern struct{ use, name, expr string }
 
-// ready are the lines of patterns.txt. Their order is that of @all.
+// ready returns the lines of patterns.txt, in the order of @all.
 var ready = sync.OnceValue(func() (all []readyPattern) {
 	for l := range strings.Lines(patterns) {
 		if use, rest, ok := strings.Cut(strings.TrimSpace(l), " "); ok && use != "#" {
@@ -33,7 +33,7 @@ var ready = sync.OnceValue(func() (all []readyPattern) {
 	return all
 })
 
-// use is what patterns are for.
+// use is what a group of ready patterns is for.
 type use struct {
 	of    []string // in patterns.txt
 	words string   // for messages
@@ -44,7 +44,7 @@ var (
 	toStopOn = use{[]string{"stop"}, "to stop on"}
 )
 
-// names are those of the ready patterns for a use, and the one for all of them.
+// names returns the names of the ready patterns for a use, and @all.
 func (u use) names() []string {
 	var names []string
 	for _, r := range ready() {
@@ -55,10 +55,10 @@ func (u use) names() []string {
 	return append(names, "@all")
 }
 
-// compiled holds the lines of each name, made when they are first needed.
+// compiled caches the compiled lines of each name.
 var compiled sync.Map
 
-// lines are those of a name; nil: there is none of the name for this use.
+// lines returns the lines of a name; nil if there are none for this use.
 func (u use) lines(name string) []line {
 	key := u.words + name
 	if known, ok := compiled.Load(key); ok {
@@ -74,12 +74,12 @@ func (u use) lines(name string) []line {
 	return of
 }
 
-// here is this machine's own name or address, or a socket file.
+// here matches this machine's own name or address, or a socket file.
 var here = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\blocalhost\b|\b127\.\d+\.\d+\.\d+\b|\[?::1\]?|\b0\.0\.0\.0\b|\bunix:|\.sock\b|\bDocker daemon\b`)
 })
 
-// line is a pattern that is looked for in a line.
+// line is a pattern that is matched against a line.
 type line struct {
 	re    *regexp.Regexp
 	ready bool // only in the beginnings of the last lines

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// grace is how long a time of day that has passed means the one of today: a
-	// message is read a little after it was printed.
+	// grace is how long a time of day that has passed still means today's: a message is read a
+	// little after it was printed.
 	grace = 15 * time.Minute
-	// farthest is how far ahead a moment is believed.
+	// farthest is how far ahead a time may be to be accepted.
 	farthest = 31 * 24 * time.Hour
 )
 
-// Until is the moment to which a message says to wait. It is named after words
-// such as "try again at", "resets", "retry-after" or "wait", or, as Claude Code
-// does it, in Unix seconds after a vertical bar:
+// Until returns the time until which a message asks to wait. The time follows words such as
+// "try again at", "resets", "retry-after" or "wait", or, as Claude Code prints it, is given in
+// Unix seconds after a vertical bar:
 //
 //	3:45 PM, 3am, 15:45, 3am (Europe/Rome)   the next such time
 //	3pm PST, 15:00 UTC+2, 15:00+02:00        the next such time in that zone
@@ -31,15 +31,13 @@ const (
 //	2026-11-21T15:45:00Z                     RFC 3339
 //	Sat, 21 Nov 2026 15:45:00 GMT            an HTTP date
 //
-// A time of day is one of loc unless a zone follows it: a name such as
-// Europe/Rome, an offset, UTC, GMT, or one of the American names of RFC 5322. What
-// follows it as a zone and is none of these, such as IST, names no moment; nor does
-// a time of day behind "in". One that has passed is
-// tomorrow's, but for the last 15 minutes: then the moment has just come, and
-// the result lies in the past. One that daylight saving time skips is later by
-// what it skips. Of several moments the first counts; those of
-// more than 31 days from now are none, and others that have passed are given as
-// they are.
+// A time of day is in loc unless a zone follows it: a name such as Europe/Rome, an offset,
+// UTC, GMT, or one of the American names of RFC 5322. A time of day followed by any other
+// zone, such as IST, is not recognised; nor is a time of day after "in". A time of day that
+// has passed means tomorrow, unless it passed within the last 15 minutes: then it has just
+// come, and the result is in the past. A time that daylight saving time skips is moved later
+// by the length of the gap. If there are several times, the first counts. Times more than 31
+// days from now are ignored; other times that have passed are returned as they are.
 func Until(text string, now time.Time, loc *time.Location) (time.Time, bool) {
 	if loc == nil {
 		loc = time.UTC
@@ -62,18 +60,18 @@ func Until(text string, now time.Time, loc *time.Location) (time.Time, bool) {
 }
 
 var (
-	// lead are the words before a moment, with what connects them to it.
+	// lead matches the words before a time, with the words that connect them to it.
 	lead = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:` +
 			`\b(?:try(?:ing)? again|available again|retry(?:[-_ ]?after(?:[-_ ]ms)?|delay)?|(?:[a-z]+-)*resets?(?:[_-](?:at|in|after))?(?:_seconds)?|wait(?: for| until)?)\b` +
 			`(?:\\?["'])?[\s:=]*(?:\\?["'])?(?:(?:will be |time )?(?:at|in|on|after|until|is|about|another)\b[\s:]*)*~?` +
 			`|\|)`)
 	})
-	// bare are the leads after which a number alone is one of seconds.
+	// bare matches the leads after which a bare number means seconds.
 	bare = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)after|delay|_seconds`)
 	})
-	// relative are the leads that a time from now follows.
+	// relative matches the leads that are followed by a time from now.
 	relative = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:^|[^a-z])(?:in|for|another)[\s:="'\\~]*$`)
 	})
@@ -107,11 +105,12 @@ var (
 	})
 )
 
-// httpDates are the three forms of a date that RFC 9110, section 5.6.7, has a
-// recipient accept. net/http reads them too, and is a tenth of a program that has no other use for it.
+// httpDates are the three forms of a date that RFC 9110, section 5.6.7, requires recipients to
+// accept. net/http parses them too, but would be a tenth of a program that has no other use
+// for it.
 var httpDates = []string{"Mon, 02 Jan 2006 15:04:05 GMT", time.RFC850, time.ANSIC}
 
-// reader reads a moment at the beginning of a text.
+// reader parses a time at the beginning of a text.
 type reader struct {
 	now  time.Time
 	loc  *time.Location
@@ -163,7 +162,7 @@ func (r reader) moment(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// duration reads 5m 30s, 2 hours and the like.
+// duration parses 5m 30s, 2 hours and the like.
 func duration(text string) (time.Duration, bool) {
 	var sum float64
 	found := false
@@ -188,7 +187,7 @@ func duration(text string) (time.Duration, bool) {
 	}
 }
 
-// date reads a day with a time of it.
+// date parses a day with a time of day.
 func (r reader) date(text string) (time.Time, bool) {
 	m := day().FindStringSubmatchIndex(text)
 	if m == nil {
@@ -217,7 +216,7 @@ func (r reader) date(text string) (time.Time, bool) {
 	return t, true
 }
 
-// timeOfDay reads a time, perhaps of a day of the week, and takes its next one.
+// timeOfDay parses a time, possibly with a day of the week, and returns its next occurrence.
 func (r reader) timeOfDay(text string) (time.Time, bool) {
 	weekday := weekday().FindString(text)
 	text = text[len(weekday):]
@@ -226,7 +225,7 @@ func (r reader) timeOfDay(text string) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	y, m, d := r.now.In(loc).Date()
-	// Yesterday's may have passed a minute ago, when it is just after midnight.
+	// Just after midnight, yesterday's may have passed a minute ago.
 	for days := -1; days <= 7; days++ {
 		t := wall(y, m, d+days, hour, minute, second, loc)
 		if weekday != "" && !strings.EqualFold(t.Format("Mon"), weekday[:3]) {
@@ -241,16 +240,16 @@ func (r reader) timeOfDay(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// wall is the moment at which clocks show that. Those that daylight saving time
-// skips are as much later as it skips: to wait too short is to ask for nothing.
+// wall returns the time at which clocks show that. A time that daylight saving time skips is
+// moved later by the length of the gap, since waiting too short would be useless.
 func wall(y int, m time.Month, d, hour, minute, second int, loc *time.Location) time.Time {
 	t := time.Date(y, m, d, hour, minute, second, 0, loc)
 	wanted, shown := time.Date(y, m, d, hour, minute, second, 0, time.UTC), clocks(t)
 	return t.Add(max(0, wanted.Sub(shown)))
 }
 
-// again is the moment at which clocks show that once more, since they were put
-// back; the same moment where they show it once.
+// again returns when clocks show that time a second time, after being put back, or the same
+// time if they show it only once.
 func again(t time.Time) time.Time {
 	_, before := t.Zone()
 	_, after := t.Add(6 * time.Hour).Zone()
@@ -260,13 +259,13 @@ func again(t time.Time) time.Time {
 	return t
 }
 
-// clocks is what clocks show, as a time that can be compared.
+// clocks returns what clocks show, as a time that can be compared.
 func clocks(t time.Time) time.Time {
 	y, m, d := t.Date()
 	return time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 }
 
-// clock reads a time of day. A number alone is none.
+// clock parses a time of day. A bare number does not count.
 func (r reader) clock(text string) (hour, minute, second int, loc *time.Location, ok bool) {
 	m := clock().FindStringSubmatch(text)
 	if m == nil || m[2] == "" && m[4] == "" {
@@ -290,12 +289,12 @@ func (r reader) clock(text string) (hour, minute, second int, loc *time.Location
 	return hour, minute, second, loc, ok
 }
 
-// american are the zones of RFC 5322, section 4.3, in hours behind UTC.
+// american maps the zones of RFC 5322, section 4.3, to hours behind UTC.
 var american = map[string]int{"EST": 5, "EDT": 4, "CST": 6, "CDT": 5, "MST": 7, "MDT": 6, "PST": 8, "PDT": 7}
 
-// zone is the time zone that follows a time of day, or the reader's where none
-// does; false where one does that is not known. After a time with seconds a minus
-// begins an offset, and else perhaps the end of a span of time.
+// zone returns the time zone that follows a time of day, or the reader's if none does; it
+// returns false if an unknown one does. After a time with seconds a minus begins an offset;
+// otherwise it may begin the end of a time span.
 func (r reader) zone(text string, seconds bool) (*time.Location, bool) {
 	text = strings.TrimLeft(text, " \t,(")
 	if m := offset().FindStringSubmatch(text); m != nil {

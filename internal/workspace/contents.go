@@ -16,18 +16,17 @@ import (
 )
 
 const (
-	// largest is how large a file may be to be read whole.
+	// largest is the maximum size of a file that is read completely, in bytes.
 	largest = 64 << 20
-	// sample is how much of the beginning and of the end of a larger one is read.
+	// sample is how much is read of the beginning and of the end of a larger file.
 	sample = 1 << 20
-	// granule is how far apart two changes have to be so that the times of the file
-	// tell them apart, on the coarsest file system (FAT) and with its clock a little
-	// behind ours.
+	// granule is how far apart two changes must be so that the file's times distinguish them,
+	// on the coarsest file system (FAT) and with its clock slightly behind ours.
 	granule = 2 * time.Second
 )
 
-// contents knows what the files below a root contain. What was not asked for
-// between begin and end is forgotten.
+// contents caches the contents of the files below a root. It drops those that were not
+// requested between begin and end.
 type contents struct {
 	root      string
 	known     map[string]content
@@ -37,14 +36,14 @@ type contents struct {
 	own       []fs.FileInfo
 }
 
-// content is what a file contained when it looked so.
+// content is what a file contained when it had that stat.
 type content struct {
 	stat   stat
 	object string
 	young  bool // it was changed so shortly before that it may change unseen
 }
 
-// stat is all by which a changed file can be told without reading it.
+// stat is everything that reveals a changed file without reading it.
 type stat struct {
 	mode         fs.FileMode
 	size         int64
@@ -57,8 +56,8 @@ func newContents(root string) *contents { return &contents{root: root} }
 func (c *contents) begin() { c.now = make(map[string]content, len(c.known)) }
 func (c *contents) end()   { c.known, c.now = c.now, nil }
 
-// addTo adds the file as it is now. Of the mode that git has given, only whether it
-// is executable counts, and not on all systems does the file itself say so.
+// addTo adds the file as it is now. Of git's mode only the executable bit counts, which the
+// file itself does not have on all systems.
 func (c *contents) addTo(d *sum, path, mode string) {
 	name := filepath.Join(c.root, filepath.FromSlash(path))
 	if c.isOwn(name) {
@@ -84,7 +83,7 @@ func (c *contents) addTo(d *sum, path, mode string) {
 	d.add(path, mode, c.object(path, name, st))
 }
 
-// isOwn reports whether a file is one of those that looprun itself writes to.
+// isOwn reports whether looprun itself writes to the file.
 func (c *contents) isOwn(name string) bool {
 	if len(c.own) == 0 {
 		return false
@@ -93,14 +92,14 @@ func (c *contents) isOwn(name string) bool {
 	return err == nil && slices.ContainsFunc(c.own, func(own fs.FileInfo) bool { return os.SameFile(own, info) })
 }
 
-// object is the id that git would give to the file.
+// object returns the id that git would give the file.
 func (c *contents) object(path, name string, st stat) string {
 	if was, ok := c.known[path]; ok && was.stat == st && !was.young {
 		c.now[path] = was
 		return was.object
 	}
 	c.readFiles++
-	// The clock comes before the reading: what is written meanwhile is young too.
+	// Read the clock before the file: anything written meanwhile also counts as young.
 	young := st.changed().After(time.Now().Add(-granule))
 	object, err := c.read(name, st)
 	if err != nil {
@@ -113,7 +112,7 @@ func (c *contents) object(path, name string, st stat) string {
 	return object
 }
 
-// changed is when the file, or what is said of it, was changed last.
+// changed returns when the file, or its metadata, last changed.
 func (s stat) changed() time.Time { return time.Unix(0, max(s.mtime, s.ctime)) }
 
 func (c *contents) read(name string, st stat) (string, error) {
@@ -151,8 +150,8 @@ func (c *contents) read(name string, st stat) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// blob begins the hash of a file of n bytes as git does, so that a file has the same
-// id before and after it is committed.
+// blob begins the hash of a file of n bytes as git does, so that a file has the same id before
+// and after it is committed.
 func (c *contents) blob(n int64) hash.Hash {
 	h := sha1.New()
 	if c.hash256 {

@@ -14,8 +14,8 @@ import (
 	"github.com/looprun/looprun/internal/git"
 )
 
-// findRepository is the git work tree that the directory belongs to; nil when there
-// is none, when there is no git, or when it ignores the directory.
+// findRepository returns the git work tree that the directory belongs to; nil if there is
+// none, if there is no git, or if it ignores the directory.
 func findRepository(ctx context.Context, dir string) (*repository, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil, nil
@@ -33,8 +33,8 @@ func findRepository(ctx context.Context, dir string) (*repository, error) {
 	case len(lines) < 2:
 		return nil, unexpected("rev-parse", []byte(strings.Join(lines, "\n")))
 	}
-	// The name of a directory may have a line break. A git that is too old for the
-	// format prints the option instead, and knows SHA-1 only.
+	// The name of a directory may contain a line break. A git that is too old for the format
+	// prints the option instead, and supports only SHA-1.
 	root := filepath.FromSlash(strings.Join(lines[1:], "\n"))
 	if root != dir {
 		err := eachRecord(ctx, dir, 0, ignoreRecord, "check-ignore", "-q", ".")
@@ -51,8 +51,8 @@ func findRepository(ctx context.Context, dir string) (*repository, error) {
 	return r, nil
 }
 
-// noWorkTree reports whether git has said that it is not in a work tree. It says so
-// with the same exit code as everything else.
+// noWorkTree reports whether git's error means that it is not in a work tree. The exit code is
+// the same as for all other errors.
 func noWorkTree(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), "not a git repository") ||
 		strings.Contains(err.Error(), "must be run in a work tree"))
@@ -60,18 +60,18 @@ func noWorkTree(err error) bool {
 
 func ignoreRecord([]byte) error { return nil }
 
-// settings keep git from what the user's configuration may ask for: starting a
-// monitor, and looking for renames and for the distance to another branch.
+// settings override what the user's configuration could make git do: start a monitor, and look
+// for renames and for the distance to another branch.
 var settings = []string{
 	"--no-optional-locks", "--no-pager",
 	"-c", "core.fsmonitor=false", "-c", "status.renames=false", "-c", "status.aheadBehind=false",
 }
 
-// maxRecord bounds one record of git's output: a path and some ids.
+// maxRecord is the maximum size of one record of git's output, in bytes: a path and some ids.
 const maxRecord = 1 << 20
 
-// eachRecord runs git in a directory and calls each for every record that it prints. An
-// error of each ends git.
+// eachRecord runs git in a directory and calls each for every record that it prints. An error
+// from each ends git.
 func eachRecord(ctx context.Context, dir string, end byte, each func([]byte) error, args ...string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

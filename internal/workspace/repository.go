@@ -23,7 +23,7 @@ func newRepository(root string) *repository {
 	return &repository{root: root, files: newContents(root), nested: map[string]*repository{}}
 }
 
-// whole is the sum over all files, and the commit.
+// whole returns the sum over all files, and the commit.
 func (r *repository) whole(ctx context.Context, left *int) (sum, string, error) {
 	delta, commit, err := r.delta(ctx, left)
 	if err != nil {
@@ -35,8 +35,8 @@ func (r *repository) whole(ctx context.Context, left *int) (sum, string, error) 
 	return r.base + delta, commit, nil
 }
 
-// rebase makes base the sum over the files of the commit: from the one that it is
-// of where that can be done, else from the beginning.
+// rebase makes base the sum over the files of the commit: starting from base's current commit
+// if possible, otherwise from scratch.
 func (r *repository) rebase(ctx context.Context, commit string) error {
 	if commit == r.commit {
 		return nil
@@ -65,8 +65,8 @@ func (r *repository) rebase(ctx context.Context, commit string) error {
 	return nil
 }
 
-// rebaseFrom takes base from one commit to another by their differences. It fails
-// where the old one is no longer there.
+// rebaseFrom moves base from one commit to another by their differences. It fails if the old
+// one no longer exists.
 func (r *repository) rebaseFrom(ctx context.Context, commit string) error {
 	base, meta := r.base, []string(nil)
 	err := eachRecord(ctx, r.root, 0, func(record []byte) error {
@@ -92,8 +92,8 @@ func (r *repository) rebaseFrom(ctx context.Context, commit string) error {
 	return nil
 }
 
-// delta is what the work tree has more, less what it has no longer, than the
-// commit, and the commit.
+// delta returns what the work tree has added to the commit, minus what it has removed, and the
+// commit.
 func (r *repository) delta(ctx context.Context, left *int) (d sum, commit string, err error) {
 	r.files.begin()
 	seen := map[string]*repository{}
@@ -131,7 +131,7 @@ func (r *repository) delta(ctx context.Context, left *int) (d sum, commit string
 	return d, commit, nil
 }
 
-// addChange puts what there is in the place of what was committed.
+// addChange replaces what was committed with the current state.
 func (r *repository) addChange(ctx context.Context, d *sum, c change, seen map[string]*repository, left *int) error {
 	if *left--; *left < 0 {
 		return fmt.Errorf("%w: more than %d differ from the last commit; ignore or commit those that are not worked on", ErrTooManyFiles, MaxFiles)
@@ -149,8 +149,8 @@ func (r *repository) addChange(ctx context.Context, d *sum, c change, seen map[s
 	return nil
 }
 
-// addNested adds a repository within the repository: its commit, and what differs
-// from that. Where nothing does, it is what the outer one has committed.
+// addNested adds a nested repository: its commit, and the differences from that. If there are
+// none, it is what the outer repository has committed.
 func (r *repository) addNested(ctx context.Context, d *sum, path string, seen map[string]*repository, left *int) error {
 	dir := filepath.Join(r.root, filepath.FromSlash(path))
 	sub := r.nested[path]
@@ -160,7 +160,7 @@ func (r *repository) addNested(ctx context.Context, d *sum, path string, seen ma
 			return err
 		}
 		if sub == nil || !samePath(sub.root, dir) {
-			// It only looks like a repository; git goes past it, to ours.
+			// It only looks like a repository; git skips it and finds ours.
 			files := newContents(dir)
 			files.own = r.files.own
 			s, err := walkFiles(ctx, files, r.skip.below(path), left)

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noWaiting keeps the opening of a file from following a link, and from waiting for
-// the writer of a pipe that has taken its place.
+// noWaiting keeps opening a file from following a link, and from blocking on a pipe that has
+// replaced it.
 const noWaiting = unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
 
 // statOf does not follow links.

@@ -10,8 +10,8 @@ type change struct {
 	renamed            bool   // the next record is the name in the commit
 }
 
-// parseChange reads a record of `git status --porcelain=v2 -z`. One that is about
-// no file, such as a header, gives a change without a path.
+// parseChange parses a record of `git status --porcelain=v2 -z`. A record that is not about a
+// file, such as a header, gives a change without a path.
 func parseChange(record []byte) (change, error) {
 	text := string(record)
 	fail := func() (change, error) { return change{}, unexpected("status", record) }

@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// Tree looks at one work tree again and again, and remembers what it has read.
-// Its methods may be called from several goroutines.
+// Tree examines one work tree repeatedly, and caches what it has read. Its methods are safe
+// for concurrent use.
 type Tree struct {
 	dir     string   // absolute, links resolved
 	exclude []string // absolute
@@ -23,10 +23,9 @@ type Tree struct {
 	walked *contents   // what a walk without git has read
 }
 
-// Open prepares to look at the work tree that the directory belongs to. The files
-// and directories named by exclude, relative to it or absolute, are left out; they
-// need not exist. Nothing is looked at yet. It is an error when there is no such
-// directory.
+// Open prepares to examine the work tree that the directory belongs to. The files and
+// directories named by exclude, relative to it or absolute, are skipped; they need not exist.
+// Open examines nothing yet. It returns an error if the directory does not exist.
 func Open(dir string, exclude ...string) (*Tree, error) {
 	fail := func(err error) (*Tree, error) { return nil, fmt.Errorf("work tree %s: %w", dir, err) }
 	full, err := filepath.Abs(dir)
@@ -51,8 +50,8 @@ func Open(dir string, exclude ...string) (*Tree, error) {
 	return t, nil
 }
 
-// Ignore leaves out the files that are open here, under whatever name they are in the tree: they
-// grow by what the caller writes to them. Only regular files are left out.
+// Ignore skips these open files, under whatever name they have in the tree: they grow as the
+// caller writes to them. Only regular files are skipped.
 func (t *Tree) Ignore(files ...*os.File) {
 	for _, f := range files {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -74,12 +73,12 @@ func resolve(path string) string {
 	return filepath.Join(resolve(parent), name)
 }
 
-// Fingerprint looks at the work tree. With an error the fingerprint is the zero
-// value, unknown: [ErrTooManyFiles], the end of the context, a git that fails. Give
-// the context a limit: a network file system may take its time.
+// Fingerprint examines the work tree. If there is an error the fingerprint is the zero value,
+// unknown: [ErrTooManyFiles], the end of the context, a failing git. Give the context a limit,
+// since a network file system may be slow.
 //
-// A tree that is changed meanwhile gives the fingerprint of something in between,
-// and another one at the next look.
+// If the tree is changed meanwhile, the fingerprint is of an intermediate state, and the next
+// one differs.
 func (t *Tree) Fingerprint(ctx context.Context) (Fingerprint, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,10 +126,10 @@ func (t *Tree) walk(ctx context.Context, left *int) (Fingerprint, error) {
 	return Fingerprint{Content: s.digest()}, nil
 }
 
-// skip says which paths, with slashes and relative to a root, are left out.
+// skip lists the paths to skip, with slashes and relative to a root.
 type skip []string
 
-// skipBelow are the excluded paths that lie below the root.
+// skipBelow returns the excluded paths below the root.
 func (t *Tree) skipBelow(root string) skip {
 	var s skip
 	for _, e := range t.exclude {
@@ -141,7 +140,7 @@ func (t *Tree) skipBelow(root string) skip {
 	return s
 }
 
-// below is the part of s that concerns a directory, as seen from there.
+// below returns the part of s that concerns a directory, relative to it.
 func (s skip) below(dir string) skip {
 	var sub skip
 	for _, e := range s {
@@ -152,8 +151,8 @@ func (s skip) below(dir string) skip {
 	return sub
 }
 
-// covers reports whether a path is left out: looprun's own files change with every
-// iteration, whatever the command does, and may even be committed.
+// covers reports whether a path is skipped: looprun's own files change with every iteration,
+// whatever the command does, and may even be committed.
 func (s skip) covers(path string) bool {
 	for _, e := range s {
 		if rest, ok := strings.CutPrefix(path, e); ok && (rest == "" || rest[0] == '/') {

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// walkFiles is the sum over all files below the root of the contents, for where
-// there is no git to say what differs.
+// walkFiles returns the sum over all files below the root of the contents, for use without a
+// git that reports the differences.
 func walkFiles(ctx context.Context, files *contents, s skip, left *int) (sum, error) {
 	var d sum
 	files.begin()

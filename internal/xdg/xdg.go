@@ -1,5 +1,4 @@
-// Package xdg finds the folders of the user, as the XDG base directory
-// specification says.
+// Package xdg finds the user's folders according to the XDG base directory specification.
 package xdg
 
 import (
@@ -7,12 +6,12 @@ import (
 	"path/filepath"
 )
 
-// Config is looprun's folder for what the user has configured; empty where there
-// is no place for it.
+// Config returns looprun's folder for the user's configuration; empty if there is no place for
+// it.
 func Config() string { return dir("XDG_CONFIG_HOME", ".config") }
 
-// State is looprun's folder for what it knows about the user's runs; empty where
-// there is no place for it.
+// State returns looprun's folder for what it knows about the user's runs; empty if there is no
+// place for it.
 func State() string { return dir("XDG_STATE_HOME", filepath.Join(".local", "state")) }
 
 func dir(variable, below string) string {

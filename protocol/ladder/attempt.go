@@ -10,7 +10,7 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// AttemptType says who made an attempt.
+// AttemptType is who made an attempt.
 type AttemptType string
 
 // The types of attempts.
@@ -19,7 +19,7 @@ const (
 	ByExpert AttemptType = "expert_delegation"
 )
 
-// String is how a record names it: Self-Solve or Expert Delegation.
+// String returns the name used in records: Self-Solve or Expert Delegation.
 func (t AttemptType) String() string {
 	switch t {
 	case BySelf:
@@ -30,30 +30,30 @@ func (t AttemptType) String() string {
 	return string(t)
 }
 
-// Attempt is a distinct approach that failed. Its texts are one line each, safe
-// to show, and bounded.
+// Attempt is a distinct approach that failed. Its texts are one line each, safe to show, and
+// limited in length.
 type Attempt struct {
-	// Number counts the attempts for one question, from 1: a reset starts over.
+	// Number is the number of the attempt for one question, from 1; a reset restarts it.
 	Number int         `json:"number"`
 	Task   string      `json:"task,omitempty"`
 	Type   AttemptType `json:"attempt_type"`
-	// Expert is the name of the one that was asked; empty in self-solve.
+	// Expert is the name of the expert that was asked; empty for self-solve.
 	Expert       string `json:"expert,omitempty" mask:"own"`
 	Approach     string `json:"approach,omitempty"`
 	Outcome      string `json:"outcome,omitempty"`
 	WhyDifferent string `json:"why_different,omitempty"`
-	// Iteration is the one that failed. Of an expert that was unsuccessful it is
-	// the last one before it ran.
+	// Iteration is the iteration that failed, or the last one before an unsuccessful expert
+	// ran.
 	Iteration int `json:"iteration,omitempty"`
-	// Key tells approaches apart, see [Key]. Empty: the approach is not known.
+	// Key identifies the approach, see [Key]; empty if the approach is unknown.
 	Key string `json:"key,omitempty" mask:"own"`
 }
 
-// String is the record on one line:
+// String returns the record on one line:
 //
 //	ATTEMPT 3: Self-Solve — approach: A; outcome: O; why different: W
 //
-// Parts that are not known are left out.
+// Unknown parts are left out.
 func (a Attempt) String() string {
 	var parts []string
 	for _, p := range []struct{ name, text string }{
@@ -76,10 +76,10 @@ func (a Attempt) clean() Attempt {
 	return a
 }
 
-// Key tells approaches apart. It is made of the approach that the command
-// declared, whatever its case and white space; else of what could be seen: the
-// signature of the work's output and the change to the work tree. It is empty,
-// which is evidence of nothing, when none of them is known.
+// Key returns a key that identifies an approach. It is made from the approach that the command
+// declared, ignoring case and white space. Without one it is made from what can be observed:
+// the signature of the work's output and the change to the work tree. It is empty, and no
+// evidence of anything, if none of them is known.
 func Key(declared, signature, change string) string {
 	if d := strings.ToLower(termsafe.Line(declared)); d != "" {
 		return "declared:" + digest(d)
@@ -95,7 +95,7 @@ func digest(s string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Bounds of the texts that are kept, in characters.
+// Limits of the recorded texts, in characters.
 const (
 	maxText = 400
 	maxTask = 200
@@ -106,7 +106,7 @@ func line(s string) string     { return termsafe.Short(s, maxText) }
 func taskName(s string) string { return termsafe.Short(s, maxTask) }
 func name(s string) string     { return termsafe.Short(s, maxName) }
 
-// key keeps a short one and shortens any other without making two alike.
+// key returns a short key unchanged and shortens a long one without making two keys equal.
 func key(s string) string {
 	if len(s) <= maxKey && utf8.ValidString(s) {
 		return s

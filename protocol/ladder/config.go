@@ -9,21 +9,22 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// What no configuration can change: past these a person has to decide.
+// Limits that no configuration can change; beyond them a person must decide.
 const (
-	// MaxAttempts is how many attempts of all kinds can fail for one question.
+	// MaxAttempts is how many attempts of all kinds may fail for one question.
 	MaxAttempts = 6
-	// MaxExpertFailures is how many of them can be those of experts.
+	// MaxExpertFailures is how many of them may be failures of experts.
 	MaxExpertFailures = 3
 )
 
-// defaultSelfSolve is what self_solve has beside experts; alone it has MaxAttempts.
+// defaultSelfSolve is the default for self_solve if there are experts; without experts it is
+// MaxAttempts.
 const defaultSelfSolve = 3
 
 // RungName names a step of the ladder.
 type RungName string
 
-// The rungs, from the bottom.
+// The rungs, from the bottom up.
 const (
 	SelfSolve RungName = "self_solve" // the command tries by itself
 	Experts   RungName = "experts"    // experts are asked, in their order
@@ -35,37 +36,36 @@ var rungNames = []string{string(SelfSolve), string(Experts), string(Human)}
 // Rung is one step of the ladder.
 type Rung struct {
 	Rung RungName `json:"rung" yaml:"rung"`
-	// Attempts is how many attempts can fail on the rung. Zero: not stated; then
-	// self_solve has 3 beside experts and 6 without, and experts have 3, or what
-	// self_solve leaves of the 6. A file that states 0 is to be refused where it
-	// is read.
+	// Attempts is how many attempts may fail on the rung. If it is zero, self_solve has 3 with
+	// experts and 6 without, and experts have 3, or whatever self_solve leaves of the 6. The
+	// reader of a file must reject an explicit 0.
 	Attempts int `json:"attempts,omitempty" yaml:"attempts"`
-	// Experts are asked in this order, each at most once for one question.
+	// Experts are asked in this order, at most once each for one question.
 	Experts []Expert `json:"experts,omitempty" yaml:"-"`
 }
 
 // Expert is a command that gives advice.
 type Expert struct {
-	// Name is letters, digits, "-", "_" and ".", at most 40.
+	// Name consists of at most 40 letters, digits, "-", "_" and ".".
 	Name string `json:"name" mask:"own"`
 	// Command is a shell line.
 	Command string `json:"command" mask:"command"`
 }
 
-// Config is the ladder from the bottom. Without rungs there is no ladder: nothing
-// is an attempt, and only the causes that the command names need a person.
+// Config is the ladder from the bottom up. Without rungs there is no ladder: nothing counts as
+// an attempt, and only the causes named by the command require a person.
 type Config []Rung
 
-// Problem is one thing that is wrong with a configuration.
+// Problem is one problem of a configuration.
 type Problem struct {
-	// Path leads to the value inside the ladder: an index, a key, and below
-	// experts the name of one. It is empty for the ladder as a whole.
+	// Path leads to the value inside the ladder: an index, a key, and below experts the name
+	// of an expert. It is empty for the ladder as a whole.
 	Path   []any
 	Text   string
 	Remedy string // empty when the text says it all
 }
 
-// Validate reports all that is wrong, in the order of the rungs.
+// Validate returns all problems, in the order of the rungs.
 func (c Config) Validate() []Problem {
 	if len(c) == 0 {
 		return nil
@@ -154,8 +154,8 @@ func (c Config) rung(name RungName) (Rung, bool) {
 	return c[i], true
 }
 
-// attempts is how many attempts can fail on the rung: what it states, else its
-// default. It is 0 for a rung that the ladder does not have.
+// attempts returns how many attempts may fail on the rung: its setting, or else its default.
+// It is 0 for a rung that is not in the ladder.
 func (c Config) attempts(name RungName) int {
 	r, ok := c.rung(name)
 	_, experts := c.rung(Experts)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Step is what the ladder wants before the next iteration.
+// Step is what the ladder requires before the next iteration.
 type Step string
 
 // The steps.
@@ -16,8 +16,8 @@ const (
 	StepMandatory Step = "mandatory" // a person has to decide
 )
 
-// Next says what the ladder wants now. With StepExpert there is an expert to run;
-// with StepMandatory the reason is one sentence with the numbers.
+// Next returns the step that the ladder requires now. With StepExpert it returns the expert to
+// run; with StepMandatory the reason, in one sentence with the numbers.
 func (s *State) Next(c Config, task string) (Step, Expert, string) {
 	t := s.Task(task)
 	if reason := t.mandatory(c); reason != "" {
@@ -33,14 +33,14 @@ func (s *State) Next(c Config, task string) (Step, Expert, string) {
 	return StepNone, Expert{}, "" // asked for, but the command has attempts of its own left
 }
 
-// Untried are the experts that can still be asked for this question, in their
-// order. With none left a request for an expert leads nowhere.
+// Untried returns the experts that can still be asked for this question, in order. If none is
+// left, a request for an expert has no effect.
 func (s *State) Untried(c Config, task string) []Expert {
 	t := s.Task(task)
 	return t.untried(c)
 }
 
-// untried is empty too when the attempts of the rung are used up.
+// untried is also empty if the attempts of the rung are used up.
 func (t *Tracking) untried(c Config) []Expert {
 	r, _ := c.rung(Experts)
 	if t.Delegation >= c.attempts(Experts) {
@@ -55,13 +55,13 @@ func (t *Tracking) untried(c Config) []Expert {
 	return left
 }
 
-// wantsExpert reports whether it is an expert's turn: the command asked for one,
-// or the last attempt failed and the command has none of its own left.
+// wantsExpert reports whether it is an expert's turn: the command asked for one, or the last
+// attempt failed and the command has no attempts of its own left.
 func (t *Tracking) wantsExpert(c Config) bool {
 	return t.Requested || t.Failing && t.SelfSolve >= c.attempts(SelfSolve)
 }
 
-// mandatory says why a person has to decide; "" when none has to.
+// mandatory returns why a person must decide; "" if none has to.
 func (t *Tracking) mandatory(c Config) string {
 	switch {
 	case len(t.Causes) > 0:
@@ -78,7 +78,7 @@ func (t *Tracking) mandatory(c Config) string {
 	return ""
 }
 
-// why says what of the last rung is used up.
+// why returns how the last rung was used up.
 func (t *Tracking) why(c Config) string {
 	r, ok := c.rung(Experts)
 	switch {
@@ -90,7 +90,7 @@ func (t *Tracking) why(c Config) string {
 	return fmt.Sprintf(", %d of %d experts asked", len(t.ExpertsTried), len(r.Experts))
 }
 
-// made counts the attempts in words.
+// made returns the number of attempts in words.
 func (t *Tracking) made() string {
 	text := fmt.Sprintf("%d failed attempts", t.Total)
 	if t.Total == 1 {

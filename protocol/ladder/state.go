@@ -14,11 +14,11 @@ const (
 	tasksKept    = 256
 )
 
-// otherTasks shares its counters between all tasks past the first 256. A person
-// is then asked earlier, never later, and memory stays bounded.
+// otherTasks shares its counters between all tasks after the first 256. This means that a
+// person is asked earlier, never later, and memory use stays bounded.
 const otherTasks = "…"
 
-// Cause is why a person has to decide at once.
+// Cause is why a person must decide at once.
 type Cause string
 
 // The causes that a command can name.
@@ -29,59 +29,58 @@ const (
 	Clarification      Cause = "clarification"
 )
 
-// Causes are all of them, in the order in which they are documented.
+// Causes returns all causes in the order in which they are documented.
 func Causes() []Cause {
 	return []Cause{CircularDependency, SecurityConcern, AmbiguousCriteria, Clarification}
 }
 
-// State is what the ladder remembers: the fold of the events of a run. Its zero
-// value is a run in which nothing happened. Fields are for reading.
+// State is the ladder's memory: the fold of the events of a run. The zero value is a run in
+// which nothing happened. The fields are read-only for others.
 //
-// A copy, even a shallow one, stays as it was: the methods replace what Tasks and
-// Attempts hold and change nothing that a copy can see.
+// Copies, even shallow ones, do not change: the methods replace the contents of Tasks and
+// Attempts and modify nothing that a copy can see.
 type State struct {
-	// Tasks holds the counters by the name of the task; a run without named tasks
-	// has one, "". Names are cleaned, use [State.Task] to look one up.
+	// Tasks holds the counters by the name of the task; a run without named tasks has one, "".
+	// Names are cleaned, so use [State.Task] to look one up.
 	Tasks map[string]*Tracking `json:"tasks,omitempty"`
-	// Attempts are the last 50 of all tasks, oldest first.
+	// Attempts are the last 50 attempts at all tasks, oldest first.
 	Attempts []Attempt `json:"attempts,omitempty"`
 }
 
-// Tracking are the counters of one task. All but the history, the last attempt
-// and the number of clarifications start over with an answer.
+// Tracking holds the counters of one task. An answer resets them all, except for the history,
+// the last attempt and the number of clarifications.
 type Tracking struct {
 	// SelfSolve and Delegation count failed attempts; Total is their sum.
 	SelfSolve  int `json:"self_solve,omitempty"`
 	Delegation int `json:"delegation,omitempty"`
 	Total      int `json:"total,omitempty"`
-	// ExpertsTried are the experts asked for this question, in their order.
+	// ExpertsTried are the experts asked for this question, in order.
 	ExpertsTried []string `json:"experts_tried,omitempty"`
-	// ExpertsHistory are the last 50 that were asked for any question.
+	// ExpertsHistory are the last 50 experts asked for any question.
 	ExpertsHistory []string `json:"experts_history,omitempty"`
-	// LastType and LastOutcome are those of the last attempt.
+	// LastType and LastOutcome describe the last attempt.
 	LastType    AttemptType `json:"last_type,omitempty"`
 	LastOutcome string      `json:"last_outcome,omitempty"`
-	// LastIteration is the last that made an attempt: it cannot make another.
+	// LastIteration is the last iteration that made an attempt: it cannot make another.
 	LastIteration int `json:"last_iteration,omitempty"`
 	// Clarifications counts the answers.
 	Clarifications int `json:"clarifications,omitempty"`
-	// Approaches are the keys of the approaches that failed.
+	// Approaches are the keys of the failed approaches.
 	Approaches []string `json:"approaches,omitempty"`
-	// Guided is the expert whose guidance the next iteration judges.
+	// Guided is the expert whose guidance the next iteration puts to the test.
 	Guided string `json:"guided,omitempty"`
-	// Failing says that an attempt failed and nothing improved since.
+	// Failing reports that an attempt failed and nothing has improved since.
 	Failing bool `json:"failing,omitempty"`
-	// Requested says that the command asked for an expert and none was
-	// successful since.
+	// Requested reports that the command asked for an expert and none has been successful
+	// since.
 	Requested bool `json:"requested,omitempty"`
-	// Wanted is the expert that the command named; empty: the next.
+	// Wanted is the expert that the command named; empty means the next one.
 	Wanted string `json:"wanted,omitempty"`
-	// Causes are what the command named, for which a person has to decide.
+	// Causes are the causes named by the command for which a person must decide.
 	Causes []Cause `json:"causes,omitempty"`
 }
 
-// Task returns a copy of the counters of the task. Nothing happened to a task
-// that is not known: its counters are zero.
+// Task returns a copy of the counters of the task. For an unknown task they are all zero.
 func (s *State) Task(task string) Tracking {
 	t, ok := s.Tasks[s.slot(task)]
 	if !ok || t == nil {
@@ -90,7 +89,7 @@ func (s *State) Task(task string) Tracking {
 	return t.clone()
 }
 
-// Made are the attempts of the task for the question at hand, oldest first.
+// Made returns the attempts at the task for the current question, oldest first.
 func (s *State) Made(task string) []Attempt {
 	task = s.slot(task)
 	left := s.Task(task).Total
@@ -108,12 +107,12 @@ func (s *State) Made(task string) []Attempt {
 	return made
 }
 
-// Failed is the attempt that a failed iteration makes which did not improve; it
-// is for the caller to know that it did not. False: it makes none, because there
-// is no ladder, the approach failed before or is not known, or the iteration made
-// one already. An iteration that follows an expert's guidance always makes one:
-// the guidance failed. Iterations are numbered from 1. The state stays as it is:
-// [State.Record] counts.
+// Failed returns the attempt made by a failed iteration that did not improve; the caller must
+// know that it did not. It returns false if there is no attempt, because there is no ladder,
+// the approach failed before or is unknown, or the iteration has already made one. An
+// iteration that follows an expert's guidance always makes one: the guidance failed.
+// Iterations are numbered from 1. Failed does not change the state: [State.Record] counts the
+// attempt.
 func (s *State) Failed(c Config, task, approachKey, approach, outcome, whyDifferent string, iteration int) (Attempt, bool) {
 	t := s.Task(task)
 	a := Attempt{
@@ -131,7 +130,7 @@ func (s *State) Failed(c Config, task, approachKey, approach, outcome, whyDiffer
 	return a, true
 }
 
-// Refuse says why the attempt cannot be recorded now; "" when it can.
+// Refuse returns why the attempt cannot be recorded now; "" if it can.
 func (s *State) Refuse(a Attempt) string {
 	t := s.Task(a.Task)
 	switch {
@@ -149,8 +148,7 @@ func (s *State) Refuse(a Attempt) string {
 	return ""
 }
 
-// Record folds attempt.recorded. An attempt that [State.Refuse] refuses changes
-// nothing.
+// Record folds attempt.recorded. An attempt refused by [State.Refuse] changes nothing.
 func (s *State) Record(a Attempt) {
 	if s.Refuse(a) != "" {
 		return
@@ -176,18 +174,18 @@ func (s *State) count(a Attempt) {
 	s.Attempts = last(append(slices.Clone(s.Attempts), a), attemptsKept)
 }
 
-// Improved folds an iteration that improved: it is no failed attempt, and the
-// guidance that it followed was good. The counters stay as they are.
+// Improved folds an iteration that improved: it is not a failed attempt, and the guidance that
+// it followed was good. The counters are unchanged.
 func (s *State) Improved(task string) {
 	if t := s.Task(task); t.Failing || t.Guided != "" {
 		s.change(task, func(t *Tracking) { t.Failing, t.Guided = false, "" })
 	}
 }
 
-// ExpertFinished folds expert.finished. The output of a successful expert is
-// guidance, which the next iteration judges. An unsuccessful one is a failed
-// attempt at once, which is recorded with the outcome: the caller records no
-// other. An expert that was asked already for this question counts no more.
+// ExpertFinished folds expert.finished. The output of a successful expert is guidance, which
+// the next iteration puts to the test. An unsuccessful expert is a failed attempt at once,
+// which is recorded with the outcome: the caller must not record another. An expert that was
+// already asked for this question does not count again.
 func (s *State) ExpertFinished(task, expert string, successful bool, outcome string, iteration int) {
 	expert = name(expert)
 	if slices.Contains(s.Task(task).ExpertsTried, expert) {
@@ -207,13 +205,13 @@ func (s *State) ExpertFinished(task, expert string, successful bool, outcome str
 	}
 }
 
-// Request folds a signal that asks for an expert; an empty name, or one that
-// cannot be asked any more, is the next.
+// Request folds a signal that asks for an expert. An empty name, or that of an expert that can
+// no longer be asked, means the next one.
 func (s *State) Request(task, expert string) {
 	s.change(task, func(t *Tracking) { t.Requested, t.Wanted = true, name(expert) })
 }
 
-// Mandatory folds a signal for which a person has to decide, at once.
+// Mandatory folds a signal for which a person must decide at once.
 func (s *State) Mandatory(task string, cause Cause) {
 	cause = Cause(name(string(cause)))
 	s.change(task, func(t *Tracking) {
@@ -223,8 +221,8 @@ func (s *State) Mandatory(task string, cause Cause) {
 	})
 }
 
-// Reset folds counters.reset: an answer lets this task, and no other, begin at
-// the bottom of the ladder again. The experts' history stays.
+// Reset folds counters.reset: an answer lets this task, and no other, start again at the
+// bottom of the ladder. The experts' history is kept.
 func (s *State) Reset(task string) {
 	s.change(task, func(t *Tracking) {
 		*t = Tracking{
@@ -234,7 +232,7 @@ func (s *State) Reset(task string) {
 	})
 }
 
-// slot is where the counters of the task are.
+// slot returns the key under which the counters of the task are stored.
 func (s *State) slot(task string) string {
 	task = taskName(task)
 	if _, known := s.Tasks[task]; !known && len(s.Tasks) >= tasksKept {
@@ -243,8 +241,8 @@ func (s *State) slot(task string) string {
 	return task
 }
 
-// change replaces the counters of the task by changed ones, and the map that
-// holds them: copies of the state keep the old ones.
+// change replaces the counters of the task and the map that holds them with modified copies,
+// so that copies of the state keep the old ones.
 func (s *State) change(task string, f func(*Tracking)) {
 	slot := s.slot(task)
 	t := s.Task(task)
@@ -264,5 +262,5 @@ func (t *Tracking) clone() Tracking {
 	return c
 }
 
-// last are the last n of a list.
+// last returns the last n elements of a list.
 func last[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }

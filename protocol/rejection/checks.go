@@ -38,7 +38,7 @@ func (r Rejection) blockingFactor() string { return r.BlockingFactor }
 
 func length(s string) int { return utf8.RuneCountInString(s) }
 
-// missing is the rule that a text has to be there.
+// missing returns the rule that a text must be present.
 func missing(text func(Rejection) string, advice string) func(Rejection) (problem, remedy string) {
 	return func(r Rejection) (string, string) {
 		if blank(text(r)) {
@@ -48,7 +48,7 @@ func missing(text func(Rejection) string, advice string) func(Rejection) (proble
 	}
 }
 
-// shorter is the rule that a text which is there has a length.
+// shorter returns the rule that a text, if present, has a minimum length.
 func shorter(text func(Rejection) string, least int, advice string) func(Rejection) (problem, remedy string) {
 	return func(r Rejection) (string, string) {
 		if s := text(r); !blank(s) && length(s) < least {
@@ -58,7 +58,7 @@ func shorter(text func(Rejection) string, least int, advice string) func(Rejecti
 	}
 }
 
-// mentions is the rule that the detail holds a phrase, in one of its forms.
+// mentions returns the rule that the detail contains a phrase, in one of its forms.
 func mentions(phrase, advice string, forms ...string) func(Rejection) (problem, remedy string) {
 	return func(r Rejection) (string, string) {
 		if len(phrasesIn(r.Detail, append(forms, phrase))) == 0 {
@@ -68,7 +68,7 @@ func mentions(phrase, advice string, forms ...string) func(Rejection) (problem, 
 	}
 }
 
-// attempts are the attempts that say something, each once.
+// attempts returns the attempts that are not blank, without duplicates.
 func (r Rejection) attempts() []string {
 	var said []string
 	for _, a := range r.Attempted {
@@ -143,7 +143,7 @@ func checkReason(r Rejection) (problem, remedy string) {
 	return "“" + termsafe.Short(string(r.ReasonType), 60) + "” is not a type", nearest.DidYouMean(string(r.ReasonType), known)
 }
 
-// evidence are the pieces that hold data.
+// evidence returns the pieces of evidence that contain data.
 func (r Rejection) evidence() []Evidence {
 	return slices.DeleteFunc(slices.Clone(r.Evidence), func(e Evidence) bool { return blank(e.Data) })
 }
@@ -174,7 +174,7 @@ func checkGrowth(r Rejection) (problem, remedy string) {
 		"give how many times the scope has grown, or another reason_type"
 }
 
-// tasks are the alternative tasks that have a title.
+// tasks returns the alternative tasks that have a title.
 func (r Rejection) tasks() []Task {
 	return slices.DeleteFunc(slices.Clone(r.Alternatives), func(t Task) bool { return blank(t.Title) })
 }
@@ -222,7 +222,7 @@ func checkQuestion(r Rejection) (problem, remedy string) {
 	return "it asks no question", "write the question whose answer would make the requirement clear, with a “?”"
 }
 
-// quoted is a list as a person writes it.
+// quoted returns the words as a quoted list in prose.
 func quoted(words []string, conjunction string) string {
 	list := make([]string, len(words))
 	for i, w := range words {

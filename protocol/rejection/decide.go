@@ -7,10 +7,10 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Decision is what is done about a valid rejection.
+// Decision is the decision about a valid rejection.
 type Decision string
 
-// The decisions that there are.
+// The possible decisions.
 const (
 	Override    Decision = "override"    // go on, with a message as guidance
 	Accept      Decision = "accept"      // end the run as rejected
@@ -19,13 +19,13 @@ const (
 	Reformulate Decision = "reformulate" // go on with the feasible task
 )
 
-// Decisions lists them in the order in which they are offered.
+// Decisions returns all decisions in the order in which they are offered.
 func Decisions() []Decision {
 	return []Decision{Override, Accept, Defer, Decompose, Reformulate}
 }
 
-// Suggest is the decision that fits the type of the reason, and why in one
-// sentence. A type that is not known is deferred, which decides nothing.
+// Suggest returns the decision that fits the type of the reason, and the reason for it in one
+// sentence. An unknown type is deferred, which decides nothing.
 func (r Rejection) Suggest() (Decision, string) {
 	switch r.Normalize().ReasonType {
 	case Blocker:
@@ -42,11 +42,11 @@ func (r Rejection) Suggest() (Decision, string) {
 	return Defer, "The type of the reason is not known: the task waits for somebody to look at it."
 }
 
-// shown is the longest quotation in a rationale, in code points.
+// shown is the maximum length of a quotation in a rationale, in code points.
 const shown = 160
 
-// Rationale says in a sentence or two why one would decide so. It is on one
-// line and safe to show; an unknown decision has none.
+// Rationale explains the decision in a sentence or two, on one line and safe to show. An
+// unknown decision has no rationale.
 func Rationale(d Decision, r Rejection) string {
 	r = r.Normalize()
 	factor := "what blocks it"
@@ -74,7 +74,7 @@ func Rationale(d Decision, r Rejection) string {
 	return ""
 }
 
-// first is the title of the sub-task that comes first.
+// first returns the title of the first sub-task.
 func (r Rejection) first() string {
 	tasks, _ := r.Subtasks()
 	for _, t := range tasks {
@@ -85,11 +85,11 @@ func (r Rejection) first() string {
 	return ""
 }
 
-// Reformulated is the feasible task: the suggested alternative, safe to show.
+// Reformulated returns the feasible task: the suggested alternative, safe to show.
 func (r Rejection) Reformulated() string { return termsafe.Text(r.Normalize().Suggested) }
 
-// BlockerTask is the task that is recorded when the rejection is deferred, on
-// one line and safe to show. It keeps the blocking factor whole.
+// BlockerTask returns the task that is recorded when the rejection is deferred, on one line
+// and safe to show. It contains the whole blocking factor.
 func (r Rejection) BlockerTask() string {
 	r = r.Normalize()
 	factor := termsafe.Line(r.BlockingFactor)

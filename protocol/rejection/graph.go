@@ -10,7 +10,7 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// GraphSchemaID names the format of [Graph] as JSON.
+// GraphSchemaID identifies the JSON format of [Graph].
 const GraphSchemaID = "looprun.dev/rejection-graph/v1"
 
 // The kinds of nodes.
@@ -22,7 +22,7 @@ const (
 	NodeCreatedTask = "created_task"
 )
 
-// The kinds of edges. They follow what happened.
+// The kinds of edges. They follow the course of events.
 const (
 	EdgeRejected  = "rejected"   // from the task to its rejection
 	EdgeBlockedBy = "blocked_by" // from the rejection to the blocker
@@ -31,30 +31,31 @@ const (
 	EdgeBefore    = "before"     // from a created task to one that depends on it
 )
 
-// Graph is how tasks, rejections, blockers, decisions and created tasks hang
-// together. Tasks and blockers that are the same are one node.
+// Graph shows the relations between tasks, rejections, blockers, decisions and created tasks.
+// Identical tasks and identical blockers share one node.
 type Graph struct {
 	Nodes []Node `json:"nodes"`
 	Edges []Edge `json:"edges"`
 }
 
-// Node is one thing in the graph.
+// Node is one element of the graph.
 type Node struct {
 	ID    string `json:"id"` // the kind, a colon, and what makes it one of its kind
 	Kind  string `json:"kind"`
 	Label string `json:"label"` // one line, safe to show
-	// Run is that of a rejection or a decision, and Time when it was made.
+	// Run is the run of a rejection or a decision, and Time when it was made.
 	Run  string    `json:"run,omitempty"`
 	Time time.Time `json:"time,omitzero"`
-	// Rejection is the whole of one, and Issues what makes it invalid; nil: it is none.
+	// Rejection is the whole rejection, and Issues are the issues that make it invalid; nil if
+	// the node is not a rejection.
 	Rejection *Rejection `json:"rejection,omitempty"`
 	Issues    []Issue    `json:"issues,omitempty"`
-	// By is who took a decision, and Reason why.
+	// By is who made a decision, and Reason the reason.
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// attributes are what a node says beside its label, by name.
+// attributes returns the attributes of a node besides its label, with their names.
 func (n Node) attributes() [][2]string {
 	var list [][2]string
 	add := func(name, value string) {
@@ -76,15 +77,15 @@ func (n Node) attributes() [][2]string {
 	return list
 }
 
-// Edge is from one node to another.
+// Edge leads from one node to another.
 type Edge struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 	Kind string `json:"kind"`
 }
 
-// BuildGraph is the graph of the records. Nodes and edges are in the order of
-// time, each once; the order of the records does not matter.
+// BuildGraph returns the graph of the records. Nodes and edges are in chronological order,
+// without duplicates; the order of the records does not matter.
 func BuildGraph(records []Record) Graph {
 	b := builder{seen: map[string]bool{}}
 	for i, r := range ordered(records) {
@@ -150,7 +151,7 @@ func (b *builder) record(r Record, i int) {
 	}
 }
 
-// dependencies links the sub-tasks, which were created in their order.
+// dependencies links the sub-tasks, which were created in order.
 func (b *builder) dependencies(r Rejection, created []string) {
 	tasks, _ := r.Subtasks() // where a link cannot be made there is none
 	needs, _ := links(tasks)
@@ -163,7 +164,7 @@ func (b *builder) dependencies(r Rejection, created []string) {
 	}
 }
 
-// node adds a node where it is new, and returns its id.
+// node adds a node if it is new, and returns its id.
 func (b *builder) node(kind, id, label string) string {
 	id = kind + ":" + termsafe.Line(id)
 	if !b.seen[id] {
@@ -177,7 +178,7 @@ func (b *builder) edge(from, to, kind string) {
 	b.graph.Edges = append(b.graph.Edges, Edge{From: from, To: to, Kind: kind})
 }
 
-// JSON is the graph with its schema; lists are never null.
+// JSON returns the graph with its schema; lists are never null.
 func (g Graph) JSON() []byte {
 	doc := struct {
 		Schema string `json:"schema"`
@@ -191,7 +192,7 @@ func (g Graph) JSON() []byte {
 	return out.Bytes()
 }
 
-// outline is how Graphviz draws a kind.
+// outline returns the Graphviz shape for a kind of node.
 func outline(kind string) string {
 	switch kind {
 	case NodeRejection:
@@ -206,7 +207,7 @@ func outline(kind string) string {
 	return "box"
 }
 
-// DOT is the graph in the language of Graphviz. Labels are cut to fit a node.
+// DOT returns the graph in Graphviz's language. Labels are shortened to fit a node.
 func (g Graph) DOT() []byte {
 	var out bytes.Buffer
 	out.WriteString("digraph rejections {\n  rankdir=LR;\n")
@@ -224,11 +225,11 @@ func (g Graph) DOT() []byte {
 	return out.Bytes()
 }
 
-// dotText is a quoted text. A backslash is doubled, so that none stands before
-// the closing quote and labels hold no escape such as \N.
+// dotText returns a quoted text. Backslashes are doubled, so that none precedes the closing
+// quote and labels contain no escapes such as \N.
 func dotText(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(termsafe.Line(s)) + `"`
 }
 
-// dotLabel is a quoted text in which Graphviz would read entities.
+// dotLabel returns a quoted text for places where Graphviz interprets entities.
 func dotLabel(s string) string { return dotText(strings.ReplaceAll(s, "&", "&amp;")) }

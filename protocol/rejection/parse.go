@@ -5,11 +5,10 @@ import (
 	"fmt"
 )
 
-// Parse reads the JSON document strictly: an unknown key, a key that stands
-// twice, a value of another type, text after the document, invalid UTF-8 and
-// more than [MaxSize] bytes are errors, each with its place, and all of them
-// together. A null is the same as a key that is left out. Which keys are needed
-// is for [Rejection.Validate] to say.
+// Parse parses the JSON document strictly. An unknown key, a duplicate key, a value of the
+// wrong type, text after the document, invalid UTF-8 and more than [MaxSize] bytes are errors.
+// All of them are reported together, each with its location. A null is the same as a missing
+// key. [Rejection.Validate] checks which keys are required.
 func Parse(document []byte) (Rejection, error) {
 	if len(document) > MaxSize {
 		return Rejection{}, fmt.Errorf("the rejection is larger than %d KiB; shorten its texts and name where the rest is", MaxSize>>10)

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// prose is a text that phrases are looked for in: without invisible formatting
-// characters, and with one blank for every run of white space.
+// prose is a text prepared for finding phrases: without invisible formatting characters, and
+// with every run of white space replaced by one space.
 type prose struct {
 	runes  []rune
 	folded []rune // the same without case
@@ -31,7 +31,7 @@ func read(text string) prose {
 	return p
 }
 
-// fold takes case away. Letters that Unicode folds to one of a–z become it.
+// fold removes case. Letters that Unicode folds to one of a–z become that letter.
 func fold(r rune) rune {
 	least := r
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
@@ -48,8 +48,8 @@ func word(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r) || unicode.Is(unicode.Pc, r)
 }
 
-// find is where the phrase, given in lower case, stands in the text as whole
-// words, from a position on; negative if it does not.
+// find returns the position of the phrase, given in lower case, in the text as whole words,
+// starting from a position; negative if it is not there.
 func (p prose) find(phrase string, from int) int {
 	want := []rune(phrase)
 	for i := from; i+len(want) <= len(p.folded); i++ {
@@ -62,7 +62,7 @@ func (p prose) find(phrase string, from int) int {
 	return -1
 }
 
-// phrasesIn are those of the phrases that the text holds.
+// phrasesIn returns the phrases that the text contains.
 func phrasesIn(text string, phrases []string) []string {
 	var found []string
 	p := read(text)
@@ -79,8 +79,7 @@ func holds(text, phrase string) bool { return read(text).find(phrase, 0) >= 0 }
 // padding are words that add nothing to a phrase.
 var padding = []string{"and", "or", "then", "first", "please", "just", "simply", "only", "we", "i", "you", "should", "must", "need", "to", "do", "that", "this", "it", "about", "instead", "really", "still", "at", "all"}
 
-// onlySays reports whether the text is made of such phrases and nothing else
-// but punctuation and padding.
+// onlySays reports whether the text consists only of these phrases, punctuation and padding.
 func onlySays(text string, phrases []string) bool {
 	p := read(text)
 	found := false
@@ -122,8 +121,8 @@ func namesDependency(text string) bool {
 	return false
 }
 
-// isID reports whether a word looks like the id of a task, rather than like
-// prose: TASK-12, #45, auth_service, v2, internal/auth, or anything in quotes.
+// isID reports whether a word looks like the id of a task rather than prose: TASK-12, #45,
+// auth_service, v2, internal/auth, or anything in quotes.
 func isID(token string) bool {
 	token = strings.TrimLeft(token, "([{<:,")
 	runes := []rune(token)

@@ -10,28 +10,28 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Record is a rejection as it stands in a journal, with what became of it.
+// Record is a rejection from a journal, with its decision.
 type Record struct {
 	RunID string
 	Dir   string
 	Time  time.Time
-	// ID is the run and the sequence number of its event. A journal that is read
-	// twice, such as from two work trees, counts once; an empty ID always counts.
+	// ID is the run and the sequence number of its event. A journal that is read twice, for
+	// example from two work trees, counts once; a record with an empty ID always counts.
 	ID        string
 	Rejection Rejection
 	Valid     bool
 	Issues    []Issue
-	// Decision is empty while it is undecided. Nobody decides on an invalid one.
+	// Decision is empty while there is none. Invalid rejections are never decided.
 	Decision      Decision
 	DecidedBy     string
 	DecidedReason string
 	DecidedAt     time.Time
-	// Created are the tasks that the decision created.
+	// Created lists the tasks that the decision created.
 	Created []string
 }
 
-// Text shows the whole of the rejection to a person, with what became of it. It is safe
-// to show.
+// Text returns the whole rejection with its decision, in words for a person. It is safe to
+// show.
 func (r Record) Text() string {
 	var b strings.Builder
 	head := []string{r.ID, string(r.Rejection.ReasonType)}
@@ -84,7 +84,7 @@ func (r Record) Text() string {
 	return b.String()
 }
 
-// taskLine is a task on one line.
+// taskLine returns a task on one line.
 func taskLine(t Task) string {
 	text := t.Title
 	for _, more := range [][2]string{{"scope: ", t.Scope}, {"after: ", strings.Join(t.Dependencies, ", ")}, {"estimate: ", t.Estimate}} {
@@ -95,16 +95,17 @@ func taskLine(t Task) string {
 	return termsafe.Line(text)
 }
 
-// decided reports whether somebody decided on it.
+// decided reports whether there is a decision on it.
 func (r Record) decided() bool { return r.Valid && r.Decision != "" }
 
-// Since are the records from a time on, by time and each once; the zero time means all.
+// Since returns the records from a time on, sorted by time and without duplicates; the zero
+// time means all.
 func Since(records []Record, since time.Time) []Record {
 	return slices.DeleteFunc(ordered(records), func(r Record) bool { return r.Time.Before(since) })
 }
 
-// ordered are the records by time, each once. Of a record that is there twice
-// the one with a decision comes first, as that journal goes on further.
+// ordered returns the records sorted by time, without duplicates. Of two copies of a record,
+// the one with a decision is kept, because its journal goes further.
 func ordered(records []Record) []Record {
 	records = slices.Clone(records)
 	slices.SortStableFunc(records, func(a, b Record) int {
@@ -123,8 +124,8 @@ func ordered(records []Record) []Record {
 	return once
 }
 
-// sameText is equal for texts that differ in case, white space and the
-// punctuation at their ends only.
+// sameText returns equal texts for inputs that differ only in case, white space and trailing
+// punctuation.
 func sameText(s string) string {
 	line := strings.Map(fold, termsafe.Line(s))
 	if bare := strings.TrimRight(line, ".,;:!?…。，；：！？ "); bare != "" {

@@ -6,16 +6,16 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// SchemaID names the format of the document. Its key schema may be left out.
+// SchemaID identifies the format of the document. Its key schema is optional.
 const SchemaID = "looprun.dev/rejection/v1"
 
-// MaxSize is the largest document in bytes.
+// MaxSize is the maximum size of a document in bytes.
 const MaxSize = 64 << 10
 
-// Reason is the type of the reason; each has rules of its own.
+// Reason is the type of the reason; each type has its own rules.
 type Reason string
 
-// The reasons that there are.
+// The possible reasons.
 const (
 	Blocker             Reason = "BLOCKER"              // something outside stops the work
 	ScopeCreep          Reason = "SCOPE_CREEP"          // the task has grown beyond what was asked
@@ -24,32 +24,32 @@ const (
 	UnclearRequirements Reason = "UNCLEAR_REQUIREMENTS" // the task can be read in several ways
 )
 
-// Reasons lists them in the order in which they are documented.
+// Reasons returns all reasons in the order in which they are documented.
 func Reasons() []Reason {
 	return []Reason{Blocker, ScopeCreep, MissingDependency, Infeasible, UnclearRequirements}
 }
 
-// Evidence is something observed that shows the reason.
+// Evidence is an observation that supports the reason.
 type Evidence struct {
-	// Type is what it is; error_log, status_check and api_response show a BLOCKER.
+	// Type is the kind of evidence; error_log, status_check and api_response prove a BLOCKER.
 	Type string `json:"type"`
-	// Data is what was observed. Without it the piece counts for nothing.
+	// Data is what was observed. Without it the evidence does not count.
 	Data string `json:"data"`
-	// Source is where: a command, a file, an address.
+	// Source is where it was observed: a command, a file, an address.
 	Source string `json:"source,omitempty"`
 }
 
-// Task is one of the tasks proposed in place of the rejected one.
+// Task is one of the tasks proposed to replace the rejected one.
 type Task struct {
-	// Title names the task; other tasks depend on it by that name.
+	// Title is the name of the task, by which other tasks refer to it.
 	Title string `json:"title"`
 	Scope string `json:"scope,omitempty"`
-	// Dependencies are the titles of the tasks that come first.
+	// Dependencies are the titles of the tasks that must come first.
 	Dependencies []string `json:"dependencies,omitempty"`
 	Estimate     string   `json:"estimate,omitempty"`
 }
 
-// Rejection is the document. The zero value is one that breaks most rules.
+// Rejection is the document. The zero value breaks most rules.
 type Rejection struct {
 	Task           string     `json:"task"`
 	Agent          string     `json:"agent"`
@@ -62,15 +62,15 @@ type Rejection struct {
 	Suggested      string     `json:"suggested_alternative"`
 	Alternatives   []Task     `json:"alternative_tasks,omitempty"`
 	OriginalScope  string     `json:"task_original_scope,omitempty"`
-	// Growth is how many times the scope has become what it was.
+	// Growth is the factor by which the scope has grown.
 	Growth float64 `json:"scope_growth_factor,omitempty"`
 }
 
-// Normalize trims the white space around every text. It drops nothing: lists
-// keep their lengths, also where an entry is blank.
+// Normalize trims the white space around every text. It drops nothing: lists keep their
+// lengths, even if an entry is blank.
 func (r Rejection) Normalize() Rejection { return r.texts(strings.TrimSpace) }
 
-// texts is the rejection with every text changed.
+// texts returns the rejection with every text changed by to.
 func (r Rejection) texts(to func(string) string) Rejection {
 	r.ReasonType = Reason(to(string(r.ReasonType)))
 	for _, text := range []*string{&r.Task, &r.Agent, &r.Summary, &r.Detail, &r.BlockingFactor, &r.Suggested, &r.OriginalScope} {
@@ -84,7 +84,7 @@ func (r Rejection) texts(to func(string) string) Rejection {
 	return r
 }
 
-// Headline is the reason in one line: the summary, or else what is in the way.
+// Headline returns the reason on one line: the summary, or else the blocking factor.
 func (r Rejection) Headline() string {
 	if line := termsafe.Line(r.Summary); line != "" {
 		return line
@@ -92,7 +92,7 @@ func (r Rejection) Headline() string {
 	return termsafe.Line(r.BlockingFactor)
 }
 
-// mapped is a new list; nil stays nil.
+// mapped returns a new list of the results of f; nil stays nil.
 func mapped[T, U any](list []T, f func(T) U) []U {
 	if list == nil {
 		return nil
@@ -104,5 +104,5 @@ func mapped[T, U any](list []T, f func(T) U) []U {
 	return out
 }
 
-// blank reports whether a text shows nothing.
+// blank reports whether a text has nothing visible.
 func blank(s string) bool { return termsafe.Line(s) == "" }

@@ -4,26 +4,26 @@ package rejection
 type Issue struct {
 	// Rule is a stable id, such as effort.count.
 	Rule string `json:"rule"`
-	// Field is the key of the document that has to change.
+	// Field is the key in the document that must change.
 	Field   string `json:"field"`
 	Problem string `json:"problem"`
 	Remedy  string `json:"remedy"`
 }
 
-// String is the issue on one line.
+// String returns the issue on one line.
 func (i Issue) String() string { return i.Field + ": " + i.Problem + "; " + i.Remedy }
 
-// rule finds out whether a normalized rejection breaks it. A rule that does
-// not apply to the reason is kept.
+// rule checks whether a normalized rejection breaks it. A rule that does not apply to the
+// reason counts as kept.
 type rule struct {
 	id, field string
 	reason    Reason // the type it is for; empty: all
 	check     func(Rejection) (problem, remedy string)
 }
 
-// rules lists all there are, in the order in which issues are reported. A text
-// that is missing is not called short as well, but a rule of its type is still
-// reported: one correction is to be enough.
+// rules returns all rules in the order in which issues are reported. A missing text is not
+// also reported as too short, but a rule of its type is still reported, so that one correction
+// is enough.
 func rules() []rule {
 	return []rule{
 		{"effort.count", "what_attempted", "", checkEffortCount},
@@ -50,9 +50,9 @@ func rules() []rule {
 	}
 }
 
-// Validate returns every rule that the rejection breaks, in the order of the
-// protocol (part D): effort, alternative, blocking factor, type. A valid one
-// has none. It is the same before and after [Rejection.Normalize].
+// Validate returns an issue for every rule that the rejection breaks, in the order of the
+// protocol (part D): effort, alternative, blocking factor, type. A valid rejection has none.
+// The result is the same before and after [Rejection.Normalize].
 func (r Rejection) Validate() []Issue {
 	r = r.Normalize()
 	var issues []Issue

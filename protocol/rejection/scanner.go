@@ -8,19 +8,18 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Scanner finds the last complete block fenced as looprun-rejection in the lines of one
-// stream of output:
+// Scanner finds the last complete block fenced as looprun-rejection in the lines of one stream
+// of output:
 //
 //	```looprun-rejection
 //	{"reason_type": "BLOCKER", …}
 //	```
 //
-// Fences are those of Markdown, as looprun reads them everywhere. A block inside another
-// one is an example, not a rejection.
+// Fences are those of Markdown, as looprun reads them everywhere. A block inside another one
+// is an example, not a rejection.
 //
-// Memory is bounded. A block that is larger than [MaxSize] is kept up to one
-// byte more, so that [Parse] refuses it and its author hears of it, rather than
-// an older one being taken.
+// Memory use is bounded. Of a block larger than [MaxSize], one byte more than that is kept, so
+// that [Parse] rejects it and its author is told, instead of an older block being used.
 //
 // The zero value is ready to use. A Scanner is for one stream and one goroutine.
 type Scanner struct {
@@ -36,12 +35,11 @@ const (
 	lineLimit = 4 << 10 // of a line that may be a fence
 )
 
-// Reset forgets everything.
+// Reset discards all state.
 func (s *Scanner) Reset() { *s = Scanner{body: s.body[:0], last: s.last[:0]} }
 
-// Line takes the next line of the output as a terminal shows it, without its line break
-// and without escape sequences; cut says that the line goes on. It keeps nothing of the
-// line.
+// Line receives the next line of the output as a terminal shows it, without its line break and
+// without escape sequences; cut means that the line continues. It does not keep the slice.
 func (s *Scanner) Line(line []byte, cut bool) {
 	place := lines.Outside
 	switch {
@@ -75,8 +73,8 @@ func (s *Scanner) add(text string) {
 	}
 }
 
-// Result is the document of the last complete block; ok is false if there is
-// none. The bytes are the caller's own.
+// Result returns the document of the last complete block, as a copy; ok is false if there is
+// none.
 func (s *Scanner) Result() (document []byte, ok bool) {
 	if !s.ok {
 		return nil, false

@@ -12,11 +12,10 @@ type (
 	object = strictjson.Schema
 )
 
-// Schema is the JSON Schema (2020-12) of the document as it should be written.
-// What it lets pass may still break a rule about phrases, which a schema cannot
-// say; the descriptions do. [Parse] and [Rejection.Validate] are what decides:
-// they also take white space around reason_type, and entries that count for
-// nothing, which the schema refuses.
+// Schema returns the JSON Schema (2020-12) of the document as it should be written. A document
+// that it accepts may still break a rule about phrases, which a schema cannot express but its
+// descriptions mention. [Parse] and [Rejection.Validate] are authoritative: they also accept
+// white space around reason_type and entries that do not count, which the schema rejects.
 func Schema() []byte { return documentShape().Document(SchemaID, "looprun rejection") }
 
 func documentShape() shape {
@@ -52,7 +51,7 @@ func documentShape() shape {
 	return document
 }
 
-// rulesByReason are what [Rejection.Validate] wants of each type besides.
+// rulesByReason returns the additional requirements of [Rejection.Validate] for each type.
 func rulesByReason() []object {
 	return []object{
 		when(Blocker, []string{"evidence"}, object{"evidence": object{"minItems": 1, "type": "array"}}),
@@ -71,7 +70,7 @@ func rulesByReason() []object {
 	}
 }
 
-// needed is a text that Validate wants, once it is trimmed.
+// needed returns the shape of a text that Validate requires after trimming.
 func needed(least int, about string) shape {
 	return shape{Form: strictjson.Text, Lenient: true, About: about, Also: object{"minLength": least}}
 }
@@ -82,7 +81,7 @@ func optional(about string) shape {
 
 func entry() shape { return shape{Form: strictjson.Text} }
 
-// items are a list; how many of its entries count is for Validate to say.
+// items returns the shape of a list; Validate checks how many of its entries count.
 func items(of shape, least int, about string) shape {
 	return shape{Form: strictjson.List, Lenient: true, Items: &of, About: about, Also: object{"minItems": least}}
 }
@@ -92,12 +91,12 @@ func orNull(s shape) shape {
 	return s
 }
 
-// record is an object. The keys that it needs are for Validate to miss.
+// record returns the shape of an object. Validate reports missing keys.
 func record(about string, fields []field, required ...string) shape {
 	return shape{Form: strictjson.Object, About: about, Fields: fields, Also: object{"required": required}}
 }
 
-// when is what one type needs besides.
+// when returns the additional requirements of one type.
 func when(reason Reason, required []string, properties object) object {
 	return object{
 		"if":   object{"properties": object{"reason_type": object{"const": reason}}, "required": []string{"reason_type"}},

@@ -13,16 +13,17 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// StatsSchemaID names the format of [Stats] as JSON.
+// StatsSchemaID identifies the JSON format of [Stats].
 const StatsSchemaID = "looprun.dev/rejection-stats/v1"
 
-// Stats are counts over the rejections of many runs. Lists are sorted by count,
-// then by name, and never null.
+// Stats holds counts over the rejections of many runs. Lists are sorted by count, then by
+// name, and never null.
 type Stats struct {
 	Schema string `json:"schema"`
-	// Since is the earliest time that was asked for; null for all time.
+	// Since is the requested earliest time; null for all time.
 	Since *time.Time `json:"since"`
-	// First and Last are when the first and the last rejection came; null without any.
+	// First and Last are the times of the first and the last rejection; null if there are
+	// none.
 	First   *time.Time `json:"first"`
 	Last    *time.Time `json:"last"`
 	Runs    int        `json:"runs"`
@@ -35,15 +36,15 @@ type Stats struct {
 	ByReason []Group `json:"by_reason"`
 	ByAgent  []Group `json:"by_agent"`
 	ByTask   []Group `json:"by_task"`
-	// Blockers are the blocking factors of valid rejections.
+	// Blockers counts the blocking factors of valid rejections.
 	Blockers []BlockerCount `json:"blockers"`
-	// Decisions are all that there are, in their order, also those never taken.
+	// Decisions lists all decisions in order, including those never made.
 	Decisions []DecisionCount `json:"decisions"`
 	// OverrideRate is overrides ÷ decisions, from 0 to 1; null without decisions.
 	OverrideRate *float64 `json:"override_rate"`
 }
 
-// Group is what rejections with the same reason, agent or task add up to.
+// Group holds the counts of rejections with the same reason, agent or task.
 type Group struct {
 	Name       string `json:"name"` // empty where the rejections do not say
 	Total      int    `json:"total"`
@@ -52,15 +53,15 @@ type Group struct {
 	Overridden int    `json:"overridden"`
 }
 
-// BlockerCount is a blocking factor and how many valid rejections have it,
-// whatever its case, white space and closing punctuation.
+// BlockerCount is a blocking factor and how many valid rejections have it, ignoring case,
+// white space and closing punctuation.
 type BlockerCount struct {
 	Text  string   `json:"text"` // as it was written first
 	Count int      `json:"count"`
 	Tasks []string `json:"tasks"` // those it blocked, sorted
 }
 
-// DecisionCount is how often a decision was taken.
+// DecisionCount is how often a decision was made.
 type DecisionCount struct {
 	Decision Decision `json:"decision"`
 	Count    int      `json:"count"`
@@ -106,7 +107,7 @@ func Collect(records []Record, since time.Time) Stats {
 	return s
 }
 
-// span widens the time from the first to the last.
+// span extends the range from First to Last to include t.
 func (s *Stats) span(t time.Time) {
 	if t.IsZero() {
 		return
@@ -117,7 +118,7 @@ func (s *Stats) span(t time.Time) {
 	s.Last = &t
 }
 
-// groups are by name.
+// groups maps names to groups.
 type groups map[string]*Group
 
 func (g groups) add(name string, r Record) {
@@ -149,7 +150,7 @@ func (g groups) ranked() []Group {
 	return list
 }
 
-// blockerCounts are by what makes blocking factors the same.
+// blockerCounts maps the identity of blocking factors to their counts.
 type blockerCounts map[string]*blocked
 
 type blocked struct {
@@ -185,7 +186,7 @@ func (b blockerCounts) ranked() []BlockerCount {
 	return list
 }
 
-// listed has every decision, and after them those that a later looprun took.
+// listed returns every decision, followed by those from a later looprun.
 func listed(counts map[Decision]int) []DecisionCount {
 	var list []DecisionCount
 	for _, d := range Decisions() {
@@ -199,10 +200,10 @@ func listed(counts map[Decision]int) []DecisionCount {
 	return list
 }
 
-// cell is the longest text in a table, in code points.
+// cell is the maximum length of a text in a table, in code points.
 const cell = 72
 
-// Text shows the counts to a person, as aligned tables. It is safe to show.
+// Text returns the counts as aligned tables for a person. It is safe to show.
 func (s Stats) Text() string {
 	var b strings.Builder
 	b.WriteString("Rejections")
@@ -250,7 +251,7 @@ func grouped(b *strings.Builder, title string, groups []Group) {
 	table(b, rows)
 }
 
-// name is a text for a table.
+// name returns a text in the form used in a table.
 func name(s string) string {
 	if s = termsafe.Short(s, cell); s != "" {
 		return s

@@ -9,12 +9,11 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Subtasks are the alternative tasks, trimmed, each after those that it depends
-// on; where that leaves a choice the given order is kept. A dependency is the
-// title of another task, whatever its case and white space. If one is unknown or
-// ambiguous, or tasks depend on each other in a circle, the tasks are in the
-// given order, all of them, and the error says why; it is a warning, as the
-// protocol has no rule that refuses such tasks.
+// Subtasks returns the alternative tasks, trimmed, each after those that it depends on;
+// otherwise the given order is kept. A dependency is the title of another task, ignoring case
+// and white space. If one is unknown or ambiguous, or tasks depend on each other in a circle,
+// all tasks are returned in the given order with an error that explains why. The error is a
+// warning, because the protocol has no rule that refuses such tasks.
 func (r Rejection) Subtasks() ([]Task, error) {
 	tasks := r.Normalize().Alternatives
 	needs, err := links(tasks)
@@ -36,13 +35,13 @@ func (r Rejection) Subtasks() ([]Task, error) {
 	return sorted, nil
 }
 
-// need is a task and those that come before it, by position.
+// need is a task and the tasks that must come before it, by index.
 type need struct {
 	task int
 	on   []int
 }
 
-// links finds the tasks that dependencies name.
+// links resolves the tasks that dependencies name.
 func links(tasks []Task) ([]need, error) {
 	positions := map[string][]int{}
 	for i, t := range tasks {

@@ -6,14 +6,14 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// field is one text of a signal: its key in JSON, its label in text, what the schema
-// says of it, its place.
+// field is one text of a signal: its key in JSON, its label in text, its description in the
+// schema, and where it is stored.
 type field struct {
 	key, label, about string
 	of                func(*Signal) *string
 }
 
-// ids are texts of one word or name, messages those of any length.
+// ids are texts of one word or name; messages are texts of any length.
 var (
 	ids = []field{
 		{"task", "Task", "The task that it is about; left out: that of the run.", func(s *Signal) *string { return &s.Task }},
@@ -50,7 +50,7 @@ func (s *Signal) tidy() {
 
 func tidy(text string) string { return strings.TrimSpace(termsafe.Text(text)) }
 
-// clip cuts a text to at most so many bytes, never through a character.
+// clip cuts a text to at most that many bytes, never inside a character.
 func clip(text string, most int) string {
 	const mark = "…"
 	if len(text) <= most {

@@ -2,11 +2,10 @@ package signal
 
 import "fmt"
 
-// Parse reads one signal as JSON, as it comes over the socket, with or without
-// the key schema, which is [SchemaID]. Unknown and
-// repeated keys, a second document, more than [MaxSize] bytes and everything
-// that [Signal.Validate] refuses are errors. Texts are trimmed and made safe to
-// show.
+// Parse parses one signal as JSON, as it arrives over the socket, with or without the key
+// schema, which is [SchemaID]. Unknown and repeated keys, a second document, more than
+// [MaxSize] bytes and everything that [Signal.Validate] rejects are errors. Texts are trimmed
+// and made safe to show.
 func Parse(data []byte) (Signal, error) {
 	if len(data) > MaxSize {
 		return Signal{}, fmt.Errorf("the signal has %d bytes; shorten it to at most %d", len(data), MaxSize)

@@ -7,25 +7,25 @@ import (
 )
 
 const (
-	// window is how many lines of the end of the output count.
+	// window is how many lines at the end of the output count.
 	window = 200
-	// longest is how much of each line is looked at, in bytes.
+	// longest is how much of each line is examined, in bytes.
 	longest = 4 << 10
 )
 
-// Malformed is text that looks like a signal and is none. The command is told.
+// Malformed is text that looks like a signal but is not one. The command is told about it.
 type Malformed struct {
-	// Line is its place in the output, from 1.
+	// Line is its line number in the output, from 1.
 	Line int
 	// Name is the signal's name as it was printed.
 	Name string
-	// Problem says in a sentence what is wrong and what to do.
+	// Problem is one sentence about what is wrong and what to do.
 	Problem string
 }
 
-// Scanner looks for signals in the lines of one stream of output. Its memory does not grow
-// with the output. The zero value is ready. Standard output and standard error need one
-// each.
+// Scanner searches the lines of one stream of output for signals. Its memory use does not grow
+// with the output. The zero value is ready to use. Use one each for standard output and
+// standard error.
 type Scanner struct {
 	fence lines.Fence
 	line  int      // how many there were
@@ -33,12 +33,11 @@ type Scanner struct {
 	open  *draft   // the last one, whose body is being read
 }
 
-// Reset forgets the output; the next one begins.
+// Reset discards the output, so that the next one can begin.
 func (s *Scanner) Reset() { *s = Scanner{} }
 
-// Line takes the next line of the output as a terminal shows it, without its line break
-// and without escape sequences; cut says that the line goes on. It keeps nothing of the
-// line.
+// Line receives the next line of the output as a terminal shows it, without its line break and
+// without escape sequences; cut means that the line continues. It does not keep the slice.
 func (s *Scanner) Line(line []byte, cut bool) {
 	s.line++
 	if len(line) > longest {
@@ -58,8 +57,8 @@ func (s *Scanner) Line(line []byte, cut bool) {
 // past reports whether a signal began before the window.
 func (s *Scanner) past(d *draft) bool { return d.line <= s.line-window }
 
-// Result is what the output says up to now, in its order. Text that is no signal although it
-// looks like one is malformed.
+// Result returns the signals in the output so far, in order. Text that looks like a signal but
+// is not one is malformed.
 func (s *Scanner) Result() (signals []Signal, malformed []Malformed) {
 	for _, d := range append(s.ended[:len(s.ended):len(s.ended)], s.open) {
 		if d == nil || s.past(d) {

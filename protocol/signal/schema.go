@@ -2,7 +2,7 @@ package signal
 
 import "github.com/looprun/looprun/internal/strictjson"
 
-// SchemaID names the schema of a signal.
+// SchemaID identifies the schema of a signal.
 const SchemaID = "looprun.dev/signal/v1"
 
 type (
@@ -10,14 +10,14 @@ type (
 	object = strictjson.Schema
 )
 
-// Schema is the JSON Schema (draft 2020-12) of a signal as [Parse] reads it.
-// Lengths are checked in bytes by [Signal.Validate], and the schema gives them
-// in characters, which is never stricter.
+// Schema returns the JSON Schema (draft 2020-12) of a signal as [Parse] reads it.
+// [Signal.Validate] checks lengths in bytes, while the schema gives them in characters, which
+// is never stricter.
 func Schema() []byte { return documentShape().Document(SchemaID, "looprun signal") }
 
-// documentShape is a signal as it is written. A null is the same as a key that is
-// left out; what [Signal.Validate] checks, of signals in texts too, is for the
-// schema alone.
+// documentShape returns the shape of a signal as written. A null is the same as a missing key.
+// Limits that [Signal.Validate] checks, because it also checks signals in text, are only in
+// the schema.
 func documentShape() shape {
 	document := shape{
 		Form: strictjson.Object, About: "What the command of a loop tells looprun while it works.",
@@ -53,7 +53,7 @@ func documentShape() shape {
 	return document
 }
 
-// rulesByName are what goes with which name; [Signal.Validate] does the same.
+// rulesByName returns which fields go with which name; [Signal.Validate] checks the same.
 func rulesByName() []object {
 	when := func(names []Name, then object) object {
 		return object{"if": object{"properties": object{"name": object{"enum": names}}}, "then": then}

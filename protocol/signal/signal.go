@@ -10,67 +10,67 @@ import (
 	"github.com/looprun/looprun/internal/nearest"
 )
 
-// Name says what a signal means.
+// Name is the meaning of a signal.
 type Name string
 
 // The signals.
 const (
-	// Done is the promise that the work is finished. It never beats a failing check.
+	// Done is the promise that the work is finished. It never overrules a failing check.
 	Done Name = "done"
-	// Progress tells people how far the work is. It touches no guard.
+	// Progress tells people how far the work is. It affects no guard.
 	Progress Name = "progress"
-	// Blocked says that the work cannot go on; a person is asked.
+	// Blocked means that the work cannot continue; a person is asked.
 	Blocked Name = "blocked"
-	// Attempt declares the approach that is being tried.
+	// Attempt declares the approach being tried.
 	Attempt Name = "attempt"
-	// Unsuccessful says that an expert's guidance did not help.
+	// Unsuccessful means that an expert's guidance did not help.
 	Unsuccessful Name = "unsuccessful"
-	// Clarify says that the task itself is unclear; a person is asked.
+	// Clarify means that the task itself is unclear; a person is asked.
 	Clarify Name = "clarify"
-	// Expert asks for the next expert, or for the one it names.
+	// Expert requests the next expert, or the one it names.
 	Expert Name = "expert"
-	// Cost reports what was spent since the last report.
+	// Cost reports the cost since the last report.
 	Cost Name = "cost"
 )
 
-// Names lists every signal.
+// Names returns every signal name.
 func Names() []Name {
 	return []Name{Done, Progress, Blocked, Attempt, Unsuccessful, Clarify, Expert, Cost}
 }
 
-// The causes of a clarification that ask a person at once.
+// The causes of a clarification for which a person is asked at once.
 const (
 	CircularDependency = "circular_dependency"
 	SecurityConcern    = "security_concern"
 	AmbiguousCriteria  = "ambiguous_criteria"
 )
 
-// Causes lists the causes of a clarification.
+// Causes returns the causes of a clarification.
 func Causes() []string { return []string{CircularDependency, SecurityConcern, AmbiguousCriteria} }
 
-// How a signal came.
+// How a signal arrived.
 const (
 	ViaSocket = "socket"
 	ViaText   = "text"
 )
 
-// Considered is an option that the sender thought of and why it does not do.
+// Considered is an option that the sender considered and why it is not sufficient.
 type Considered struct {
 	Option string `json:"option"`
 	Why    string `json:"why_insufficient,omitempty"`
 }
 
-// Signal is one signal. [Parse] and [Scanner] return only valid ones, whose
-// texts are safe to show.
+// Signal is one signal. [Parse] and [Scanner] return only valid signals, with texts that are
+// safe to show.
 type Signal struct {
 	Name Name `json:"name"`
-	// Task is the id of the task that it is about; empty is the run's own.
+	// Task is the id of the task that it is about; empty means the run's own.
 	Task  string `json:"task,omitempty"`
 	Agent string `json:"agent,omitempty"`
 	// Text is a message in the sender's words.
 	Text string `json:"text,omitempty"`
 
-	// Of an attempt.
+	// Fields of an attempt.
 	Approach     string `json:"approach,omitempty"`
 	Outcome      string `json:"outcome,omitempty"`
 	WhyDifferent string `json:"why_different,omitempty"`
@@ -78,41 +78,42 @@ type Signal struct {
 	// Cause of a clarification: one of [Causes], or empty.
 	Cause string `json:"cause,omitempty" mask:"own"`
 
-	// What a person is asked, and what was tried before.
+	// The question for a person, and earlier attempts.
 	Question   string       `json:"question,omitempty"`
 	Context    string       `json:"context,omitempty"`
 	Considered []Considered `json:"options_considered,omitempty"`
 	Attempts   []string     `json:"attempts_made,omitempty"`
 	WouldHelp  string       `json:"what_would_help,omitempty"`
 
-	// Expert is the one that is wanted; empty is the next.
+	// Expert is the requested expert; empty means the next one.
 	Expert string `json:"expert,omitempty"`
 
-	// Of a cost: US dollars and tokens since the last report.
+	// Fields of a cost: US dollars and tokens since the last report.
 	USD    float64 `json:"usd,omitempty"`
 	Tokens int64   `json:"tokens,omitempty"`
 
-	// Via is how it came, socket or text; empty where nobody said.
+	// Via is how it arrived, socket or text; empty if unknown.
 	Via string `json:"via,omitempty" mask:"own"`
 }
 
-// Bounds of a signal.
+// Limits of a signal.
 const (
-	// MaxSize is the size in bytes past which [Parse] refuses a signal unread.
+	// MaxSize is the maximum size in bytes; [Parse] rejects a larger signal unread.
 	MaxSize = 64 << 10
-	// MaxText bounds each text, in bytes.
+	// MaxText is the maximum length of each text, in bytes.
 	MaxText = 8 << 10
-	// MaxID bounds a task's id and the names of an agent and an expert, in bytes.
+	// MaxID is the maximum length of a task's id and of the names of an agent and an expert,
+	// in bytes.
 	MaxID = 200
-	// MaxList bounds the options considered and the attempts made.
+	// MaxList is the maximum number of options considered and of attempts made.
 	MaxList = 50
-	// MaxUSD and MaxTokens bound what one signal can report. More is a mistake.
+	// MaxUSD and MaxTokens are the maximum that one signal can report. More must be a mistake.
 	MaxUSD    = 10_000.0
 	MaxTokens = 10_000_000_000
 )
 
-// Priority orders the signals of one iteration: the highest acts. Blocked is
-// before clarify, that before an expert request, and that before all others,
+// Priority returns the rank of a signal within one iteration: the one with the highest
+// priority is acted on. Blocked comes before clarify, then an expert request, then all others,
 // which have 0.
 func (n Name) Priority() int {
 	switch n {
@@ -126,8 +127,8 @@ func (n Name) Priority() int {
 	return 0
 }
 
-// Acting is the index of the signal that acts: the first of the highest
-// priority. It is -1 when there is none. The others are for the record.
+// Acting returns the index of the signal to act on: the first with the highest priority; -1 if
+// the list is empty. The others are only recorded.
 func Acting(list []Signal) int {
 	acting := -1
 	for i, s := range list {
@@ -138,7 +139,7 @@ func Acting(list []Signal) int {
 	return acting
 }
 
-// Validate reports everything that is wrong with the signal.
+// Validate returns an error with everything that is wrong with the signal.
 func (s Signal) Validate() error {
 	var errs []error
 	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -226,7 +227,7 @@ func (s Signal) bounds(fault func(string, ...any)) {
 	}
 }
 
-// hint is the nearest known word as the end of a sentence.
+// hint returns the nearest known word as the end of a sentence.
 func hint(word string, known []string) string {
 	if near := nearest.DidYouMean(word, known); near != "" {
 		return "; " + near

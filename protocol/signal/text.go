@@ -11,7 +11,7 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// named is what the text names mean.
+// named maps the names in text to signals.
 var named = map[string]Name{
 	"LOOPRUN_DONE":                 Done,
 	"LOOPRUN_PROGRESS":             Progress,
@@ -24,9 +24,9 @@ var named = map[string]Name{
 	"EXPERT_REQUEST":               Expert,
 }
 
-// HowTo tells a command, or the model behind it, how to print signals. It can be
-// echoed as it is: every name stands in quotes, so no line of it is a signal,
-// however it is wrapped.
+// HowTo returns instructions for a command, or the model behind it, on how to print signals.
+// It is safe to echo: every name is quoted, so no line of it is a signal, however it is
+// wrapped.
 func HowTo() string {
 	return "To tell looprun something, print the signal's name alone on a line, without quotes, from the first column on and outside of code blocks; `NAME: ID` names a task. " +
 		"What it is about goes on the lines below, as in `Question: …`.\n" +
@@ -40,7 +40,7 @@ func HowTo() string {
 		"- `EXPERT_UNSUCCESSFUL`: an expert's guidance did not help.\n"
 }
 
-// draft is a signal as it was printed.
+// draft is a signal as printed.
 type draft struct {
 	signal  Signal
 	line    int
@@ -50,10 +50,10 @@ type draft struct {
 	texts   map[string][]string // the lines of each field
 }
 
-// longestName is how long a line's name can be that is a signal's, in bytes.
+// longestName is the maximum length of a line's name if it is to be a signal's, in bytes.
 const longestName = 32
 
-// header begins a signal where the line is one's name.
+// header begins a signal if the line is a signal's name.
 func (s *Scanner) header(line []byte) bool {
 	name, after, colon := bytes.Cut(line, []byte(":"))
 	if len(name) > longestName {
@@ -81,7 +81,7 @@ func (s *Scanner) header(line []byte) bool {
 	return true
 }
 
-// The labels of fields that are not one text.
+// The labels of fields that are not a single text.
 const (
 	considered = "Options Considered"
 	attempts   = "Attempts Made"
@@ -101,8 +101,8 @@ func (d *draft) add(line string, fenced bool) {
 	d.texts[d.field] = append(d.texts[d.field], line)
 }
 
-// label is the field that begins in the line, and what follows its colon. It
-// may be in bold letters, as programs that write Markdown like to have it.
+// label returns the field that begins in the line, and the text after its colon. The label may
+// be bold, as programs that write Markdown often make it.
 func label(line string) (name, value string, ok bool) {
 	if lines.Indented(line) {
 		return "", "", false
@@ -133,7 +133,7 @@ func label(line string) (name, value string, ok bool) {
 	return "", "", false
 }
 
-// finish makes the signal of its body, or says what is wrong with it.
+// finish builds the signal from its body, or returns what is wrong with it.
 func (d *draft) finish() (Signal, *Malformed) {
 	malformed := func(problem string) (Signal, *Malformed) {
 		return Signal{}, &Malformed{Line: d.line, Name: d.name, Problem: problem}
@@ -176,7 +176,7 @@ func (d *draft) finish() (Signal, *Malformed) {
 	return s, nil
 }
 
-// number reads a field of one number; a field that is not there is none.
+// number reads a field with one number; a missing field is not an error.
 func (d *draft) number(label string, read func(string) error) error {
 	if d.signal.Name != Cost || len(d.texts[label]) == 0 {
 		return nil
@@ -188,8 +188,8 @@ func (d *draft) number(label string, read func(string) error) error {
 	return nil
 }
 
-// items are the entries of a numbered or dashed list. A line without a marker
-// goes on with the entry before it. Entries past [MaxList] are left out.
+// items returns the entries of a numbered or dashed list. A line without a marker continues
+// the entry before it. Entries after the first [MaxList] are left out.
 func items(texts []string) []string {
 	var list []string
 	for _, line := range texts {
@@ -209,5 +209,5 @@ func items(texts []string) []string {
 	return list
 }
 
-// Means is the signal that was meant; empty for a name that is none.
+// Means returns the signal that was meant; empty for an unknown name.
 func (m Malformed) Means() Name { return named[m.Name] }

@@ -1,11 +1,11 @@
-// Command ablate switches off one function after another of the packages that read
-// output, and prints what that changes: the signature of a recording of
-// testdata/stuckbench*, what is listed of one, or a test. A function whose absence
-// changes nothing is a rule that no known tool needs.
+// Command ablate switches off the functions of the packages that read output, one after
+// another, and prints what that changes: the signature of a recording of testdata/stuckbench*,
+// the facts listed for one, or a test. A function whose absence changes nothing is a rule that
+// no known tool needs.
 //
 //	go run ./tools/ablate [-max PERCENT] [-only NAME] [-no-tests] [-scores]
 //
-// With -max it fails when more of the lines are in functions without effect; with
+// With -max it fails if a larger share of the lines is in functions without effect; with
 // -scores it prints how the scores of the sets change, which takes longer.
 package main
 
@@ -27,11 +27,11 @@ import (
 	"time"
 )
 
-// packages are those that are measured; the first has the recordings' test.
+// packages are the measured packages; the first has the recordings' test.
 var packages = []string{"signature", "internal/margin", "internal/carrier", "internal/datetime"}
 
 // perRun is how long the recordings may take before a switched-off function counts as
-// one that nothing works without.
+// indispensable.
 const perRun = 60 * time.Second
 
 func main() {
@@ -46,7 +46,7 @@ func main() {
 	}
 }
 
-// function is one that can be switched off.
+// function is a function that can be switched off.
 type function struct {
 	id         int
 	file, name string
@@ -107,8 +107,8 @@ func report(functions []*function, limit float64) error {
 	return nil
 }
 
-// instrument writes copies of the packages' files in which each function returns at
-// once when it is the one switched off, and an overlay that puts them in place.
+// instrument writes copies of the packages' files in which each function returns immediately
+// if it is switched off, and an overlay that replaces the originals with them.
 func instrument(work string) ([]*function, error) {
 	root, err := filepath.Abs(".")
 	if err != nil {
@@ -156,10 +156,10 @@ import (
 	"strconv"
 )
 
-// Is is the function that is switched off.
+// Is is the id of the function that is switched off.
 var Is = -1
 
-// Used says of each function whether it was called.
+// Used reports for each function whether it was called.
 var Used [%d]bool
 
 func init() {
@@ -182,8 +182,8 @@ func init() {
 	return all, os.WriteFile(filepath.Join(work, "overlay.json"), raw, 0o600)
 }
 
-// switchable is the source of a file with a switch in each function. Functions with
-// type parameters have none.
+// switchable returns the source of a file with a switch in each function, except functions
+// with type parameters.
 func switchable(name string, source []byte, importOff string, id int) ([]byte, []*function, error) {
 	set := token.NewFileSet()
 	parsed, err := parser.ParseFile(set, name, source, parser.SkipObjectResolution)
@@ -233,8 +233,8 @@ func text(set *token.FileSet, n ast.Node) string {
 	return b.String()
 }
 
-// measure signs the recordings without each function and notes what is different. A
-// process that hangs or panics is started again for the next function.
+// measure signs the recordings without each function and records the differences. A process
+// that hangs or panics is restarted for the next function.
 func measure(binary string, functions []*function, scores bool) error {
 	for rest := functions; len(rest) > 0; {
 		var ids []string
@@ -277,7 +277,7 @@ func measure(binary string, functions []*function, scores bool) error {
 	return nil
 }
 
-// failing names a test that fails without a function, beside those of the sets; empty:
+// failing returns a test that fails without a function, other than those of the sets; empty if
 // none does.
 func failing(binaries []string, id int) string {
 	for i, binary := range binaries {

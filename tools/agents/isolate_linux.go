@@ -11,12 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inside marks the process that runs in a network of its own.
+// inside marks the process that runs in a separate network.
 const inside = "LOOPRUN_AGENTS_INSIDE"
 
-// isolated starts this program once more in a network that has nothing but loopback,
-// and returns how it ended; done is false in that process, and where the system
-// allows no such network.
+// isolated restarts this program in a network that has only loopback, and returns how it
+// ended; done is false in that process, and if the system does not allow such a network.
 func isolated() (code int, done bool, err error) {
 	if os.Getenv(inside) != "" {
 		return 0, false, loopback()
@@ -46,7 +45,7 @@ func isolated() (code int, done bool, err error) {
 	return 0, true, err
 }
 
-// loopback brings up the one interface there is.
+// loopback brings up the only interface.
 func loopback() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

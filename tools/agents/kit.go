@@ -64,19 +64,19 @@ func names() (all []string) {
 	return all
 }
 
-// story is what a model does, for any agent: one list of steps for each process. A step
-// that begins with $ is a shell line, any other a text.
+// story is what a model does, for any agent: one list of steps for each process. A step that
+// begins with $ is a shell line, any other a text.
 type story [][]string
 
-// Each bug of examples/testfix, mended.
+// The fix for each bug of examples/testfix.
 const (
 	nine  = `$ sed -i 's/"VIIII"/"IX"/' roman.go`
 	zero  = `$ sed -i 's/n < 0 ||/n < 1 ||/' roman.go`
 	lower = `$ sed -i 's/n, rest := 0, text$/n, rest := 0, strings.ToUpper(text)/' roman.go`
 )
 
-// hangs is a step in which the model says nothing any more: some agents do not wait for a
-// tool that takes long.
+// hangs is a step in which the model stops responding: some agents do not wait for a tool that
+// takes long.
 const hangs = "Never said."
 
 var stories = map[string]story{
@@ -86,14 +86,14 @@ var stories = map[string]story{
 	"hangs":   {{`$ setsid sleep 301 >/dev/null 2>&1 & sleep 302`, hangs}},
 	"does":    {{nine, zero, lower, "$ sleep 303", hangs}},
 	"nothing": {{"I cannot do that."}},
-	// Within one session, where looprun hook stop judges.
+	// All within one session, which looprun hook stop judges.
 	"mends-in-session": {{nine, "Nine is written IX now.", zero, "Zero has no numeral any more.", lower, "Lower case is read too."}},
 	"lies-in-session":  {slices.Repeat([]string{"$ echo '// tried again' >> roman.go", "I have fixed the bug; all tests pass now."}, 9)},
 }
 
 func scripts() []string { return slices.Sorted(maps.Keys(stories)) }
 
-// script is a story in the agent's own tools.
+// script translates a story into the agent's own tools.
 func (k kit) script(s story) fakemodel.Script {
 	var out fakemodel.Script
 	for _, process := range s {
@@ -117,7 +117,7 @@ func (k kit) script(s story) fakemodel.Script {
 	return out
 }
 
-// flags are what a person passes on to the agent behind --.
+// flags returns the flags that a person passes to the agent after --.
 func (k kit) flags(url string) []string {
 	var out []string
 	for _, f := range slices.Concat(k.permit, k.model) {
@@ -126,7 +126,7 @@ func (k kit) flags(url string) []string {
 	return out
 }
 
-// fill puts the flags in the place of @FLAGS@.
+// fill replaces @FLAGS@ with the flags.
 func (k kit) fill(args []string, url string) (out []string) {
 	for _, a := range args {
 		if a == "@FLAGS@" {
@@ -138,7 +138,7 @@ func (k kit) fill(args []string, url string) (out []string) {
 	return out
 }
 
-// environ prepares a home, and returns the whole environment that an agent gets.
+// environ prepares a home, and returns the whole environment of an agent.
 func (k kit) environ(home, url string) ([]string, error) {
 	for name, text := range k.files {
 		if err := place(filepath.Join(home, name), text); err != nil {
@@ -161,7 +161,7 @@ func (k kit) environ(home, url string) ([]string, error) {
 	return slices.Concat(env, k.env, fakemodel.Environ(url)), nil
 }
 
-// prepare puts what the agent needs into a work tree.
+// prepare puts the files that the agent needs into a work tree.
 func (k kit) prepare(dir, url string) error {
 	for name, text := range k.project {
 		if err := place(filepath.Join(dir, name), strings.ReplaceAll(text, "@URL@", url)); err != nil {
@@ -178,7 +178,7 @@ func place(file, text string) error {
 	return os.WriteFile(file, []byte(text), 0o644)
 }
 
-// installed is the folder of the agents that make agents installed.
+// installed returns the folder of the agents that make agents installed.
 func installed() (string, error) {
 	_, self, _, _ := runtime.Caller(0) // with -trimpath that is no folder: a test has its own
 	var err error

@@ -1,10 +1,10 @@
-// Command agents runs a command against a scripted model: without a network where the
-// system allows it, without an account, with an environment and a home of its own.
+// Command agents runs a command against a scripted model: without a network if the system
+// allows that, without an account, with a separate environment and home.
 //
 //	agents -agent claude -script mends -- looprun --agent claude --check 'go test ./...' 'Make the tests pass' -- @FLAGS@
 //
-// @FLAGS@ stands for the flags by which the agent works unasked and finds the model.
-// The agents are those that make agents installs. Its scripts are those of the tests.
+// @FLAGS@ stands for the flags that let the agent work without asking and find the model. The
+// agents are those that make agents installs. The scripts are those of the tests.
 package main
 
 import (

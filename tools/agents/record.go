@@ -12,14 +12,14 @@ import (
 	"github.com/looprun/looprun/internal/fakemodel"
 )
 
-// standIns is where the stand-ins of the manual find what the agents do and print: turn
-// 1, 2 and so on of the story that mends, and 0 of the one in which nothing is done.
+// standIns is where the manual's stand-ins find what the agents do and print: turns 1, 2 and
+// so on of the story mends, and turn 0 of the one in which nothing is done.
 const standIns = "../../cmd/looprun/testdata/docs/turns"
 
-// turns are the stories of the stand-ins, a process each.
+// turns returns the stories of the stand-ins, one process each.
 func turns() story { return append(story{stories["nothing"][0]}, stories["mends"]...) }
 
-// texts are what a turn does and says, by name of the file.
+// texts returns what a turn does and says, by file name.
 func texts() map[string]string {
 	files := map[string]string{}
 	for i, process := range turns() {
@@ -33,7 +33,7 @@ func texts() map[string]string {
 	return files
 }
 
-// record writes them, and what each agent prints of such a turn.
+// record writes them, and each agent's output for such a turn.
 func record(dir string) error {
 	for name, text := range texts() {
 		if err := place(filepath.Join(dir, name), text); err != nil {
@@ -56,7 +56,7 @@ func record(dir string) error {
 	return nil
 }
 
-// print is what the agent prints in one turn, always from the same folder.
+// print returns the agent's output for one turn, always from the same folder.
 func (k kit) print(args, process []string) (string, error) {
 	root := filepath.Join(os.TempDir(), "looprun-stand-in")
 	defer os.RemoveAll(root)

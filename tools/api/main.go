@@ -1,13 +1,13 @@
-// Command api writes down what the packages of the library export, one line for
-// each object, field and method, and compares it with what was written down
-// before: so that no name, type or JSON key changes by accident.
+// Command api records what the packages of the library export, one line for each object, field
+// and method, and compares it with the previous record, so that no name, type or JSON key
+// changes by accident.
 //
 //	go run ./tools/api            compare with docs/api
 //	go run ./tools/api -write     write docs/api
 //
-// Any difference fails. A line that is gone breaks who uses it. A line that is new
-// breaks nobody, but for a method of an interface that others implement, and has
-// to be kept from the next release on: it is to be meant, too.
+// Any difference fails. A removed line breaks its users. A new line breaks nobody, except for
+// a method of an interface that others implement, but it must be kept from the next release
+// on, so it must be intended too.
 package main
 
 import (
@@ -48,10 +48,10 @@ func run(dir string, write bool, out io.Writer) error {
 	return compare(before, now, out)
 }
 
-// errChanged is the error of a comparison that found something.
+// errChanged means that the comparison found differences.
 var errChanged = errors.New("the exported API is not that of docs/api; if every line of this is meant, run make api, and say in CHANGELOG.md what a user has to do")
 
-// compare prints what is gone and what is new. What breaks its users comes first.
+// compare prints removed and added lines, those that break users first.
 func compare(before, now map[string][]string, out io.Writer) error {
 	var gone, added []string
 	for _, file := range slices.Sorted(maps.Keys(before)) {
@@ -77,7 +77,7 @@ func compare(before, now map[string][]string, out io.Writer) error {
 	return errChanged
 }
 
-// in says of each line which package it is from.
+// in prefixes each line with its package.
 func in(file string, lines []string) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
@@ -86,7 +86,7 @@ func in(file string, lines []string) []string {
 	return out
 }
 
-// without are the lines that the others have not.
+// without returns the lines that are not in others.
 func without(lines, others []string) []string {
 	there := map[string]bool{}
 	for _, l := range others {
@@ -101,8 +101,8 @@ func without(lines, others []string) []string {
 	return out
 }
 
-// load reads the files of the folder, by name. Empty lines and those that begin
-// with # are left out.
+// load reads the files of the folder, by name. It skips empty lines and those that begin with
+// #.
 func load(dir string) (map[string][]string, error) {
 	files, err := listed(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// goPackage is what go list says of a package.
+// goPackage is the output of go list for a package.
 type goPackage struct {
 	ImportPath string
 	Name       string
@@ -25,11 +25,11 @@ type goPackage struct {
 	Module     *struct{ Path string }
 }
 
-// private are the folders of a module that nobody imports.
+// private lists the folders of a module that nobody imports.
 var private = []string{"internal", "cmd", "tools", "examples", "bench", "testdata"}
 
-// exported is the API of the module in that folder: the lines of each package's
-// file. It is that of Linux, so that it is the same wherever it is made.
+// exported returns the API of the module in that folder: the lines of each package's file. It
+// is always that of Linux, so that it does not depend on where it is generated.
 func exported(dir string) (map[string][]string, error) {
 	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Name,Export,DepOnly,Module", "./...")
 	cmd.Dir = dir
@@ -76,7 +76,7 @@ func isPublic(name, path, module string) bool {
 	return name != "main" && !slices.ContainsFunc(strings.Split(below, "/"), func(part string) bool { return slices.Contains(private, part) })
 }
 
-// fileName is where a package's lines stand: the root's under its own name.
+// fileName returns the name of a package's file: the root has its own name.
 func fileName(path, module, name string) string {
 	if below := strings.TrimPrefix(strings.TrimPrefix(path, module), "/"); below != "" {
 		return below + ".txt"
@@ -84,7 +84,7 @@ func fileName(path, module, name string) string {
 	return name + ".txt"
 }
 
-// lines are what a package exports, sorted.
+// lines returns what a package exports, sorted.
 func lines(pkg *types.Package) []string {
 	p := printer{pkg: pkg}
 	for _, name := range pkg.Scope().Names() {
@@ -96,7 +96,7 @@ func lines(pkg *types.Package) []string {
 	return p.lines
 }
 
-// printer makes the lines of one package.
+// printer writes the lines of one package.
 type printer struct {
 	pkg   *types.Package
 	lines []string
@@ -106,7 +106,7 @@ func (p *printer) add(format string, args ...any) {
 	p.lines = append(p.lines, fmt.Sprintf(format, args...))
 }
 
-// text is a type as the package itself would write it, others with their paths.
+// text returns a type as the package itself would write it, with the paths of other packages.
 func (p *printer) text(t types.Type) string {
 	return types.TypeString(t, func(other *types.Package) string {
 		if other == p.pkg {
@@ -116,8 +116,8 @@ func (p *printer) text(t types.Type) string {
 	})
 }
 
-// signature is what a function takes and returns. What its parameters are called
-// is no promise.
+// signature returns the parameter and result types of a function. Parameter names are not part
+// of the API.
 func (p *printer) signature(t types.Type) string {
 	s, ok := t.(*types.Signature)
 	if !ok {
@@ -187,8 +187,7 @@ func (p *printer) parameters(types []*types.TypeParam) string {
 	return "[" + strings.Join(list, ", ") + "]"
 }
 
-// formats are the tags that say what a field is called in a document: that is a
-// promise, too.
+// formats lists the tags with a field's name in a document, which is part of the API too.
 var formats = []string{"json", "yaml"}
 
 func keys(tag string) string {
@@ -201,7 +200,7 @@ func keys(tag string) string {
 	return strings.Join(kept, " ")
 }
 
-// structure is a line for each exported field.
+// structure writes a line for each exported field.
 func (p *printer) structure(name string, s *types.Struct) {
 	p.add("type %s struct", name)
 	hidden := false
@@ -241,7 +240,7 @@ func (p *printer) iface(name string, t *types.Interface) {
 	}
 }
 
-// methods are those of the type and of the pointer to it, promoted ones as well.
+// methods writes the methods of the type and of the pointer to it, including promoted ones.
 func (p *printer) methods(name string, n *types.Named) {
 	if types.IsInterface(n) {
 		return

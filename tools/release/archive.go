@@ -14,9 +14,9 @@ import (
 	"strings"
 )
 
-// archive writes a target's archives: a .tar.gz for all, since the GitHub action
-// unpacks that on each system, and a .zip too for Windows. The times and the modes of the
-// files are the release's, whatever those on the disk are.
+// archive writes a target's archives: a .tar.gz for all, since the GitHub action unpacks that
+// on each system, and also a .zip for Windows. The times and the modes of the files are the
+// release's, regardless of those on disk.
 func (r *release) archive(t target) {
 	var tarred, zipped bytes.Buffer
 	g := must(gzip.NewWriterLevel(&tarred, gzip.BestCompression))
@@ -29,7 +29,7 @@ func (r *release) archive(t target) {
 		if base := strings.TrimSuffix(e.Name(), ".exe"); base == "looprun" || base == "looprun-serve" {
 			mode = 0o755
 		}
-		// ustar has no fields for what differs from builder to builder.
+		// ustar has no fields that differ from builder to builder.
 		check(a.WriteHeader(&tar.Header{
 			Typeflag: tar.TypeReg, Name: name, Mode: int64(mode), Size: int64(len(text)), ModTime: r.time, Format: tar.FormatUSTAR,
 		}))
@@ -48,7 +48,7 @@ func (r *release) archive(t target) {
 	}
 }
 
-// checksums writes checksums.txt, as sha256sum -c reads it.
+// checksums writes checksums.txt, in the format of sha256sum -c.
 func (r *release) checksums() map[string]string {
 	sums := map[string]string{}
 	var text bytes.Buffer

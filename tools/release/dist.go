@@ -13,12 +13,12 @@ import (
 	"text/template"
 )
 
-// target is a system that is built for, by the names of the Go tool.
+// target is a system to build for, by the names of the Go tool.
 type target struct{ os, arch string }
 
 func (t target) String() string { return t.os + "/" + t.arch }
 
-// all are what looprun is released for.
+// all lists the systems for which looprun is released.
 var all = []target{
 	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
 }
@@ -37,7 +37,7 @@ func choose(list string) (targets []target) {
 	return targets
 }
 
-// release is one version on its way.
+// release is one version being built.
 type release struct {
 	source
 	root string // of the module
@@ -45,7 +45,7 @@ type release struct {
 	work string // what is needed to make it
 }
 
-// dist makes everything, in the module that the present folder belongs to.
+// dist builds everything, in the module of the current folder.
 func dist(out, version, nfpm, list string, log io.Writer) {
 	targets := choose(list)
 	r := &release{root: must(tell("", nil, "go", "list", "-m", "-f", "{{.Dir}}")), out: must(filepath.Abs(out)), work: must(os.MkdirTemp("", "looprun-dist-"))}
@@ -72,19 +72,18 @@ func dist(out, version, nfpm, list string, log io.Writer) {
 
 func load(file string) []byte { return must(os.ReadFile(file)) }
 
-// put writes a file, in a folder that is made if needed.
+// put writes a file, creating its folder if needed.
 func put(file string, text []byte) {
 	check(os.MkdirAll(filepath.Dir(file), 0o755))
 	check(os.WriteFile(file, text, 0o644))
 }
 
-// made are the files of the release with such names, in their order.
+// made returns the files of the release that match the pattern, in order.
 func (r *release) made(pattern string) []string {
 	return must(filepath.Glob(filepath.Join(r.out, pattern)))
 }
 
-// clean removes what an earlier version left, which would stand beside check
-// sums that do not have it.
+// clean removes the files of an earlier version, which would not be in the new checksums.
 func (r *release) clean() {
 	for _, pattern := range []string{"looprun_*", "checksums.txt", "looprun.rb", "Dockerfile"} {
 		for _, old := range r.made(pattern) {
@@ -93,21 +92,20 @@ func (r *release) clean() {
 	}
 }
 
-// base is what the names of a target's files begin with. The GitHub action
-// relies on it.
+// base returns the common prefix of a target's file names. The GitHub action relies on it.
 func (r *release) base(t target) string {
 	return "looprun_" + r.version + "_" + t.os + "_" + t.arch
 }
 
-// stage is the folder with what a target's archive holds.
+// stage returns the folder with the contents of a target's archive.
 func (r *release) stage(t target) string { return filepath.Join(r.work, t.os+"_"+t.arch) }
 
-// tool is a program that runs here.
+// tool returns the path of a program that runs here.
 func (r *release) tool(name string) string { return filepath.Join(r.work, "bin", name) }
 
-// compile builds the program of one package, with nothing of the builder's own in its
-// environment. The Go tool would stamp other things in a copy of the source without its
-// repository, so the commit is stamped here.
+// compile builds the program of one package, with nothing of the builder's own environment. In
+// a copy of the source without its repository the Go tool would stamp other values, so the
+// commit is stamped here.
 func (r *release) compile(t target, pkg, file string) {
 	env := []string{
 		"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=",
@@ -136,7 +134,7 @@ func (r *release) build(t target) {
 	put(filepath.Join(dir, "LICENCES-OF-DEPENDENCIES.txt"), inspect(file).notices())
 }
 
-// packages has nfpm make the packages of a Linux target.
+// packages builds the packages of a Linux target with nfpm.
 func (r *release) packages(t target) {
 	dir := r.stage(t)
 	squeezed := dir + "_gz" // Debian's policy (12.1, 12.7) and rpm's build scripts compress these
@@ -170,7 +168,7 @@ func (r *release) fill(sums map[string]string) {
 	}
 }
 
-// render fills a template of the folder packaging.
+// render fills in a template from the folder packaging.
 func (r *release) render(name string, data any) []byte {
 	var b bytes.Buffer
 	t := must(template.ParseFiles(filepath.Join(r.root, "packaging", name)))

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// allowed are the licences, by their SPDX names, that a module may have. All of
-// them let the program be passed on under its own licence, if theirs goes along.
+// allowed lists the licences, by their SPDX names, that a module may have. All of them allow
+// distributing the program under its own licence, if theirs is included.
 var allowed = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSD-3-Clause OR EPL-2.0", "ISC", "MIT"}
 
-// isAllowed reports whether all that an expression joins with AND are on the list.
+// isAllowed reports whether all licences that an expression joins with AND are allowed.
 func isAllowed(expression string) bool {
 	return !slices.ContainsFunc(strings.Split(expression, " AND "), func(name string) bool { return !slices.Contains(allowed, name) })
 }
 
-// marks are sentences that only one licence has, by its SPDX name.
+// marks lists sentences that occur in only one licence, by its SPDX name.
 var marks = []struct {
 	name string
 	text *regexp.Regexp
@@ -36,8 +36,8 @@ var marks = []struct {
 	{"GPL", regexp.MustCompile("gnu general public license")},
 }
 
-// Files that hold a licence, and those that go along with one: the other notices are what
-// Apache-2.0, section 4(d), wants to be passed on.
+// Files that contain a licence, and those that accompany one: the other notices, which
+// Apache-2.0, section 4(d), requires to be passed on.
 var (
 	licenceName = regexp.MustCompile(`(?i)^((LICENSE|LICENCE|COPYING|UNLICENSE)(\.txt|\.md)*|(LICENSE|LICENCE)-.*|LICENSE\..*)$`)
 	noticeName  = regexp.MustCompile(`^((?i:NOTICE.*)|edl-v10|PATENTS)$`)
@@ -45,7 +45,7 @@ var (
 
 func isLicence(file string) bool { return licenceName.MatchString(filepath.Base(file)) }
 
-// notices are the files that have to go along with a module, of which a licence is one.
+// notices returns the files to distribute with a module, including its licence.
 func (m module) notices() (files []string) {
 	for _, dir := range m.folders {
 		for _, e := range must(os.ReadDir(dir)) {
@@ -60,8 +60,8 @@ func (m module) notices() (files []string) {
 	return files
 }
 
-// licence says under which licence a module is, as an SPDX expression. A text
-// that is not known for certain is an error: somebody has to read it.
+// licence returns a module's licence as an SPDX expression. A text that is not recognised for
+// certain is an error: somebody has to read it.
 func (m module) licence() string {
 	var names []string
 	dual := false // the Eclipse Foundation's pair of licences, of which the user takes one
@@ -84,8 +84,8 @@ func (m module) licence() string {
 	return strings.Join(names, " AND ")
 }
 
-// classify names the licences that a text has. The longer of two BSD licences
-// contains the shorter.
+// classify returns the licences in a text. The longer of two BSD licences contains the
+// shorter.
 func classify(text string) (found []string) {
 	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
 	for _, m := range marks {
@@ -96,9 +96,9 @@ func classify(text string) (found []string) {
 	return found
 }
 
-// licencesPage lists the licence of everything that is linked into a program; it
-// is an error when one is not on the list of allowed ones, or not known. The Go
-// version is left out: it is another on each machine, and its licence is not.
+// licencesPage lists the licence of everything that is linked into a program; it is an error
+// if one is not allowed or not recognised. It leaves out the Go version, which differs from
+// machine to machine while its licence does not.
 func (p program) licencesPage() string {
 	var b strings.Builder
 	b.WriteString("# Licences\n\nWhat is linked into the looprun that is released. Made by `make licences`.\n\n| module | version | licence |\n|---|---|---|\n")

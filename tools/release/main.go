@@ -1,17 +1,17 @@
-// Command release makes what a release consists of, and says what is in a program.
+// Command release builds the parts of a release, and lists the contents of a program.
 //
 //	go run ./tools/release dist -nfpm PACKAGE@VERSION [-version 1.2.3] [-targets linux/amd64,…] DIR
 //	go run ./tools/release licences PROGRAM
 //	go run ./tools/release sbom [-version 1.2.3] PROGRAM
 //
-// dist makes a static program for each system, archives, packages for Debian and
-// for rpm, check sums, and a formula and a Dockerfile that name them. The same
-// commit gives the same bytes, whenever and wherever it is built with the same Go.
-// The packages are made by nfpm, which is fetched by the Go tool and is no
-// dependency of looprun; without -nfpm there are none.
+// dist builds a static program for each system, archives, packages for Debian and for rpm,
+// checksums, and a formula and a Dockerfile that name them. The same commit gives the same
+// bytes, whenever and wherever it is built with the same Go. The packages are built by nfpm,
+// which the Go tool fetches and which is not a dependency of looprun; without -nfpm there are
+// none.
 //
-// licences prints the page of licences, and fails when one is not allowed or not
-// known. sbom prints the software bill of materials.
+// licences prints the page of licences, and fails if one is not allowed or not recognised.
+// sbom prints the software bill of materials.
 package main
 
 import (
@@ -52,7 +52,7 @@ func run(args []string) {
 	}
 }
 
-// failure is an error that ends what was to be made, with a panic.
+// failure is an error that aborts the build with a panic.
 type failure struct{ error }
 
 func fail(format string, args ...any) { check(fmt.Errorf(format, args...)) }
@@ -68,7 +68,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// attempt returns the failure that ended do.
+// attempt runs do and returns the failure that ended it, if any.
 func attempt(do func()) (err error) {
 	defer func() {
 		if problem := recover(); problem != nil {

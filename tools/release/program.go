@@ -14,22 +14,22 @@ import (
 	"strings"
 )
 
-// module is what a program is linked from, under one path and version.
+// module is the code linked into a program from one path and version.
 type module struct {
 	path, version, sum string
 	folders            []string // its own, and those of its packages that are linked
 }
 
-// program is what a program says about itself.
+// program is what a program's build information contains.
 type program struct {
 	*debug.BuildInfo
 	settings map[string]string
 	modules  []module // Go's library, and all others by path
 }
 
-// inspect reads the build information of a program of this repository, and finds
-// where the Go tool keeps the source of what is linked into it, down to each package: one
-// can have a licence of its own.
+// inspect reads the build information of a program of this repository, and finds where the Go
+// tool keeps the source of everything linked into it, down to each package: a package can have
+// a licence of its own.
 func inspect(file string) program {
 	info, err := buildinfo.ReadFile(file)
 	if err != nil {
@@ -60,7 +60,7 @@ func inspect(file string) program {
 	return p
 }
 
-// add adds the folder of a package, and those between it and the module's own.
+// add adds the folder of a package, and those between it and the module's root.
 func (m *module) add(root, dir string) {
 	for ; strings.HasPrefix(dir, root); dir = filepath.Dir(dir) {
 		m.folders = append(m.folders, dir)
@@ -69,11 +69,11 @@ func (m *module) add(root, dir string) {
 	m.folders = slices.Compact(m.folders)
 }
 
-// object is an object of a CycloneDX bill; the names are those of its schema.
+// object is an object of a CycloneDX bill; the keys are those of its schema.
 type object map[string]any
 
-// newBill makes the software bill of materials of a program: CycloneDX 1.6 in JSON,
-// the same for the same program. What its build information lacks is given.
+// newBill returns the software bill of materials of a program: CycloneDX 1.6 in JSON, the same
+// for the same program. The arguments supply what its build information lacks.
 func newBill(file, version string, settings map[string]string) []byte {
 	p := inspect(file)
 	maps.Copy(p.settings, settings)
@@ -85,8 +85,8 @@ func newBill(file, version string, settings map[string]string) []byte {
 	return b.Bytes()
 }
 
-// bill lists the modules. The build information does not say which needs which, so
-// all of them are needed by the program.
+// bill lists the modules. The build information does not record which module needs which, so
+// the bill makes the program depend on all of them.
 func (p program) bill(version string, sum [sha256.Size]byte) object {
 	if version == "" && p.Main.Version != "(devel)" {
 		version = p.Main.Version
@@ -120,8 +120,8 @@ func (p program) bill(version string, sum [sha256.Size]byte) object {
 	if at := p.settings["vcs.time"]; at != "" { // today's time would make each bill another one
 		metadata["timestamp"] = at
 	}
-	// The bill's number is formed like a UUID of version 8 (RFC 9562, section 5.8): the
-	// program's hash, so that a bill made again has the same.
+	// The bill's serial number has the form of a UUID of version 8 (RFC 9562, section 5.8): it
+	// is derived from the program's hash, so that a regenerated bill has the same one.
 	id := sum[:16]
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
 	return object{
@@ -139,8 +139,8 @@ func component(kind, path, version string) object {
 	return c
 }
 
-// purl is the package URL of a Go module: github.com/package-url/purl-spec asks
-// for lower case in names, and for “+” to be escaped.
+// purl returns the package URL of a Go module: github.com/package-url/purl-spec requires lower
+// case in names, and an escaped “+”.
 func purl(path, version string) string {
 	name := "pkg:golang/" + strings.ToLower(path)
 	if version == "" {
@@ -149,7 +149,7 @@ func purl(path, version string) string {
 	return name + "@" + strings.ReplaceAll(version, "+", "%2B")
 }
 
-// notices are the texts that have to go along with the program.
+// notices returns the texts to distribute with the program.
 func (p program) notices() []byte {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, "looprun is built from these modules, each under its own licence.")

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// source says what is released.
+// source describes what is released.
 type source struct {
 	version string // without v
 	commit  string // with -dirty, when files were changed
@@ -19,18 +19,17 @@ type source struct {
 	date    string // time in RFC 3339 and UTC
 }
 
-// epoch is the variable by which programs learn the date to write into what
-// they make.
+// epoch returns the variable from which programs take the date to write into their output.
 func (s source) epoch() string {
 	return "SOURCE_DATE_EPOCH=" + strconv.FormatInt(s.time.Unix(), 10)
 }
 
-// versionForm is that of semver.org, without build metadata: Debian and rpm
-// order those differently.
+// versionForm is the form of semver.org, without build metadata, which Debian and rpm order
+// differently.
 var versionForm = regexp.MustCompile(`^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z]+(\.[0-9A-Za-z]+)*)?$`)
 
-// sourceOf looks at the git repository. Without one version and epoch, in
-// seconds since 1970, have to be given.
+// sourceOf examines the git repository. Without a repository, version and epoch, in seconds
+// since 1970, must be given.
 func sourceOf(dir, version, epoch string) source {
 	s := source{version: strings.TrimPrefix(version, "v")}
 	head, err := git(dir, "log", "-1", "--format=%H %ct")
@@ -64,7 +63,7 @@ func sourceOf(dir, version, epoch string) source {
 
 func git(dir string, args ...string) (string, error) { return tell(dir, nil, "git", args...) }
 
-// tell runs a program and returns what it printed.
+// tell runs a program and returns its output.
 func tell(dir string, env []string, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	var said strings.Builder

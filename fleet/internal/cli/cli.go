@@ -31,11 +31,11 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// Dev is a server on this machine: it calls ready with its address, and ends with the
+// Dev runs a server on this machine: it calls ready with its address, and ends with the
 // context.
 type Dev func(ctx context.Context, o DevOptions, ready func(address string) error) error
 
-// DevOptions say what the server of looprun-fleet dev is.
+// DevOptions configure the server of looprun-fleet dev.
 type DevOptions struct {
 	Port int    // of 127.0.0.1
 	File string // the database; empty: in memory
@@ -62,7 +62,7 @@ type commands struct {
 	Prune   pruneCmd   `cmd:"" help:"Forget loops that have ended."`
 }
 
-// app is what commands need.
+// app is passed to every command.
 type app struct {
 	ctx    context.Context
 	server *fleet.Server
@@ -77,7 +77,7 @@ func (a *app) say(format string, args ...any) {
 
 func (a *app) fleet() (*fleet.Fleet, error) { return a.server.Dial(a.ctx) }
 
-// Main runs a command and returns the exit code. A nil dev is a program without a server.
+// Main runs a command and returns the exit code. A nil dev means a program without a server.
 func Main(args []string, dev Dev) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -116,7 +116,7 @@ func Main(args []string, dev Dev) int {
 	return a.code
 }
 
-// split cuts the words after -- off.
+// split separates the words after -- from the rest.
 func split(args []string) (own, command []string, dashes bool) {
 	for i, w := range args {
 		if w == "--" {
@@ -169,7 +169,7 @@ func (c *devCmd) Run(a *app) error {
 	})
 }
 
-// become runs looprun-fleet-dev, which carries a server, in the place of this program.
+// become runs looprun-fleet-dev, which includes a server, in place of this program.
 func (c *devCmd) become() error {
 	const name = "looprun-fleet-dev"
 	self, err := os.Executable()
@@ -374,7 +374,7 @@ func (c *listCmd) Run(a *app) error {
 	return errors.Join(err, t.Flush())
 }
 
-// one is a loop that is named.
+// one is a named loop.
 type one struct {
 	Loop string `arg:"" help:"The loop: its id or a part of it, or its name."`
 }
@@ -391,7 +391,7 @@ func (c *one) find(a *app) (*fleet.Fleet, string, error) {
 	return f, id, err
 }
 
-// exported runs looprun on the loop, as a run of this machine.
+// exported runs looprun on the loop, exported as a run of this machine.
 func (c *one) exported(a *app, outputs bool, args ...string) error {
 	reader, err := program("looprun")
 	if err != nil {
@@ -428,7 +428,7 @@ func (c *one) exported(a *app, outputs bool, args ...string) error {
 	return err
 }
 
-// program is one that lies beside this one, or on the PATH.
+// program returns the path of a program next to this one, or on the PATH.
 func program(name string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {

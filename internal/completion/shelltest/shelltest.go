@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package shelltest presses Tab in real shells, each at a terminal of its own.
+// Package shelltest presses Tab in real shells, each with a terminal of its own.
 package shelltest
 
 import (
@@ -18,9 +18,9 @@ import (
 	"github.com/looprun/looprun/internal/completion"
 )
 
-// Session is a shell that waits for its user.
+// Session is a shell that waits for input.
 type Session struct {
-	// Dir is the folder that the shell is in.
+	// Dir is the shell's current folder.
 	Dir string
 
 	t     *testing.T
@@ -28,7 +28,7 @@ type Session struct {
 	shown screen
 }
 
-// screen is all that the shell has printed.
+// screen is everything that the shell has printed.
 type screen struct {
 	mu sync.Mutex
 	b  []byte
@@ -47,18 +47,18 @@ func (s *screen) String() string {
 	return string(s.b)
 }
 
-// prompt ends each prompt. The files written in [Session.Dir] say that the
-// program was asked for completions, and with what it was called at last.
+// prompt ends each prompt. The files written in [Session.Dir] record that the program was
+// asked for completions, and the last arguments it was called with.
 const (
 	prompt = "ready> "
 	got    = ".got"
 	called = ".called"
 )
 
-// Start starts the shell in dir, with the completion script of the program. What
-// is to answer the script is bin/PROGRAM in dir; the program's name at the prompt
-// is a function that records its arguments. Without that shell the test is
-// skipped. The shell's own files are in dir too.
+// Start starts the shell in dir, with the completion script of the program. The script calls
+// bin/PROGRAM in dir; at the prompt, the program's name is a function that records its
+// arguments. The test is skipped if the shell is not installed. The shell's own files are in
+// dir too.
 func Start(t *testing.T, shell completion.Shell, dir, program string, env ...string) *Session {
 	t.Helper()
 	file, err := exec.LookPath(string(shell))
@@ -129,8 +129,7 @@ func (s *Session) Write(name, text string) {
 	}
 }
 
-// Program makes bin/NAME a shell script that says that it was called, and then
-// does what is given.
+// Program makes bin/NAME a shell script that records the call and then runs the given code.
 func Program(t *testing.T, dir, name, then string) {
 	t.Helper()
 	bin := filepath.Join(dir, "bin")
@@ -142,9 +141,8 @@ func Program(t *testing.T, dir, name, then string) {
 	}
 }
 
-// Tab types the text, presses Tab and, when the program has been asked, types the
-// rest and presses Enter. It returns the arguments that the program was then
-// called with.
+// Tab types the text, presses Tab and, once the program has been asked, types the rest and
+// presses Enter. It returns the arguments that the program was then called with.
 func (s *Session) Tab(text, rest string) []string {
 	s.t.Helper()
 	for _, name := range []string{got, called} {

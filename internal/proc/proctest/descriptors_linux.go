@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Descriptors is what this process has open, without numbers, in a fixed order.
+// Descriptors returns the files that this process has open, without numbers, in a fixed order.
 func Descriptors(t testing.TB) string {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")

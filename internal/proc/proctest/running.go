@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package proctest is for tests that look at what processes have left.
+// Package proctest is for tests that examine what processes have left.
 package proctest
 
 import (
@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// Running reports whether there is a process of that number that has not ended.
-// One that has, and that nobody has waited for, does not count where /proc says so.
+// Running reports whether the process exists and has not ended. A process that has ended
+// without being waited for does not count, if /proc shows that.
 func Running(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
