@@ -41,7 +41,7 @@ func loadPolicy(files, packs []string) (*policy.Policy, *templates.Set, error) {
 }
 
 type policyCheckCmd struct {
-	Files []string `arg:"" help:"Policy files, each for itself."`
+	Files []string `arg:"" name:"file" help:"Policy files, each for itself."`
 	packFlag
 	Debug config.ShellLine `placeholder:"LINE" help:"The debug command of the run." key:"debug"`
 }
