@@ -191,7 +191,7 @@ func (d Duration) MarshalText() ([]byte, error) {
 	return []byte(time.Duration(d).String()), nil
 }
 
-func (l CountLimit) MarshalText() ([]byte, error) { return writeLimit(l, strconv.Itoa(int(l))) }
+func (l CountLimit) MarshalText() ([]byte, error)    { return writeLimit(l, strconv.Itoa(int(l))) }
 func (l DurationLimit) MarshalText() ([]byte, error) { return writeLimit(l, time.Duration(l).String()) }
 
 func (l TokenLimit) MarshalText() ([]byte, error) {
