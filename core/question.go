@@ -370,8 +370,8 @@ func (q *Question) Resolve(a Answer) (Option, error) {
 	return o, q.againstAdvice(a)
 }
 
-// CanForbid lists the actions that never: in a policy or a template can contain.
-var CanForbid = []Action{ActionAccept, ActionContinue}
+// CanForbid returns the actions that never: in a policy or a template can contain.
+func CanForbid() []Action { return []Action{ActionAccept, ActionContinue} }
 
 // Forbids reports whether Never contains the action. In Never, continue means every action
 // that continues the run, and accept also means done.

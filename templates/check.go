@@ -73,7 +73,7 @@ func (t *Template) check(r *report) {
 	t.checkCancel(r)
 	t.checkDefault(r)
 	for i, action := range t.Never {
-		if !slices.Contains(core.CanForbid, action) {
+		if !slices.Contains(core.CanForbid(), action) {
 			r.value("unknown action "+shown(string(action)), "write accept or continue", "never", i)
 		}
 	}

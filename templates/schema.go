@@ -74,7 +74,7 @@ func templateSchema() []byte {
 			"question":  text("The question. Can mention variables: "+variableNames()+".", 0),
 			"default":   text("Id of the option for detached mode defaults. Without it such a run ends with the guard's exit code.", maxID),
 			"exclusive": object{"type": "boolean", "default": false, "description": "Only a person can answer."},
-			"never":     object{"type": "array", "items": object{"enum": core.CanForbid}, "uniqueItems": true, "description": "Actions that only a person may take: accept, and continue for all that go on."},
+			"never":     object{"type": "array", "items": object{"enum": core.CanForbid()}, "uniqueItems": true, "description": "Actions that only a person may take: accept, and continue for all that go on."},
 			"options": object{
 				"type": "array", "minItems": minOptions, "maxItems": maxOptions, "items": optionSchema(),
 				"description": "What can be answered. One option has to have the action cancel.",

@@ -106,7 +106,7 @@ func (s Source) read(known Known) (*Policy, *report) {
 	for i, text := range f.Never {
 		line, _ := doc.Pos("never", i)
 		p.nevers = append(p.nevers, never{core.Action(text), fmt.Sprintf("%s:%d", file, line)})
-		if !slices.Contains(core.CanForbid, core.Action(text)) {
+		if !slices.Contains(core.CanForbid(), core.Action(text)) {
 			r.value("unknown action "+quote(text), "write accept or continue", "never", i)
 		}
 	}
