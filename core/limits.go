@@ -54,7 +54,7 @@ func (o Often) For(loop int) Often {
 // limits is missing, the error is [ErrNoGuards].
 func (l Limits) Validate() error {
 	var errs []error
-	wrong := func(g Spec, why string) { errs = append(errs, fmt.Errorf("Limits.%s %s", g.Field, why)) }
+	wrong := func(g Spec, why string) { errs = append(errs, fmt.Errorf("%s %s", "Limits."+g.Field, why)) }
 	for _, g := range Specs() {
 		text := g.Text(l)
 		if text == "" && g.Stated {
