@@ -10,11 +10,11 @@ import (
 )
 
 // What an iteration and a MiB of output may allocate: a change that adds to it
-// has to be one that was meant. An iteration takes about 210 objects and, since
-// the clock says how often the page is made, 17 to 30 KB. A MiB takes nothing, but a
+// has to be one that was meant. An iteration takes about 320 objects and, since
+// the clock says how often the page is made, 25 to 45 KB. A MiB takes nothing, but a
 // buffer of 256 KiB may have been dropped between two runs.
 const (
-	iterationObjects = 300 * raceSlack
+	iterationObjects = 400 * raceSlack
 	iterationBytes   = raceSlack * 48 << 10
 	outputObjects    = 4 * raceSlack
 	outputBytes      = raceSlack * 32 << 10
