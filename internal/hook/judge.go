@@ -85,8 +85,9 @@ func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
 		return Decision{}, err
 	case s.Begins != "":
 		return Decision{}, notes.begin(ctx, dir, s.Begins)
-	case notes.unchanged(ctx, dir):
-		return notes.idle(), nil
+	}
+	if d, ok := notes.idle(ctx, dir); ok {
+		return d, nil
 	}
 	run, state := notes.begun(s.SameTurn)
 	switch {
@@ -235,15 +236,24 @@ func toldToEnd(s *core.State) bool {
 	return !ok || o.Action.Ends()
 }
 
-// noted returns the run whose directory is recorded in a file.
+// noted returns the run whose directory is recorded in a file, unless it is done.
 func noted(file string) (dir string, s *core.State) {
+	if dir, s = recorded(file); s == nil || s.Ended && s.Ending.Status == core.StatusDone {
+		return "", nil
+	}
+	return dir, s
+}
+
+// recorded returns the run whose directory is recorded in a file, and the run's state; nil if
+// there is none that can be read.
+func recorded(file string) (dir string, s *core.State) {
 	text, _ := os.ReadFile(file)
 	dir = strings.TrimSuffix(string(text), "\n")
 	if !filepath.IsAbs(dir) {
 		return "", nil
 	}
 	s, _, err := scratchpad.Load(dir)
-	if err != nil || s.Ended && s.Ending.Status == core.StatusDone {
+	if err != nil {
 		return "", nil
 	}
 	return dir, s

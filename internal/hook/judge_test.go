@@ -108,6 +108,13 @@ func TestNotes(t *testing.T) {
 	if err := n.write("/w/run"); err != nil {
 		t.Error(err)
 	}
+	t.Chdir(t.TempDir())
+	if err := errors.Join(os.WriteFile(".off", nil, 0o600), os.WriteFile(".prompt", []byte(`{"Words": "x"}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if off, err := Off("/w"); off || err != nil || n.prompted() != (prompted{}) {
+		t.Errorf("files of the current directory are taken for notes: %v, %v, %+v", off, err, n.prompted())
+	}
 }
 
 // runOf is a run that has come so far: paused, done, asks, or answered with an option.

@@ -9,12 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/workspace"
-	"github.com/looprun/looprun/internal/xdg"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -39,6 +37,9 @@ func (n notes) begin(ctx context.Context, dir, words string) error {
 
 // prompted returns what begin recorded last, or the zero value if there is no record.
 func (n notes) prompted() (p prompted) {
+	if n.session == "" { // a file of the current directory is nobody's note
+		return prompted{}
+	}
 	text, err := os.ReadFile(n.session + ".prompt")
 	if err != nil || json.Unmarshal(text, &p) != nil {
 		return prompted{}
@@ -61,40 +62,32 @@ func look(ctx context.Context, dir string) workspace.Fingerprint {
 	return f
 }
 
-// unchanged reports whether the work tree has not changed since the prompt began and the check
-// had not passed by then. It is false if that cannot be determined.
-func (n notes) unchanged(ctx context.Context, dir string) bool {
+// idle returns the decision for a stop for which there is nothing to judge, which counts
+// nothing: the work tree has not changed since the prompt began, and the check had not passed
+// by then. ok is false if that is not so, or cannot be determined.
+func (n notes) idle(ctx context.Context, dir string) (d Decision, ok bool) {
 	was := n.prompted().Tree
-	s := n.last()
-	return was.Commit != "" && (s == nil || !s.Passed) && was == look(ctx, dir)
-}
-
-// last returns the state of the session's last run, however it ended; nil if there is none.
-func (n notes) last() *core.State {
-	text, err := os.ReadFile(n.session)
-	if err != nil {
-		return nil
+	if was.Commit == "" {
+		return Decision{}, false
 	}
-	s, _, err := scratchpad.Load(string(text[:max(0, len(text)-1)]))
-	if err != nil {
-		return nil
+	_, s := recorded(n.session) // the session's last run, however it ended
+	if s != nil && s.Passed || was != look(ctx, dir) {
+		return Decision{}, false
 	}
-	return s
-}
-
-// idle allows a stop for which there is nothing to judge, and does not count it.
-func (n notes) idle() Decision {
 	text := "looprun: nothing changed since your prompt: not judged"
-	if s := n.last(); s != nil && s.Last != nil {
+	if s != nil && s.Last != nil {
 		text += "; the check last failed with " + termsafe.Short(s.Last.Says(), 200)
 	}
-	return Decision{Message: text}
+	return Decision{Message: text}, true
 }
 
 // switchFile returns the file that exists while the hook is off in a project; empty if there
 // is no place for it.
 func switchFile(project string) string {
-	return notesOf(Stop{}, project).session + ".off"
+	if file := notesOf(Stop{}, project).session; file != "" {
+		return file + ".off"
+	}
+	return ""
 }
 
 // Project returns the folder in which the hook is switched off from the current directory.
@@ -115,7 +108,7 @@ func Off(project string) (bool, error) {
 // Switch turns the hook in a project on or off.
 func Switch(project string, on bool) error {
 	file := switchFile(project)
-	if xdg.State() == "" {
+	if file == "" {
 		return errors.New("there is no folder for looprun's own state: set HOME or XDG_STATE_HOME")
 	}
 	if on {
