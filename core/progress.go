@@ -164,10 +164,15 @@ var compileError = sync.OnceValue(func() *regexp.Regexp {
 // come from an older build. An error that mentions one of these tests does not count. Empty
 // means that there is none.
 func (d *IterationFinished) uncompiled() string {
+	if len(d.Signature.Checks) == 0 {
+		return ""
+	}
 	for _, e := range d.Signature.Errors {
+		if !compileError().MatchString(e) {
+			continue
+		}
 		of := words(e)
-		own := slices.ContainsFunc(d.Signature.Checks, func(c string) bool { return mentions(of, words(c)) })
-		if len(d.Signature.Checks) > 0 && !own && compileError().MatchString(e) {
+		if !slices.ContainsFunc(d.Signature.Checks, func(c string) bool { return mentions(of, words(c)) }) {
 			return oneLine(e)
 		}
 	}
@@ -178,8 +183,10 @@ func (d *IterationFinished) uncompiled() string {
 // the issue's label if that iteration is no longer in the history.
 func (s *State) Named(k KnownIssue) string {
 	for i := len(s.History) - 1; i >= 0; i-- {
-		if d := &s.History[i]; s.Match(d.Signature) == k.Hash && d.Says() != "" {
-			return d.Says()
+		if d := &s.History[i]; s.Match(d.Signature) == k.Hash {
+			if text := d.Says(); text != "" {
+				return text
+			}
 		}
 	}
 	return k.Label

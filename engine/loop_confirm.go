@@ -21,33 +21,29 @@ func (l *Loop) confirm(ctx context.Context) error {
 	defer cancel()
 	limited, stop := context.WithTimeoutCause(limited, confirmMost, core.ErrRuntime)
 	defer stop()
-	handled, over := make(chan error, 1), make(chan struct{})
-	go func() {
-		for {
-			select {
-			case m := <-l.inbox.next():
-				if err := l.handle(ctx, m); err != nil {
-					stop()
-					handled <- err
-					return
-				}
-			case <-over:
-				handled <- nil
-				return
-			}
-		}
-	}()
 	it := core.Iteration{Number: l.state.Iterations, Limit: l.state.Limits.Iterations, Last: l.state.Last, Task: l.state.Task, Subtasks: l.state.Decomposed(), Tasks: l.state.Tasks}
 	end, passes := core.IterationResult{}, 0
 	var err error
-	if c, ok := l.Runner.(Confirmer); ok {
-		end, passes, err = c.Confirm(limited, it)
-	} else {
-		end.Cause = core.CauseStartFailed
-	}
-	close(over)
-	if e := <-handled; err == nil {
-		err = e
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		if c, ok := l.Runner.(Confirmer); ok {
+			end, passes, err = c.Confirm(limited, it)
+		} else {
+			end.Cause = core.CauseStartFailed
+		}
+	}()
+	for running := true; running; {
+		select {
+		case m := <-l.inbox.next():
+			if err := l.handle(ctx, m); err != nil {
+				stop()
+				<-over
+				return err
+			}
+		case <-over:
+			running = false
+		}
 	}
 	switch {
 	case err != nil:

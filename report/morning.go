@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -66,11 +67,8 @@ func (r *Report) changes() (base, text string) {
 	if base == "" {
 		return "", ""
 	}
-	commits := strings.Count(run("rev-list", base+"..HEAD")+"\n", "\n")
+	commits, _ := strconv.Atoi(run("rev-list", "--count", base+"..HEAD"))
 	files := strings.Count(run("diff", "--name-only", "-z", base), "\x00") + strings.Count(run("ls-files", "--others", "--exclude-standard", "-z"), "\x00")
-	if run("rev-list", "-1", base+"..HEAD") == "" {
-		commits = 0
-	}
 	if commits+files == 0 {
 		return "", "nothing changed since it began"
 	}

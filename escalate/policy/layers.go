@@ -113,8 +113,8 @@ func (s Sources) Policy(known Known) (*Policy, error) {
 		return nil, err
 	}
 	for i := range all.Rules {
-		if r := &all.Rules[i]; all.overruled(r) != nil {
-			n := all.overruled(r)
+		r := &all.Rules[i]
+		if n := all.overruled(r); n != nil {
 			problems = append(problems, problem.Problem{
 				File: r.file, Line: r.line, Column: r.column,
 				Text: fmt.Sprintf("the rule answers %s, and %s says never: %s", quote(r.Answer), n.where, n.action), Remedy: "remove the rule",

@@ -97,6 +97,7 @@ func valued(dir string) (why string) {
 			why = "--result named it"
 		}
 	}
+	found := errors.New("found") // most often in the first event: the rest is not read
 	_, err := scratchpad.Replay(dir, func(e core.Event) error {
 		switch d := e.Data.(type) {
 		case core.RunStarted:
@@ -106,9 +107,12 @@ func valued(dir string) (why string) {
 		case core.RejectionSubmitted, core.RejectionInvalid:
 			why = "it holds a rejection"
 		}
+		if why != "" {
+			return found
+		}
 		return nil
 	})
-	if err != nil {
+	if err != nil && why == "" {
 		return "it cannot be read"
 	}
 	return why

@@ -95,8 +95,7 @@ func (e *Explanation) outputs(o signature.Options) ([]seen, error) {
 		}
 		s := seen{text: text, code: d.ExitCode}
 		s.counted = slices.ContainsFunc(e.Counted, func(c counted) bool { return c.Iteration == d.Iteration })
-		signer := signature.New(o)
-		_, _ = signer.Stdout().Write(text)
+		signer := signed(o, text)
 		sig := signer.Sum(d.ExitCode)
 		s.hash = sig.Hash
 		for _, l := range signer.Explain(sig).Lines {
@@ -105,6 +104,13 @@ func (e *Explanation) outputs(o signature.Options) ([]seen, error) {
 		all = append(all, s)
 	}
 	return all, nil
+}
+
+// signed returns a signer that has read the output.
+func signed(o signature.Options, text []byte) *signature.Signer {
+	s := signature.New(o)
+	_, _ = s.Stdout().Write(text)
+	return s
 }
 
 // masked and raw return the lines to search for a difference: as the signature sees them, and
@@ -221,9 +227,7 @@ func try(o signature.Options, all []seen, fact, pattern string) (apart int, ok b
 	hashes := make([]signature.Hash, len(all))
 	last := -1
 	for i, s := range all {
-		signer := signature.New(o)
-		_, _ = signer.Stdout().Write(s.text)
-		hashes[i] = signer.Sum(s.code).Hash
+		hashes[i] = signed(o, s.text).Sum(s.code).Hash
 		if s.counted {
 			if last >= 0 && hashes[i] == hashes[last] {
 				return 0, false
