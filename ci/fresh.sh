@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The first hour on a fresh machine: every make command that the README shows, in a
-# clean clone of the last commit, with empty caches and an empty HOME. Then once more, in
-# its short form, with what is there now: as another user if this one is root.
+# The first hour on a fresh machine: runs every make command that the README shows, in a clean
+# clone of the last commit, with empty caches and an empty HOME. Then it runs their short forms
+# once more with the filled caches, as another user if this one is root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 unset CDPATH GIT_DIR GIT_WORK_TREE
@@ -16,7 +16,7 @@ trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT # the Go tool makes modules rea
 git clone -q "file://$PWD" "$work/looprun"
 mkdir "$work/home" "$work/tmp"
 
-# Only what finds programs, and what the Go tool needs to fetch modules.
+# Only PATH, and the settings that the Go tool needs to fetch modules.
 env=(PATH="$PATH" HOME="$work/home" TMPDIR="$work/tmp" GOMODCACHE="$work/modules" GOCACHE="$work/cache")
 for name in GOPROXY GOSUMDB GONOPROXY GONOSUMDB GOPRIVATE GOINSECURE GOTOOLCHAIN GOFLAGS; do
   value=$(go env "$name")
@@ -41,7 +41,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
   as=(setpriv --reuid=65534 --regid=65534 --clear-groups) user='another user'
   chown -R 65534:65534 "$work"
   theirs=
-  while read -r dir; do # that user cannot enter the folders of this one's HOME
+  while read -r dir; do # that user cannot read root's HOME
     if "${as[@]}" test -x "$dir"; then theirs+=${theirs:+:}$dir; fi
   done < <(tr : '\n' <<<"$PATH")
   env+=(PATH="$theirs")

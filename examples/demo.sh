@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The main job on real input, in copies of the examples: a loop that ends, and one that is
-# stuck. A policy stops it, and at a terminal you are asked too. demo.sh LOOPRUN
+# Shows the main job on copies of the examples: a loop that ends, and a loop that is stuck.
+# A policy stops the second; at a terminal looprun asks you too. Usage: demo.sh LOOPRUN
 set -euo pipefail
 looprun=${1:?usage: demo.sh LOOPRUN}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -22,7 +22,7 @@ code=0
 printf '(exit code %d)\n' "$code"
 test "$code" -eq 101
 
-# Only for somebody who is there: nothing here may wait for a person for ever.
+# Only at a terminal: the demo must never wait for a person who is not there.
 if [ -t 0 ] && [ -t 1 ] && [ -z "${CI:-}" ]; then
   printf '\nWithout a policy it asks you. Press Enter to try it (skipped after 15 seconds). '
   read -r -t 15 || { printf '\n'; exit 0; }

@@ -16,7 +16,7 @@ If a problem is named in it, your previous reply was wrong in that way.
 
 $request"
 
-# It may look at files, and changes nothing.
+# It may read files, and changes nothing.
 reply=$(printf '%s\n' "$prompt" | claude -p ${CLAUDE_MODEL:+--model "$CLAUDE_MODEL"} \
   --output-format json --json-schema "$schema" \
   --disallowedTools "Bash,Edit,Write,NotebookEdit")

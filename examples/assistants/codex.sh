@@ -20,7 +20,7 @@ If a problem is named in it, your previous reply was wrong in that way.
 
 $request"
 
-# What it prints meanwhile is no reply, so it goes to stderr.
+# Its other output is not the reply, so it goes to stderr.
 printf '%s\n' "$prompt" | codex exec ${CODEX_MODEL:+--model "$CODEX_MODEL"} \
   --sandbox read-only --skip-git-repo-check \
   --output-schema "$dir/schema.json" --output-last-message "$dir/reply.json" - >&2

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every example of this folder with a looprun and checks what it prints:
+# Runs every example of this folder and checks the output:
 #   ./run.sh [FILE]      FILE is the binary; without it the one on the PATH
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,7 +8,7 @@ trap 'rm -rf "$bin"' EXIT
 file=${1:-$(command -v looprun)}
 ln -s "$(cd "$(dirname "$file")" && pwd)/$(basename "$file")" "$bin/looprun"
 PATH=$bin:$PATH
-# Nobody is to be asked here, and nothing is to be taken for a CI or an outer run.
+# looprun must ask nobody here, and must not detect a CI system or an outer run.
 unset LOOPRUN LOOPRUN_SOCKET LOOPRUN_DIR LOOPRUN_STATE_DIR PYTHONUNBUFFERED
 export LOOPRUN_NON_INTERACTIVE=true CI=
 
@@ -19,7 +19,7 @@ wrong() {
   failed=1
 }
 
-# in NAME copies an example; its runs are kept in the copy.
+# in NAME enters a copy of an example; runs are kept in the copy.
 in_example() {
   example=$1
   work=$bin/$1
@@ -30,7 +30,7 @@ in_example() {
   echo "$example"
 }
 
-# exits CODE COMMAND... runs the command and checks how it ends.
+# exits CODE COMMAND... runs the command and checks its exit code.
 exits() {
   want=$1
   shift
@@ -40,7 +40,7 @@ exits() {
   [ "$code" = "$want" ] || wrong "$* ended with $code, not with $want"
 }
 
-# prints TEXT... checks that the last command printed each.
+# prints TEXT... checks that the last command printed each text.
 prints() {
   for text; do
     grep -qF -- "$text" "$work/printed" || wrong "it did not print “$text”"
@@ -67,7 +67,7 @@ for x in sh py; do
   prints 'database: lite' 'old tables: kept' 'table: users'
   exits 110 looprun --max-iterations 1 -- ./ask.$x
   prints 'nobody answered'
-  # Deferred: the run pauses, a person answers later, and the answers wait for who asks again.
+  # Deferred: the run pauses, a person answers later, and the next question gets the answers.
   if [ $x = sh ]; then
     exits 102 looprun --detached defer -- ./ask.$x
     exits 0 looprun answer pg --reason 'it is there already'

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A fixer that is stuck: each time it is sure that a comment will help. With guidance,
-# whatever it says, it looks again and fixes the bug.
+# A fixer that is stuck: each time it adds a comment that does not help. With any guidance
+# it fixes the bug.
 set -eu
 cd "$(dirname "$0")"
 echo "fix: attempt at $(date +%H:%M:%S), process $$"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Mends one bug at a call, as a person or a coding agent would: it looks at what
-# fails and makes the next change.
+# Fixes one bug at each call, as a person or a coding agent would: it looks at the failing
+# tests and makes the next change.
 set -eu
 cd "$(dirname "$0")"
 

@@ -25,11 +25,11 @@ questions = [
 try:
     answers = {a["id"]: a for a in call("ask", questions=questions)["answers"]}
 except Refused as refused:
-    # nobody: no answer; deferred: the run pauses, ask again in the next iteration.
+    # nobody: there is no answer. deferred: the run pauses; ask again in the next iteration.
     print(f"no answer ({refused.code}): {refused}")
     sys.exit(1)
 
-# A text in place of an option has selected None and the text.
+# For a text in place of an option, selected is None.
 print("database:", answers["db"]["selected"] or answers["db"]["text"])
 print("old tables:", "dropped" if answers["drop"]["selected"] == "yes" else "kept")
 print("table:", answers["name"]["text"])

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Asks three questions, one of each kind, and works with the answers.
+# Asks three questions, one of each kind, and uses the answers.
 database=$(looprun ask 'Which database?' --header Database --id db \
   --option pg='Postgres=One more server to run' --option lite='SQLite=A file' --default lite)
 case $? in

@@ -1,3 +1,3 @@
 #!/bin/sh
-# A run in a run in a run: the question of the innermost reaches the outermost.
+# A run in a run in a run: the innermost asks, and its question reaches the outermost.
 looprun --name middle -- looprun --name inner -- looprun ask 'Which way?' --option left=Left --option right=Right

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The task cannot be done as given: what is in the way is outside of it.
+# The task cannot be done as given: the obstacle is outside of it.
 looprun reject \
   --task 'Upload the nightly report' --agent uploader --reason-type BLOCKER \
   --summary 'The report cannot be uploaded.' \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Says where the work stands; the last iteration keeps the promise.
+# Reports progress; the last iteration makes the promise.
 looprun signal progress "step $LOOPRUN_ITERATION of 2"
 looprun signal attempt --approach "variant $LOOPRUN_ITERATION" --why-different 'another order of the steps'
 looprun signal cost --usd 0.02 --tokens 1500
