@@ -3,22 +3,23 @@ package signature
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
-// ablation is what tools/ablate builds into the test: a switch for each function. nil
-// where it did not build it.
+// ablation is what tools/ablate builds into the test, both by function; nil if it did not
+// build it.
 var ablation *struct {
-	Off  *int   // the function that is switched off
-	Used []bool // by function: it was called
+	Off  []bool // it is switched off
+	Used []bool // it was called
 }
 
-// TestAblate prints what is different without each function that ABLATE_IDS names, on
-// the recordings that call it: the first of them, or with ABLATE_SCORES what the sets
-// come to. tools/ablate runs it, and reads the lines.
+// TestAblate prints what is different without each function in ABLATE_IDS, where + joins
+// functions that are switched off together: the first recording that differs, or with
+// ABLATE_SCORES the scores of the sets. tools/ablate runs it and reads the lines.
 func TestAblate(t *testing.T) {
 	if ablation == nil || os.Getenv("ABLATE_IDS") == "" {
 		t.Skip("make ablate runs this")
@@ -34,25 +35,29 @@ func TestAblate(t *testing.T) {
 	}
 	fmt.Println("ablate ready")
 	for _, field := range strings.Fields(os.Getenv("ABLATE_IDS")) {
-		id, err := strconv.Atoi(field)
-		if err != nil {
-			t.Fatal(err)
+		var ids []int
+		for one := range strings.SplitSeq(field, "+") {
+			id, err := strconv.Atoi(one)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
+			ablation.Off[id] = true
 		}
 		overdue := time.AfterFunc(limit, func() { os.Exit(3) })
-		*ablation.Off = id
-		fmt.Printf("ablate %d\t%s\n", id, without(sets, id))
-		*ablation.Off = -1
+		fmt.Printf("ablate %s\t%s\n", field, without(sets, ids))
+		clear(ablation.Off)
 		overdue.Stop()
 	}
 }
 
-// without says what is different while a function is off; empty: nothing.
-func without(sets []*ablatedSet, id int) string {
+// without returns what is different while functions are off; empty means nothing.
+func without(sets []*ablatedSet, ids []int) string {
 	scores := os.Getenv("ABLATE_SCORES") != ""
 	var out []string
 	listed := ""
 	for _, set := range sets {
-		hash, other := set.different(id, !scores)
+		hash, other := set.different(ids, !scores)
 		switch {
 		case hash == "" && listed == "":
 			listed = other
@@ -101,9 +106,14 @@ func signed(r benchRecording) (Signature, string) {
 
 // different names the first recording that has another signature, and the first of which
 // something else is told. With first it stops there.
-func (set *ablatedSet) different(id int, first bool) (hash, other string) {
+func (set *ablatedSet) different(ids []int, first bool) (hash, other string) {
 	clear(set.now)
-	for _, i := range set.users[id] {
+	var users []int
+	for _, id := range ids {
+		users = append(users, set.users[id]...)
+	}
+	slices.Sort(users)
+	for _, i := range slices.Compact(users) {
 		r := set.recordings[i]
 		sig, text := signed(r)
 		set.now[r.File] = sig

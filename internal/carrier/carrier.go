@@ -46,7 +46,7 @@
 // # Bounds
 //
 // A stream holds at most 1 MiB of an object, and for a longer one the beginnings of its texts;
-// 64 tool calls that have not ended; and 32,768 values in 64 levels of an object.
+// 64 tool calls that have not ended; and 32,768 values in 100 levels of an object.
 package carrier
 
 import (
@@ -149,12 +149,10 @@ type Stream struct {
 	Table *Table     // nil: Known()
 
 	mode   mode
-	line   []byte  // what is held of an object
-	skim   skim    // how far the held bytes were followed
-	mid    bool    // plain text of the line was passed on, so its end is passed on too
-	listed bool    // the last object is an entry of a list
-	esc    colours // in the text after an object
-	doc    document
+	mid    bool     // plain text of the line was passed on, so its end is passed on too
+	listed bool     // the last object is an entry of a list
+	esc    colours  // in the text after an object
+	doc    document // what is held of an object
 	text   []byte
 	bare   bool   // the object is alone on its line
 	agent  string // of the object that is read
@@ -191,7 +189,7 @@ type call struct {
 func (s *Stream) Reset() {
 	*s = Stream{
 		Part: s.Part, Fact: s.Fact, Table: s.Table, depth: s.depth, inner: s.inner,
-		line: s.line[:0], text: s.text[:0], calls: s.calls[:0], doc: document{nodes: s.doc.nodes[:0]}, words: words{line: s.words.line[:0]},
+		text: s.text[:0], calls: s.calls[:0], doc: document{src: s.doc.src[:0], nodes: s.doc.nodes[:0]}, words: words{line: s.words.line[:0]},
 	}
 	if s.inner != nil {
 		s.inner.Reset()
@@ -223,12 +221,11 @@ func (s *Stream) Write(p []byte) (int, error) {
 // Flush ends the stream: an incomplete object is read as far as possible.
 func (s *Stream) Flush() {
 	if s.mode == holding {
-		s.bare = s.skim.bare(s)
-		if s.skim.depth == 0 || !s.object(s.line[s.skim.open:], true) {
-			s.plain(s.line)
+		if s.doc.brace < 0 || !s.object() {
+			s.plain(s.doc.src)
 		}
 	}
-	s.mode, s.line, s.mid, s.listed, s.esc = start, s.line[:0], false, false, colours{}
+	s.mode, s.mid, s.listed, s.esc = start, false, false, colours{}
 	s.leave()
 	if s.inner != nil {
 		s.inner.Flush()
@@ -242,19 +239,22 @@ func (s *Stream) begin(p []byte) []byte {
 	if i < 0 {
 		n = len(p)
 	}
-	if n > 0 {
-		s.plain(p[:n])
-		s.mid = p[n-1] != '\n'
-	}
-	switch {
-	case i >= 0:
-		s.mode, s.skim = holding, skim{open: -1}
-	case s.mid:
-		s.mode = passing
-	default:
-		s.mode = start
+	if s.pass(p[:n]); i >= 0 {
+		s.mode = holding
+		s.doc.reset()
 	}
 	return p[n:]
+}
+
+// pass passes on text that is not a carrier.
+func (s *Stream) pass(text []byte) {
+	s.plain(text)
+	if n := len(text); n > 0 {
+		s.mid = text[n-1] != '\n'
+	}
+	if s.mode = start; s.mid {
+		s.mode = passing
+	}
 }
 
 // opening returns where the first possible object begins, including what surrounds it at the
@@ -342,73 +342,158 @@ func May(lines []byte) bool {
 
 // hold reads more of a possible object.
 func (s *Stream) hold(p []byte) []byte {
-	if len(s.line) == 0 && !s.mid && p[0] == '{' {
-		if i := bytes.IndexByte(p, '\n'); i >= 0 && i < maxLine { // the common case: a line, whole
-			s.bare = true
-			known, isJSON := s.read(p[:i+1], false)
-			if isJSON {
-				if !known {
-					s.plain(p[:i+1])
-				}
-				s.mode = start
-				return p[i+1:]
-			}
-		}
-	}
 	n, end := s.follow(p)
 	p = p[n:]
 	switch end {
-	case whole:
-		s.bare = s.skim.bare(s)
-		if known := s.object(s.line[s.skim.open:], false); known {
-			s.listed = s.listed || s.skim.list
-			s.mode = closed
-		} else {
-			s.plain(s.line)
-			s.mid, s.mode = true, passing
-		}
-	case full:
-		s.bare = s.skim.bare(s)
-		if s.object(s.line[s.skim.open:], true) {
-			s.mode = skipping
-			break
-		}
-		s.plain(s.line)
-		s.mid, s.mode = true, passing
+	case more:
 	case broken:
 		return s.release(p)
-	default:
-		return p
+	case whole, full:
+		switch known := s.object(); {
+		case known && end == full:
+			s.mode = skipping
+		case known:
+			s.listed = s.listed || s.doc.list
+			s.mode = closed
+		default:
+			if len(p) > 0 && p[0] == '\n' { // a line stays in one piece
+				s.doc.src, p = append(s.doc.src, '\n'), p[1:]
+			}
+			s.pass(s.doc.src)
+		}
 	}
-	s.line = s.line[:0]
 	return p
+}
+
+// ending is the outcome for the text held.
+type ending byte
+
+const (
+	more ending = iota
+	whole
+	broken // it is no object
+	full   // there is no room for it
+)
+
+// follow holds the part of p that belongs to a possible object.
+func (s *Stream) follow(p []byte) (n int, end ending) {
+	d := &s.doc
+	for n < len(p) {
+		if d.json.InText() {
+			took, ok := s.followText(p[n:])
+			if n += took; !ok {
+				return n, broken
+			}
+			continue
+		}
+		if len(d.src) >= maxLine {
+			return n, full
+		}
+		c := p[n]
+		ok, in := d.esc.take(c)
+		switch {
+		case d.brace < 0 && !in:
+			ok = ok && s.lead(c)
+		case d.brace >= 0 && in:
+			ok = ok && d.take(' ') // it ends a number
+		case !in:
+			ok = ok && d.take(c)
+		}
+		if ok && c == '\n' && d.brace >= 0 {
+			d.lines++
+			ok = d.first[1] == 0 || s.named()
+		}
+		if !ok {
+			return n, broken
+		}
+		d.src = append(d.src, c)
+		if n++; d.brace >= 0 && d.json.Depth() == 0 {
+			return n, whole
+		}
+	}
+	return n, more
+}
+
+// lead reads a character in front of the object, or its brace.
+func (s *Stream) lead(c byte) bool {
+	d := &s.doc
+	switch {
+	case c == '{':
+		d.brace = len(d.src)
+		return d.take(c)
+	case c == '\n':
+		return string(bytes.Trim(d.src, " \t\r")) == "["
+	}
+	d.list = d.list || c == '['
+	return leads(c) && len(d.src) < maxLead
+}
+
+// followText reads more of a text, or its end. It returns false if there can be no text.
+func (s *Stream) followText(p []byte) (n int, ok bool) {
+	d := &s.doc
+	if n = d.json.Plain(p); n == 0 {
+		if p[0] == '\n' || !d.take(p[0]) {
+			return 0, false
+		}
+		if n = 1; !d.json.InText() {
+			d.src = append(d.src, p[0])
+			return 1, d.lines == 0 || s.named()
+		}
+	}
+	n = s.keep(p[:n])
+	return n, n > 0
+}
+
+// keep holds a piece of a text, as far as there is room, and returns how much of it was read.
+// Of the texts of an agent's long object it holds only the beginnings.
+func (s *Stream) keep(p []byte) int {
+	d := &s.doc
+	room := max(maxLine-spare-len(d.src), shortText-(len(d.src)-d.began))
+	if len(p) > room && !d.short && s.shortens() {
+		d.short = true
+		d.src = append(d.src, p[:max(0, room)]...)
+		if n := d.latest(); n != nil && !d.json.Name() {
+			n.cut = true
+		}
+	}
+	if d.short {
+		return len(p)
+	}
+	n := max(0, min(len(p), maxLine-len(d.src)))
+	d.src = append(d.src, p[:n]...)
+	return n
+}
+
+// named reports whether the object begins with a name that an agent's object may begin with.
+func (s *Stream) named() bool {
+	d := &s.doc
+	return s.table().names[string(d.src[d.first[0]:d.first[1]])]
+}
+
+// shortens reports whether the object, of which only the beginning is held, is an agent's.
+func (s *Stream) shortens() bool {
+	return s.doc.first[1] > 0 && (s.named() || s.table().of(&s.doc, 0, s.seen) != nil)
 }
 
 // release passes on held text that is not an object, up to where another object may begin in
 // it.
 func (s *Stream) release(p []byte) []byte {
-	from := min(len(s.line), max(1, s.skim.open+1))
-	if s.skim.open < 0 { // nothing but what surrounds one
-		from = len(s.line)
+	held := s.doc.src
+	from := min(len(held), max(1, s.doc.brace+1))
+	if s.doc.brace < 0 { // nothing but what surrounds one
+		from = len(held)
 	}
-	n := len(s.line)
-	if i := opening(s.line[from:], false); i >= 0 {
+	n := len(held)
+	if i := opening(held[from:], false); i >= 0 {
 		n = from + i
 	}
-	s.plain(s.line[:n])
-	if n > 0 {
-		s.mid = s.line[n-1] != '\n'
-	}
-	if s.mode = start; s.mid {
-		s.mode = passing
-	}
-	if len(s.line) == 0 {
-		s.plain(p[:1])
-		s.mid, s.mode = p[0] != '\n', passing
+	s.pass(held[:n])
+	if len(held) == 0 {
+		s.pass(p[:1])
 		return p[1:]
 	}
-	rest := bytes.Clone(s.line[n:])
-	s.line, s.listed = s.line[:0], false
+	rest := bytes.Clone(held[n:])
+	s.listed = false
 	_, _ = s.Write(rest)
 	return p
 }

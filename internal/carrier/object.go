@@ -2,16 +2,19 @@ package carrier
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/looprun/looprun/internal/escape"
+	"github.com/looprun/looprun/internal/jsontext"
 )
 
 // Limits of one object.
 const (
-	maxDepth = 64
-	maxNodes = 1 << 15
+	maxNodes  = 1 << 15
+	spare     = 128 << 10 // room, within maxLine, for what comes after the texts of a long object
+	shortText = 256       // how much of each text is kept when there is little room, in bytes
 )
 
 type kind byte
@@ -27,192 +30,122 @@ const (
 // node is a value of a document: its position and its name.
 type node struct {
 	kind        kind
-	cut         bool  // the document ended in it
+	cut         bool  // the rest of the text was left out
 	key, keyEnd int32 // as written, without quotes
-	at, end     int32 // as written, a text without quotes
+	at, end     int32 // as written, a text without quotes; an end of 0: it has not come
 	child, next int32 // in nodes, 0: none
 }
 
-// document is a JSON document that may be cut off at its end. The nodes are reused for the
-// next one.
+// document reads an object as it streams past, across lines, with whatever is in front of it.
+// Its buffers are reused for the next one.
 type document struct {
-	src   []byte
-	pos   int
-	nodes []node // the first is the document itself
-	cut   bool
-	full  bool    // it has more values than are read, and is cut off there
-	short []int32 // where the texts end of which only the beginning is there
+	src   []byte // what is held
+	json  jsontext.Scanner
+	nodes []node   // the first is the object
+	open  []branch // the lists and records that have not ended
+	key   [2]int32 // the name of the next member
+	first [2]int32 // the first name of the object; zero: it has not come
+	esc   colours
+	brace int  // where the object begins; -1: it has not come
+	list  bool // it is the first entry of a list
+	lines int  // line ends in the object
+	began int  // where the text begins that is being read
+	short bool // the rest of that text is left out
 }
 
-// read parses src, and reports whether it is one JSON value, whole or cut off.
-func (d *document) read(src []byte) bool {
-	d.src, d.pos, d.nodes, d.cut = src, 0, d.nodes[:0], false
-	d.full = false
-	if d.value(0) == none {
+// branch is a list or record whose members are being read: its number, and that of the last
+// member so far.
+type branch struct{ of, last int32 }
+
+// reset starts another object.
+func (d *document) reset() {
+	*d = document{src: d.src[:0], nodes: d.nodes[:0], open: d.open[:0], brace: -1}
+	d.json.Lenient = true
+}
+
+// cut reports whether the object has not ended, or has more values than are kept.
+func (d *document) cut() bool { return len(d.open) > 0 || len(d.nodes) == maxNodes }
+
+// take reads a byte of the object, other than those within a text. It returns false if the
+// byte cannot be there.
+func (d *document) take(c byte) bool {
+	at := int32(len(d.src))
+	switch d.json.Take(c) {
+	case jsontext.Malformed:
 		return false
-	}
-	d.space()
-	return d.cut || d.pos == len(src)
-}
-
-func (d *document) space() {
-	for d.pos < len(d.src) {
-		switch d.src[d.pos] {
-		case ' ', '\t', '\n', '\r':
-			d.pos++
-		default:
-			return
+	case jsontext.Open:
+		k := record
+		if c == '[' {
+			k = list
 		}
-	}
-}
-
-// value parses a value and returns its number, or none.
-func (d *document) value(depth int) int32 {
-	if depth > maxDepth {
-		return none
-	}
-	d.space()
-	i := int32(len(d.nodes))
-	d.nodes = append(d.nodes, node{at: int32(d.pos)})
-	d.full = d.full || i == maxNodes
-	if d.pos == len(d.src) || d.full {
-		d.cut = true
-		d.nodes[i].kind, d.nodes[i].cut, d.nodes[i].end = null, true, int32(d.pos)
-		return i
-	}
-	ok := true
-	switch c := d.src[d.pos]; c {
-	case '{':
-		d.nodes[i].kind = record
-		ok = d.members(i, '}', depth)
-	case '[':
-		d.nodes[i].kind = list
-		ok = d.members(i, ']', depth)
-	case '"':
-		d.nodes[i].kind = text
-		d.nodes[i].at++
-		d.pos++
-		d.string()
-		d.nodes[i].cut = d.cut
-	default:
-		if ok = d.word(); ok && d.src[d.nodes[i].at] == 'n' {
-			d.nodes[i].kind = null
+		d.open = append(d.open, branch{of: d.value(k, at)})
+	case jsontext.Close:
+		n := len(d.open) - 1
+		if of := d.open[n].of; of != none {
+			d.nodes[of].end = at + 1
 		}
-	}
-	if !ok {
-		return none
-	}
-	d.nodes[i].end = int32(d.pos)
-	if d.nodes[i].kind == text && !d.cut {
-		d.nodes[i].end--
-		d.nodes[i].cut = len(d.short) > 0 && slices.Contains(d.short, d.nodes[i].end)
-	}
-	return i
-}
-
-// members parses the contents of a list or a record, from its opening to its closing bracket.
-func (d *document) members(of int32, closing byte, depth int) bool {
-	d.pos++
-	last, first := int32(0), true
-	for !d.cut {
-		if d.space(); d.pos == len(d.src) {
-			d.cut = true
-			break
+		d.open = d.open[:n]
+	case jsontext.Text:
+		if d.began = int(at) + 1; !d.json.Name() {
+			d.value(text, at+1)
 		}
-		if d.src[d.pos] == closing {
-			d.pos++
-			return true
-		}
-		if !first {
-			if d.src[d.pos] != ',' {
-				return false
+	case jsontext.TextEnd:
+		d.textEnd(at)
+	case jsontext.Word:
+		d.value(other, at)
+	case jsontext.WordEnd:
+		if n := d.latest(); n != nil {
+			if n.end = at; d.src[n.at] == 'n' {
+				n.kind = null
 			}
-			d.pos++
 		}
-		first = false
-		from, to, ok := d.name(closing)
-		if !ok {
-			return false
-		}
-		if d.cut {
-			break
-		}
-		i := d.value(depth + 1)
-		if i == none {
-			return false
-		}
-		d.nodes[i].key, d.nodes[i].keyEnd = from, to
-		if last == 0 {
-			d.nodes[of].child = i
-		} else {
-			d.nodes[last].next = i
-		}
-		last = i
+		return d.take(c)
+	case jsontext.Inside:
 	}
 	return true
 }
 
-// name parses the name of a record's member and its colon; the elements of a list have none.
-func (d *document) name(closing byte) (from, to int32, ok bool) {
-	if closing == ']' {
-		return 0, 0, true
-	}
-	if d.space(); d.pos == len(d.src) {
-		d.cut = true
-		return 0, 0, true
-	}
-	if d.src[d.pos] != '"' {
-		return 0, 0, false
-	}
-	d.pos++
-	from = int32(d.pos)
-	d.string()
-	to = int32(d.pos) - 1
-	if d.space(); d.cut || d.pos == len(d.src) {
-		d.cut = true
-		return 0, 0, true
-	}
-	if d.src[d.pos] != ':' {
-		return 0, 0, false
-	}
-	d.pos++
-	return from, to, true
-}
-
-// string advances past the quote that ends a text.
-func (d *document) string() {
-	for {
-		i := bytes.IndexByte(d.src[d.pos:], '"')
-		if i < 0 {
-			d.pos, d.cut = len(d.src), true
-			return
+func (d *document) textEnd(at int32) {
+	d.short = false
+	if !d.json.Name() {
+		if n := d.latest(); n != nil {
+			n.end = at
 		}
-		end := d.pos + i
-		slashes := 0
-		for end-slashes > d.pos && d.src[end-slashes-1] == '\\' {
-			slashes++
-		}
-		d.pos = end + 1
-		if slashes%2 == 0 {
-			return
-		}
+		return
+	}
+	d.key = [2]int32{int32(d.began), at}
+	if d.first[1] == 0 {
+		d.first = d.key
 	}
 }
 
-// word advances past a number, true, false or null.
-func (d *document) word() bool {
-	from := d.pos
-	for d.pos < len(d.src) {
-		c := d.src[d.pos]
-		if c != '+' && c != '-' && c != '.' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && c != 'E' {
-			break
+// value adds a value, and returns its number, or none if there are too many.
+func (d *document) value(k kind, at int32) int32 {
+	i := int32(len(d.nodes))
+	if i == maxNodes {
+		return none
+	}
+	d.nodes = append(d.nodes, node{kind: k, at: at, key: d.key[0], keyEnd: d.key[1]})
+	d.key = [2]int32{}
+	if n := len(d.open); n > 0 {
+		b := &d.open[n-1]
+		if b.last == 0 {
+			d.nodes[b.of].child = i
+		} else {
+			d.nodes[b.last].next = i
 		}
-		d.pos++
+		b.last = i
 	}
-	if d.pos == len(d.src) {
-		d.cut = true
+	return i
+}
+
+// latest returns the value that was added last, or nil if it may not be the latest of the
+// object.
+func (d *document) latest() *node {
+	if len(d.nodes) == maxNodes {
+		return nil
 	}
-	return d.pos > from
+	return &d.nodes[len(d.nodes)-1]
 }
 
 func (d *document) called(i int32) []byte { return unescaped(d.src[d.nodes[i].key:d.nodes[i].keyEnd]) }
@@ -225,54 +158,42 @@ func unescaped(raw []byte) []byte {
 	return appendString(nil, raw)
 }
 
-// raw returns a value as it is written.
-func (d *document) raw(i int32) []byte { return d.src[d.nodes[i].at:d.nodes[i].end] }
+// raw returns a value as it is written, as far as it was read.
+func (d *document) raw(i int32) []byte {
+	if n := &d.nodes[i]; n.end > 0 {
+		return d.src[n.at:n.end]
+	}
+	return d.src[d.nodes[i].at:]
+}
+
+// isCut reports whether only the beginning of a value was read.
+func (d *document) isCut(i int32) bool { return d.nodes[i].cut || d.nodes[i].end == 0 }
 
 // none is the number that stands for no value.
 const none int32 = -1
 
-// get returns the value at a path below another. The name * matches any member, and any
-// element of a list. If several values match, the last one counts.
-func (d *document) get(i int32, path []string) int32 {
-	for _, name := range path {
-		found := none
-		if k := d.nodes[i].kind; k == record || k == list && name == "*" {
-			for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
-				if name == "*" || string(d.called(c)) == name {
-					found = c
-				}
-			}
-		}
-		if found == none {
-			return none
-		}
-		i = found
+// each calls do for each value at a path below another. The name * matches any member, and any
+// element of a list. An object may have a name twice.
+func (d *document) each(i int32, p path, do func(i int32)) {
+	if len(p) == 0 {
+		do(i)
+		return
 	}
-	return i
-}
-
-// count returns how many values other than null there are at a path, and for how many of them
-// holds returns true. An object may have a name twice.
-func (d *document) count(i int32, path []string, holds func(raw []byte) bool) (all, held int) {
-	if len(path) == 0 {
-		if d.nodes[i].kind == null {
-			return 0, 0
-		}
-		if holds == nil || holds(d.raw(i)) {
-			held = 1
-		}
-		return 1, held
-	}
-	if k := d.nodes[i].kind; k != record && (k != list || path[0] != "*") {
-		return 0, 0
+	if k := d.nodes[i].kind; k != record && (k != list || p[0] != "*") {
+		return
 	}
 	for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
-		if path[0] == "*" || string(d.called(c)) == path[0] {
-			a, h := d.count(c, path[1:], holds)
-			all, held = all+a, held+h
+		if p[0] == "*" || string(d.called(c)) == p[0] {
+			d.each(c, p[1:], do)
 		}
 	}
-	return all, held
+}
+
+// get returns the last value at a path below another, or none.
+func (d *document) get(i int32, p path) int32 {
+	found := none
+	d.each(i, p, func(c int32) { found = c })
+	return found
 }
 
 // appendString appends a text with its escapes decoded.
@@ -332,4 +253,18 @@ func hex(raw []byte) (rune, bool) {
 	}
 	n, err := strconv.ParseUint(string(raw[2:6]), 16, 16)
 	return rune(n), err == nil
+}
+
+// colours tracks the escape sequences that may occur between the values of an object: ESC [
+// and the rest of the sequence.
+type colours struct{ escape.Scanner }
+
+// take reads a character and reports whether it is allowed there, and whether it is part of a
+// sequence.
+func (c *colours) take(b byte) (ok, in bool) {
+	if b != '\x1b' && !c.Open() {
+		return true, false
+	}
+	step := c.Take(b)
+	return step != escape.Broken && (step == escape.Text || c.Kind() == escape.Control || b == '\x1b'), step != escape.Text
 }

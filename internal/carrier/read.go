@@ -11,32 +11,18 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// object parses an object, and reports whether it is a carrier. If it may be cut off, the
-// available part is read.
-func (s *Stream) object(src []byte, cut bool) bool {
-	s.doc.short = s.skim.short
-	if len(s.doc.short) == 0 {
-		src = withoutEscapes(src)
-	}
-	known, _ := s.read(src, cut)
-	s.doc.short = nil
-	return known
-}
-
-// read is object for text without escape sequences; it also reports whether the text is JSON
-// at all.
-func (s *Stream) read(src []byte, cut bool) (known, isJSON bool) {
+// object reads the object that is held, or its beginning if it was cut off, and reports whether
+// it is a carrier.
+func (s *Stream) object() bool {
 	d := &s.doc
-	if !d.read(src) || d.cut && !d.full && !cut || d.nodes[0].kind != record {
-		return false, false
-	}
+	s.bare = d.brace == 0 && d.lines == 0 && !s.mid
 	if s.open(0) {
-		return true, true
+		return true
 	}
-	if at := d.get(0, path{"type"}); d.cut && cut && at != none && len(s.table().typed[string(d.raw(at))]) > 0 {
+	if at := d.get(0, path{"type"}); d.cut() && at != none && len(s.table().typed[string(d.raw(at))]) > 0 {
 		s.turnBegan(cmp.Or(s.seen, "an agent"), false)
 	}
-	return false, true
+	return false
 }
 
 // open handles an object; it returns false if its shape is unknown.
@@ -291,7 +277,7 @@ func (s *Stream) facts(r *reading, i int32) {
 		u.AllWrote, _ = s.number(r.allWrote, i)
 		s.tell(u)
 	}
-	if r.Turn == Done && s.doc.cut { // nobody knows what the rest says
+	if r.Turn == Done && s.doc.cut() { // nobody knows what the rest says
 		s.turnBegan(s.agent, false)
 		return
 	}
@@ -336,7 +322,7 @@ func (s *Stream) appendText(out []byte, i int32, cut bool) ([]byte, bool) {
 	d := &s.doc
 	switch d.nodes[i].kind {
 	case text:
-		return appendString(out, d.raw(i)), cut || d.nodes[i].cut
+		return appendString(out, d.raw(i)), cut || d.isCut(i)
 	case list:
 		for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
 			if n, err := strconv.ParseUint(string(d.raw(c)), 10, 8); err == nil && d.nodes[c].kind == other {
@@ -351,7 +337,7 @@ func (s *Stream) appendText(out []byte, i int32, cut bool) ([]byte, bool) {
 				if len(out) > 0 && out[len(out)-1] != '\n' {
 					out = append(out, '\n')
 				}
-				out, cut = appendString(out, d.raw(at)), cut || d.nodes[at].cut
+				out, cut = appendString(out, d.raw(at)), cut || d.isCut(at)
 			}
 		}
 	case other:
@@ -387,23 +373,15 @@ func (s *Stream) number(p paths, i int32) (sum float64, found bool) {
 
 func (s *Stream) sum(p path, i int32) (sum float64, found bool) {
 	d := &s.doc
-	if len(p) == 0 {
-		n, err := strconv.ParseFloat(string(d.raw(i)), 64)
-		cut := d.cut && int(d.nodes[i].end) == len(d.src) // the rest of it may be missing
-		if err != nil || d.nodes[i].kind != other || cut {
+	d.each(i, p, func(c int32) {
+		n, err := strconv.ParseFloat(string(d.raw(c)), 64)
+		if err != nil || d.nodes[c].kind != other || d.isCut(c) {
 			n = math.NaN()
 		}
-		return n, d.nodes[i].kind != null
-	}
-	if d.nodes[i].kind != record {
-		return 0, false
-	}
-	for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
-		if p[0] == "*" || string(d.called(c)) == p[0] {
-			n, ok := s.sum(p[1:], c)
-			sum, found = sum+n, found || ok
+		if d.nodes[c].kind != null {
+			sum, found = sum+n, true
 		}
-	}
+	})
 	return sum, found
 }
 

@@ -280,17 +280,19 @@ func (m match) hold(d *document, i int32, all bool) bool {
 }
 
 func (c condition) holds(d *document, i int32, all bool) bool {
+	there, held := 0, 0
+	d.each(i, c.path, func(v int32) {
+		if d.nodes[v].kind == null {
+			return
+		}
+		if there++; c.not != isOneOf(c.want, unescaped(d.raw(v))) {
+			held++
+		}
+	})
 	if c.none || c.want == nil {
-		there, _ := d.count(i, c.path, nil)
 		return there > 0 != c.none
 	}
-	there, held := d.count(i, c.path, c.is)
 	return held > 0 && (!all || held == there)
-}
-
-// is reports whether a value satisfies the condition.
-func (c condition) is(raw []byte) bool {
-	return c.not != isOneOf(c.want, unescaped(raw))
 }
 
 // isOneOf reports whether the text is one of the wanted texts, where * matches any text.

@@ -3,10 +3,12 @@
 // the facts listed for one, or a test. A function whose absence changes nothing is a rule that
 // no known tool needs.
 //
-//	go run ./tools/ablate [-max PERCENT] [-only NAME] [-no-tests] [-scores]
+//	go run ./tools/ablate [-max PERCENT] [-only REGEXP] [-together] [-no-tests] [-scores]
 //
-// With -max it fails if a larger share of the lines is in functions without effect; with
-// -scores it prints how the scores of the sets change, which takes longer.
+// With -max it fails if a larger share of the lines is in functions without effect. With
+// -scores it prints how the scores of the sets change, which takes longer. With -together it
+// switches all the functions off at once: of two rules for the same thing, neither has an
+// effect alone.
 package main
 
 import (
@@ -22,7 +24,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -36,25 +40,30 @@ const perRun = 60 * time.Second
 
 func main() {
 	limit := flag.Float64("max", 100, "fail when more percent of the lines have no effect")
-	only := flag.String("only", "", "measure the functions whose name has this text alone")
+	only := flag.String("only", "", "measure only the functions whose \"FILE NAME\" matches this regular expression")
+	together := flag.Bool("together", false, "switch the functions off all at once")
 	noTests := flag.Bool("no-tests", false, "do not run the packages' tests")
 	scores := flag.Bool("scores", false, "print how the scores change")
 	flag.Parse()
-	if err := run(*limit, *only, !*noTests, *scores); err != nil {
+	if err := run(*limit, *only, *together, !*noTests, *scores); err != nil {
 		fmt.Fprintln(os.Stderr, "ablate:", err)
 		os.Exit(1)
 	}
 }
 
-// function is a function that can be switched off.
+// function is a function that can be switched off, or several, whose ids + joins.
 type function struct {
-	id         int
+	id         string
 	file, name string
 	lines      int
 	effect     string // empty: none
 }
 
-func run(limit float64, only string, tests, scores bool) error {
+func run(limit float64, only string, together, tests, scores bool) error {
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return fmt.Errorf("-only: %w", err)
+	}
 	work, err := os.MkdirTemp("", "ablate-")
 	if err != nil {
 		return err
@@ -73,7 +82,10 @@ func run(limit float64, only string, tests, scores bool) error {
 		}
 		binaries = append(binaries, bin)
 	}
-	functions = slices.DeleteFunc(functions, func(f *function) bool { return !strings.Contains(f.file+" "+f.name, only) })
+	functions = slices.DeleteFunc(functions, func(f *function) bool { return !wanted.MatchString(f.file + " " + f.name) })
+	if together && len(functions) > 1 {
+		functions = []*function{joined(functions)}
+	}
 	if err := measure(binaries[0], functions, scores); err != nil {
 		return err
 	}
@@ -85,6 +97,18 @@ func run(limit float64, only string, tests, scores bool) error {
 		}
 	}
 	return report(functions, limit)
+}
+
+// joined returns the functions as one.
+func joined(functions []*function) *function {
+	all := &function{file: fmt.Sprint(len(functions)), name: "functions"}
+	var ids []string
+	for _, f := range functions {
+		ids = append(ids, f.id)
+		all.lines += f.lines
+	}
+	all.id = strings.Join(ids, "+")
+	return all
 }
 
 // report prints a line for each function, those without effect last.
@@ -154,24 +178,24 @@ func instrument(work string) ([]*function, error) {
 import (
 	"os"
 	"strconv"
+	"strings"
 )
 
-// Is is the id of the function that is switched off.
-var Is = -1
-
-// Used reports for each function whether it was called.
-var Used [%d]bool
+// Off has, for each function, whether it is switched off, and Used whether it was called.
+var Off, Used [%d]bool
 
 func init() {
-	if id, err := strconv.Atoi(os.Getenv("ABLATE_OFF")); err == nil {
-		Is = id
+	for id := range strings.SplitSeq(os.Getenv("ABLATE_OFF"), "+") {
+		if n, err := strconv.Atoi(id); err == nil {
+			Off[n] = true
+		}
 	}
 }
 `, len(all))
 	if err := put("internal/off/off.go", []byte(off)); err != nil {
 		return nil, err
 	}
-	hook := "package signature\n\n" + importOff + "\nfunc init() {\n\tablation = &struct {\n\t\tOff  *int\n\t\tUsed []bool\n\t}{&off.Is, off.Used[:]}\n}\n"
+	hook := "package signature\n\n" + importOff + "\nfunc init() {\n\tablation = &struct {\n\t\tOff  []bool\n\t\tUsed []bool\n\t}{off.Off[:], off.Used[:]}\n}\n"
 	if err := put("signature/ablate_off_test.go", []byte(hook)); err != nil {
 		return nil, err
 	}
@@ -215,9 +239,9 @@ func switchable(name string, source []byte, importOff string, id int) ([]byte, [
 		}
 		at := set.Position(f.Body.Lbrace).Offset + 1
 		out.Write(source[used:at])
-		fmt.Fprintf(&out, " off.Used[%d] = true; if off.Is == %d { return %s }; ", id, id, strings.Join(zeros, ", "))
+		fmt.Fprintf(&out, " off.Used[%d] = true; if off.Off[%d] { return %s }; ", id, id, strings.Join(zeros, ", "))
 		used = at
-		found = append(found, &function{id: id, file: name, name: receiver + f.Name.Name, lines: set.Position(f.End()).Line - set.Position(f.Pos()).Line + 1})
+		found = append(found, &function{id: strconv.Itoa(id), file: name, name: receiver + f.Name.Name, lines: set.Position(f.End()).Line - set.Position(f.Pos()).Line + 1})
 		id++
 	}
 	out.Write(source[used:])
@@ -239,7 +263,7 @@ func measure(binary string, functions []*function, scores bool) error {
 	for rest := functions; len(rest) > 0; {
 		var ids []string
 		for _, f := range rest {
-			ids = append(ids, fmt.Sprint(f.id))
+			ids = append(ids, f.id)
 		}
 		test := exec.Command(binary, "-test.run", "^TestAblate$", "-test.timeout", "0")
 		test.Dir, test.Env = packages[0], append(os.Environ(), "ABLATE_IDS="+strings.Join(ids, " "), "ABLATE_LIMIT="+perRun.String())
@@ -279,10 +303,10 @@ func measure(binary string, functions []*function, scores bool) error {
 
 // failing returns a test that fails without a function, other than those of the sets; empty if
 // none does.
-func failing(binaries []string, id int) string {
+func failing(binaries []string, id string) string {
 	for i, binary := range binaries {
 		test := exec.Command(binary, "-test.short", "-test.skip", "^(TestStuckbench|TestCounts)$", "-test.failfast", "-test.timeout", "60s")
-		test.Dir, test.Env = packages[i], append(os.Environ(), fmt.Sprintf("ABLATE_OFF=%d", id))
+		test.Dir, test.Env = packages[i], append(os.Environ(), "ABLATE_OFF="+id)
 		out, err := test.CombinedOutput()
 		if err == nil {
 			continue
