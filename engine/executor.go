@@ -143,7 +143,7 @@ func (x *Executor) Run(ctx context.Context, it core.Iteration) (core.IterationRe
 			exits.Promised = true
 		}
 	}
-	if x.Check != nil && x.checks(ctx, exits, it) {
+	if x.Check != nil && x.checks(exits, it) {
 		began := began
 		if timedOut(exits.Work) {
 			began = x.restart()
@@ -216,8 +216,8 @@ func (x *Executor) Confirm(ctx context.Context, it core.Iteration) (core.Iterati
 }
 
 // checks reports whether there is anything for the check to judge.
-func (x *Executor) checks(ctx context.Context, e Exits, it core.Iteration) bool {
-	return e.Work == nil || ctx.Err() == nil && !x.Judge.interrupted(e.Work) && (!cut(e.Work) || timedOut(e.Work)) && (!it.First || !unstartable(e.Work))
+func (x *Executor) checks(e Exits, it core.Iteration) bool {
+	return e.Work == nil || !x.Judge.interrupted(e.Work) && (!cut(e.Work) || timedOut(e.Work)) && (!it.First || !x.Judge.unrunnable(e.Work))
 }
 
 func (x *Executor) open(n int) (Output, error) {
@@ -255,6 +255,9 @@ func (x *Executor) prepare(it core.Iteration) {
 }
 
 func (x *Executor) step(ctx context.Context, s Step, t *analyzer, it core.Iteration, keep func([]byte), began time.Time) Exit {
+	if ctx.Err() != nil {
+		return Exit{Code: -1, Cause: stopCause(context.Cause(ctx)), Detail: context.Cause(ctx).Error()}
+	}
 	if it.Judging = t == x.check; !it.Judging {
 		inTurn, over := x.inTurn(ctx)
 		defer over()
@@ -377,6 +380,10 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 	if x.Judge.hears(e) {
 		d.WorkCause, d.Detail = e.Work.Cause, cmp.Or(judge.Detail, e.Work.Detail)
 	}
+	blamed := d.Outcome != core.OutcomeDone && x.Judge.blamed(e)
+	if blamed {
+		d.Cause, d.Detail = e.Work.Cause, e.Work.Detail
+	}
 	d.Signature, d.Err = x.sign(e, d.Outcome), e.err()
 	d.Detail = x.remark(e, d.IterationFinished)
 	if d.Outcome == core.OutcomeDone {
@@ -385,7 +392,7 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 	if !cut(judge) && !seen.agents { // what the tools of an agent count is no count of the judge
 		d.Tally = seen.signer.Tally()
 	}
-	if e.again && e.Check != nil {
+	if e.again {
 		again := x.check.sign(e.Check.Code, false)
 		again = named(again, e.Check.troubled())
 		d.Check = &core.CheckRun{DurationMS: e.took.Milliseconds(), Hash: again.Hash, Loose: again.Loose}
@@ -393,7 +400,7 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 	d.Tasks, d.OpenTasks = judge.Tasks, judge.OpenTasks
 	d.Transcript = e.Work != nil && x.work.agents
 	d.Worded = d.Transcript && e.Check == nil && x.work.worded()
-	if x.Agent != "" && e.Work != nil && !cut(e.Work) && !d.Transcript && x.work.bytes > 0 {
+	if x.Agent != "" && !cut(e.Work) && !d.Transcript && x.work.bytes > 0 {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("nothing that %s printed was understood as its transcript, so its words, its cost and its limits are not known; name the output format that looprun agents shows", x.Agent))
 	}
 	switch {
@@ -405,9 +412,8 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 		if x.Changed != nil {
 			d.Changed, d.Diff = x.Changed()
 		}
-	case x.Judge.blamed(e):
+	case blamed:
 		seen = x.work
-		d.Cause, d.Detail = e.Work.Cause, e.Work.Detail
 	}
 	d.Excerpt = seen.excerpt()
 	if d.Outcome != core.OutcomeDone {
@@ -444,7 +450,7 @@ func (x *Executor) remark(e Exits, d core.IterationFinished) string {
 	if e.Check != nil && !cut(e.Check) && e.Check.Failure == "" {
 		said = append(said, e.Check.Turn.Wrong)
 	}
-	if x.Judge.Promise && !e.Promised && d.Outcome != core.OutcomeDone {
+	if x.Judge.Promise && !e.Promised {
 		said = append(said, e.Unpromised)
 	}
 	return strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), "; ")
@@ -458,7 +464,7 @@ func (x *Executor) sign(e Exits, outcome core.Outcome) signature.Signature {
 		return core.CauseSignature(e.Check.Cause)
 	case e.Check == nil && cut(e.Work) && outcome != core.OutcomeDone:
 		return core.CauseSignature(e.Work.Cause)
-	case e.Check == nil && outcome == core.OutcomeDone && x.Promise == "":
+	case outcome == core.OutcomeDone && x.Promise == "":
 		return signature.Pass
 	case e.Check == nil:
 		return x.signWork(e)
@@ -506,7 +512,7 @@ const matchLimit = 500
 // matched makes the iteration the run's last one, or a waiting one, if its output asks for
 // that. An iteration that passes is done, whatever was printed.
 func (x *Executor) matched(d *core.IterationFinished, work *Exit) {
-	if d.Outcome != core.OutcomeNotDone && d.Outcome != core.OutcomeError || d.RunsAgain() || d.Fatal != 0 {
+	if d.Outcome == core.OutcomeDone || d.RunsAgain() || d.Fatal != 0 {
 		return
 	}
 	if line, _, ok := x.match(x.StopOn); ok && d.Iteration > 0 {

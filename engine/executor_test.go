@@ -74,6 +74,7 @@ func TestOutcomes(t *testing.T) {
 		{name: "check fails after work that was killed, errors none", work: "kill -9 $$", check: "exit 1", judge: func(j *engine.Judge) { j.WorkErrors = mustCodes("none") }, want: failed},
 		{name: "check is not found", work: "exit 0", check: "exit 127", want: failed, fatal: 127},
 		{name: "work is interrupted, the check does not run", work: "kill -2 $$", check: "exit 0", want: interrupted},
+		{name: "work is not found, the check fails, 127 of a check would pass", work: "exit 127", check: "exit 1", judge: func(j *engine.Judge) { j.Done, j.Errors = mustCodes("0,127"), mustCodes("none") }, want: failed},
 		{name: "work is not found, the check does not run", work: "exit 127", check: "exit 0", want: failed, fatal: 127},
 
 		{name: "promise made", work: "echo DONE", promise: "DONE", want: done},
@@ -97,7 +98,7 @@ func TestOutcomes(t *testing.T) {
 			if c.judge != nil {
 				c.judge(x.Judge)
 			}
-			d, err := x.Run(t.Context(), core.Iteration{Number: 1, First: true})
+			d, err := x.Run(patient(t), core.Iteration{Number: 1, First: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,6 +107,15 @@ func TestOutcomes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// patient returns a context that ends long after every command of these tests has, so that one
+// that hangs fails its test.
+func patient(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 func TestA127IsFatalAtTheFirstTryOnly(t *testing.T) {
@@ -137,7 +147,7 @@ func TestTimeouts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			x := &engine.Executor{Work: engine.Shell(c.work), Check: engine.Shell(c.check), Judge: new(engine.DefaultJudge())}
 			c.set(x)
-			d, err := x.Run(t.Context(), core.Iteration{Number: 1, First: true})
+			d, err := x.Run(patient(t), core.Iteration{Number: 1, First: true})
 			if err != nil {
 				t.Fatal(err)
 			}

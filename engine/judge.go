@@ -97,7 +97,7 @@ func (j Judge) Outcome(e Exits) core.Outcome {
 	switch {
 	case j.interrupted(e.Work) || j.interrupted(e.Check):
 		return core.OutcomeInterrupted
-	case cut(e.Check) || cut(e.Work) && !j.hears(e):
+	case cut(e.Work) && !j.hears(e):
 		return core.OutcomeError
 	case j.EndedWell(e):
 		return core.OutcomeDone
@@ -145,10 +145,10 @@ func (j Judge) workFailed(e Exits) bool {
 	return e.Work.Signal != 0 || e.Work.Cause != core.CauseExited || j.WorkErrors.Has(e.Work.Code)
 }
 
-// blamed reports whether the iteration is an error because of the work, not because of the
-// check that judges it.
+// blamed reports whether an iteration that is not done is an error because of the work, not
+// because of the check that judges it.
 func (j Judge) blamed(e Exits) bool {
-	return e.Check != nil && j.workFailed(e) && !cut(e.Check) && !j.fails(e.Check) && j.Outcome(e) == core.OutcomeError
+	return e.Check != nil && j.workFailed(e) && !j.fails(e.Check)
 }
 
 // keepsSignal reports whether a promise that the work made with a signal still counts after it
@@ -165,7 +165,7 @@ func (j Judge) interrupted(e *Exit) bool {
 
 // cut reports whether looprun ended the step or lost track of it.
 func cut(e *Exit) bool {
-	return e != nil && (e.Cause == core.CauseIterationTimeout || e.Cause == core.CauseIdleTimeout || e.Cause == core.CauseTurnLoop || e.Cause == core.CauseMaxRuntime || e.Cause == core.CauseLost)
+	return timedOut(e) || e != nil && (e.Cause == core.CauseMaxRuntime || e.Cause == core.CauseLost)
 }
 
 // timedOut reports whether the step, and not the whole run, was ended by a time limit or
@@ -203,11 +203,16 @@ func (j Judge) Fatal(e Exits, first bool) int {
 		if x != nil && x.Fatal {
 			return x.Code
 		}
-		if first && x != nil && unstartable(x) && (x.Cause == core.CauseStartFailed || !j.Done.Has(x.Code)) {
+		if first && x != nil && j.unrunnable(x) {
 			return x.Code
 		}
 	}
 	return 0
+}
+
+// unrunnable reports whether the command could not be run, unless its code is one that passes.
+func (j Judge) unrunnable(e *Exit) bool {
+	return unstartable(e) && (e.Cause == core.CauseStartFailed || !j.Done.Has(e.Code))
 }
 
 func unstartable(e *Exit) bool {
@@ -217,9 +222,6 @@ func unstartable(e *Exit) bool {
 // both returns the signature of an iteration in which both the work and the check failed: it
 // differs if either differs. The one to blame names it.
 func both(check, work signature.Signature, blamed bool) signature.Signature {
-	if work.Hash == 0 {
-		return check
-	}
 	named := check
 	if blamed && work.Kind != signature.KindSilent {
 		named = work
@@ -252,7 +254,7 @@ func ParseCodes(text string) (Codes, error) {
 		}
 		lo, err1 := strconv.Atoi(from)
 		hi, err2 := strconv.Atoi(to)
-		if err1 != nil || err2 != nil || lo < 0 || hi > 255 || lo > hi {
+		if err1 != nil || err2 != nil || hi > 255 || lo > hi {
 			return Codes{}, fmt.Errorf("%q is not a list of exit codes: write codes from 0 to 255 and ranges such as 2,70-78, or none", text)
 		}
 		c.add(lo, hi)

@@ -34,6 +34,8 @@ func TestJudge(t *testing.T) {
 	any137 := engine.Judge{Done: codes("0,137"), Stop: codes("137")}
 	promises := engine.DefaultJudge()
 	promises.Done, promises.Promise = codes("0,3"), true
+	turns, turnPromises := engine.DefaultJudge(), promises
+	turns.Turn, turnPromises.Turn = true, true
 	for _, c := range []struct {
 		name  string
 		judge engine.Judge
@@ -75,6 +77,15 @@ func TestJudge(t *testing.T) {
 		{name: "a lost check", exits: engine.Exits{Work: pass, Check: by(0, core.CauseLost)}, want: failed},
 		{name: "a promise made in time", judge: promises, exits: engine.Exits{Work: by(0, core.CauseIdleTimeout), Promised: true}, want: done},
 		{name: "a promise made in time by an agent that says it failed", judge: promises, exits: engine.Exits{Work: &engine.Exit{Cause: core.CauseIdleTimeout, Failure: "quota"}, Promised: true}, want: failed},
+		{name: "a precheck that fails", exits: engine.Exits{Check: fail}, want: notDone},
+		{name: "a turn that ended", judge: turns, exits: engine.Exits{Work: &engine.Exit{Turn: engine.Turn{Ended: true}}}, want: done},
+		{name: "no turn ended", judge: turns, exits: engine.Exits{Work: pass}, want: failed},
+		{name: "a turn that ended, with exit 1", judge: turns, exits: engine.Exits{Work: &engine.Exit{Code: 1, Turn: engine.Turn{Ended: true}}}, want: notDone},
+		{name: "a turn that ended, and the promise is missing", judge: turnPromises, exits: engine.Exits{Work: &engine.Exit{Code: 3, Turn: engine.Turn{Ended: true}}}, want: notDone},
+		{name: "a promise without a turn", judge: turnPromises, exits: engine.Exits{Work: &engine.Exit{Code: 3}, Promised: true}, want: failed},
+		{name: "a promise made in time by a turn that has no end", judge: turnPromises, exits: engine.Exits{Work: by(0, core.CauseIdleTimeout), Promised: true}, want: failed},
+		{name: "no turn ended, and the check passes", judge: turns, exits: engine.Exits{Work: pass, Check: pass}, want: done},
+		{name: "no turn ended, and the check fails", judge: turns, exits: engine.Exits{Work: pass, Check: fail}, want: notDone},
 		{name: "a stop code of the work is none of the judge", judge: engine.Judge{Done: codes("0"), Stop: codes("3")}, exits: engine.Exits{Work: &engine.Exit{Code: 3}, Check: fail}, want: notDone},
 	} {
 		if c.judge == (engine.Judge{}) {

@@ -14,9 +14,6 @@ const confirmMost = 5 * time.Minute
 // confirm runs the check of the last iteration once more and meanwhile handles incoming
 // messages.
 func (l *Loop) confirm(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return l.record(interrupted(ctx))
-	}
 	limited, cancel := l.within(ctx)
 	defer cancel()
 	limited, stop := context.WithTimeoutCause(limited, confirmMost, core.ErrRuntime)
@@ -41,12 +38,15 @@ func (l *Loop) confirm(ctx context.Context) error {
 				<-over
 				return err
 			}
+			if l.state.Interrupt != nil {
+				stop()
+			}
 		case <-over:
 			running = false
 		}
 	}
 	switch {
-	case err != nil:
+	case err != nil, l.state.Interrupt != nil:
 		return err
 	case ctx.Err() != nil:
 		return l.record(interrupted(ctx))

@@ -136,9 +136,6 @@ func (a *analyzer) promised() (made bool, why string) {
 			why = w
 		}
 	}
-	if made {
-		why = ""
-	}
 	return made, why
 }
 

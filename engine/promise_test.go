@@ -140,7 +140,7 @@ func TestCodes(t *testing.T) {
 			t.Errorf("ParseCodes(%q) = %s, %v; want %s", c.in, got, err, c.out)
 		}
 	}
-	for _, in := range []string{"", "x", "256", "-1", "3-1", "1,", "1-2-3"} {
+	for _, in := range []string{"", "x", "256", "-1", "3-1", "1,", "1-2-3", "1-x"} {
 		if got, err := ParseCodes(in); err == nil {
 			t.Errorf("ParseCodes(%q) = %s; want an error", in, got)
 		}

@@ -309,9 +309,6 @@ func stopSignal(err error) syscall.Signal {
 }
 
 func runProcess(ctx context.Context, argv []string, in Invocation) Exit {
-	if ctx.Err() != nil {
-		return Exit{Code: -1, Cause: stopCause(context.Cause(ctx)), Detail: context.Cause(ctx).Error()}
-	}
 	release := func() bool { return false }
 	end, err := proc.Run(proc.Spec{
 		Argv: argv, Dir: in.Dir, Env: in.Env, Stdin: in.Stdin,
