@@ -1,14 +1,15 @@
 package session
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/looprun/looprun/escalate/policy"
-
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -73,6 +74,7 @@ func TestAHostRefusesFilesOfItsMachine(t *testing.T) {
 		"result":      `{"result":"/tmp/result.json"}`,
 		"interactive": `{"interactive":true}`,
 		"once":        `{"once":true}`,
+		"protect":     `{"protect":["*_test.go"]}`,
 		"policy":      `{"policy":"/etc/policy.yaml"}`,
 		"tasks":       `{"tasks":"../../tasks.md"}`,
 	} {
@@ -83,5 +85,136 @@ func TestAHostRefusesFilesOfItsMachine(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "--"+name+": ") || !strings.Contains(err.Error(), "; ") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// hostOf returns a host of a run with these options and this policy, empty for none.
+func hostOf(t *testing.T, options, rules string) *Host {
+	t.Helper()
+	run, err := scratchpad.CreateAs(t.TempDir(), "20260102-030405-0a1b", scratchpad.SyncOff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = run.Close() })
+	r := Recorded{Command: []string{"true"}}
+	if err := json.Unmarshal([]byte(options), &r.Options); err != nil {
+		t.Fatal(err)
+	}
+	if rules != "" {
+		r.Policy = policy.Sources{{Name: "policy.yaml", Text: "version: 1\n" + rules}}
+	}
+	recorded, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := NewHost(HostOptions{
+		Started: core.RunStarted{RunID: "test", Config: recorded}, Run: run, Dir: t.TempDir(), Env: []string{"PATH=/usr/bin:/bin"},
+		Say: &console.Observer{Messages: console.Messages{W: t.Output()}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	return h
+}
+
+// Where no person is, the policy answers, or else the assistant where it may, or else the mode;
+// without a mode the question waits for a person.
+func TestWhoAnswersForAHost(t *testing.T) {
+	const (
+		accepts = `"assistant":"cat >/dev/null; echo '{\"reason\":\"good\",\"answer\":\"accept\"}'"`
+		cancels = `"assistant":"cat >/dev/null; echo '{\"reason\":\"stuck\",\"answer\":\"cancel\"}'","assistant_escalation":true`
+		raves   = `"assistant":"cat >/dev/null; echo continue"`
+		silent  = `rules: [{guard: max_cost, answer: accept, reason: "Enough."}]`
+	)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for _, c := range []struct {
+		name, options, policy string
+		ended                 bool   // the context has ended
+		by                    string // who answers; empty: nobody
+		denied                bool   // nobody will
+		events                string
+	}{
+		{name: "nobody", options: `{}`},
+		{name: "deny", options: `{"detached":"deny"}`, denied: true},
+		{name: "defer", options: `{"detached":"defer"}`},
+		{name: "defaults", options: `{"detached":"defaults"}`, by: core.RespondedByDetached},
+		{name: "the policy", options: `{"detached":"deny"}`, policy: `rules: [{guard: max_iterations, answer: accept, reason: "Enough."}]`, by: core.RespondedByPolicy},
+		{name: "a policy without a rule for it", options: `{}`, policy: silent},
+		{name: "the policy's mode", options: `{}`, policy: "detached: deny\n" + silent, denied: true},
+		{name: "the run's mode, not the policy's", options: `{"detached":"defaults"}`, policy: "detached: deny\n" + silent, by: core.RespondedByDetached},
+		{name: "a policy whose command fails to run", options: `{}`, policy: `rules: [{guard: max_iterations, answer: accept, verify: "exit 1", reason: "Enough."}]`, events: "verify.finished"},
+		{name: "an assistant that is not for it", options: `{` + accepts + `}`},
+		{name: "an assistant by the mode", options: `{"detached":"auto",` + accepts + `}`, by: core.RespondedByAssistant},
+		{name: "an assistant for all guards", options: `{"assistant_for":["guards"],` + accepts + `}`, by: core.RespondedByAssistant},
+		{name: "the policy before an assistant", options: `{"detached":"auto",` + accepts + `}`, policy: `rules: [{guard: max_iterations, answer: accept, reason: "Enough."}]`, by: core.RespondedByPolicy},
+		{name: "an assistant that raves", options: `{"detached":"auto",` + raves + `}`, denied: true, events: "answer.invalid"},
+		{name: "an assistant that advises", options: `{"assistant_for":["guards"],` + cancels + `}`, events: "advice.given"},
+		{name: "an assistant that advises against the default", options: `{"detached":"defaults","assistant_for":["guards"],` + cancels + `}`, denied: true, events: "advice.given"},
+		{name: "an assistant after the end", options: `{"detached":"auto",` + accepts + `}`, ended: true},
+		{name: "a policy after the end", options: `{"detached":"defaults"}`, policy: `rules: [{guard: max_iterations, answer: accept, verify: "true", reason: "Enough."}]`, ended: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := hostOf(t, c.options, c.policy)
+			st := &core.State{}
+			if err := st.Apply(core.Event{Seq: 1, Data: core.RunStarted{RunID: "test", Command: []string{"true"}}}); err != nil {
+				t.Fatal(err)
+			}
+			ctx := t.Context()
+			if c.ended {
+				ctx = ended
+			}
+			q := core.Question{ID: "q", Text: "What now?", Kind: core.KindSelect, Guard: core.MaxIterations, Default: "accept", Options: []core.Option{{ID: "accept", Label: "Accept", Action: core.ActionAccept}, {ID: "cancel", Label: "Cancel", Action: core.ActionCancel}}}
+			r, err := h.Respond(ctx, q, st)
+			if (err != nil) != c.ended {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			if c.ended {
+				return
+			}
+			by := ""
+			if r.Answer != nil {
+				by = r.Answer.Responder
+			}
+			var events []string
+			for _, e := range r.Events {
+				events = append(events, string(e.Type()))
+			}
+			if by != c.by || (r.Unanswered != "") != c.denied || strings.Join(events, " ") != c.events {
+				t.Errorf("answered by %q, unanswered %q, %q", by, r.Unanswered, events)
+			}
+		})
+	}
+}
+
+// All commands that a submitted run can start are listed, and what cannot be read lists none.
+func TestTheCommandsOfASubmittedRun(t *testing.T) {
+	for _, c := range []struct {
+		config string
+		want   []string
+	}{
+		{`{"command":["make","all"],"options":{"check":"make test"}}`, []string{"make all", "make test"}},
+		{`{"options":{"shell":"make all"}}`, []string{"make all"}},
+		{`{"command":["make"],"policy":[{"name":"p.yaml","text":"version: 1\nrules: [{guard: max_iterations, answer: accept, verify: git status, reason: x}, {guard: max_cost, answer: cancel, reason: x}]\n"}]}`, []string{"make", "git status"}},
+		{`{"command":["make"],"policy":[{"name":"p.yaml","text":"version: 9\n"}]}`, nil},
+		{`[]`, nil},
+	} {
+		got, err := CommandsOf(json.RawMessage(c.config))
+		if !slices.Equal(got, c.want) || (err != nil) != (c.want == nil) {
+			t.Errorf("%s: %q, %v", c.config, got, err)
+		}
+	}
+}
+
+// A host runs no expert and no debug command that the run's state does not ask for.
+func TestAHostRunsOnlyWhatIsNext(t *testing.T) {
+	h := hostOf(t, `{"debug":"echo ran"}`, "")
+	st := &core.State{Question: &core.Question{ID: "q", Options: []core.Option{{ID: "cancel", Action: core.ActionCancel}}}, Answer: &core.Answer{Option: "debug"}}
+	if d, err := h.Debug(t.Context(), st); err == nil || d.Findings != "" {
+		t.Errorf("debug: %+v, %v", d, err)
+	}
+	if d, err := h.Expert(t.Context(), st); err == nil || d.Guidance != "" {
+		t.Errorf("expert: %+v, %v", d, err)
 	}
 }
