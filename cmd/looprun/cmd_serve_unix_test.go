@@ -239,6 +239,11 @@ func TestAnswersByTheSameDoor(t *testing.T) {
 			if code := v.call("POST", at+"/answer", `{"question":"`+q.ID+`",`+c.body+`}`, &said); code != 409 {
 				t.Errorf("a second answer: %d %v", code, said)
 			}
+			var page struct{ Settled []struct{ ID, Said string } }
+			if code := v.call("GET", at, "", &page); code != 200 || len(page.Settled) != 1 || page.Settled[0].ID != q.ID ||
+				!strings.HasPrefix(page.Settled[0].Said, fmt.Sprintf("user in the browser answered it with %q at ", c.option)) {
+				t.Errorf("whoever answers too late is told: %d %+v", code, page.Settled)
+			}
 		})
 	}
 }
@@ -523,19 +528,25 @@ func browserAnswer(t *testing.T, b *browsertest.Browser) {
 	browsertest.Eval[any](v.Browser, `document.querySelector("#runs a:not([aria-current])").click()`)
 	v.shows(`document.querySelector("[name=guidance]")?.value === "Refresh the token."`)
 	v.tabTo(fmt.Sprintf(`e.closest(".options") && e.textContent.startsWith(%q)`, asks.Options[0].Label))
-	v.Press("Enter")
-	v.shows(`!document.querySelector(".question")`)
 	before := run.state(t).Iterations
+	v.Press("Enter")
+	until(t, "the answer", func() bool { return len(run.state(t).Answered) == 1 })
 	given := run.state(t).Answered[0]
 	if a := given.Answer; given.QuestionID != asks.ID || a.Option != asks.Options[0].ID || a.Guidance != "Refresh the token." || !a.Person || a.Via != core.ViaWeb {
 		t.Errorf("%+v", given)
 	}
 	v.shows(`document.querySelector(".trips").textContent.includes("by user (in the browser)")`)
-	browsertest.Eval[any](v.Browser, `[...document.querySelectorAll("button")].find((b) => b.textContent === "Resume").click()`)
-	v.shows(`document.querySelector(".question")`) // it is stuck again
-	if got := run.state(t); got.Iterations <= before || len(got.Pending()) != 1 {
-		t.Errorf("after %d iterations, %d questions", got.Iterations, len(got.Pending()))
-	}
+	until(t, "it is stuck again", func() bool { s := run.state(t); return s.Iterations > before && len(s.Pending()) == 1 })
+
+	// Words are there after a reload, and can be copied when somebody else answers.
+	v.shows(`document.querySelector(".question:not(.settled)")`)
+	v.tabTo(`e.name === "guidance" && !e.readOnly`)
+	v.Call("Input.insertText", map[string]any{"text": "Too late."}, nil)
+	v.Call("Page.reload", nil, nil)
+	v.shows(`document.querySelector("[name=guidance]")?.value === "Too late."`)
+	begin(t, dir, "answer", "cancel").ended(t)
+	v.shows(`document.querySelector(".settled [name=guidance][readonly]")?.value === "Too late."`)
+	v.shows(`document.querySelector(".settled .said").textContent.includes('user answered it with "cancel"')`)
 	v.quiet()
 }
 

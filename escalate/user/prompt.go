@@ -61,10 +61,14 @@ func (p *prompt) run(ctx context.Context) (Choice, error) {
 	if !errors.Is(err, core.ErrInterrupted) {
 		err = p.ended(ctx, err)
 	}
+	lost := ""
 	if ctx.Err() != nil && !errors.Is(err, core.ErrInterrupted) {
+		if p.field != nil {
+			lost = p.field.answer()
+		}
 		p.withdraw()
 	}
-	p.conclude(c, err)
+	p.conclude(c, err, lost)
 	if restoreErr := p.t.Restore(); err == nil {
 		err = restoreErr
 	}
@@ -289,13 +293,17 @@ func (p *prompt) suspend() error {
 	return p.retake()
 }
 
-// conclude leaves a line about the outcome in place of the field or the hint.
-func (p *prompt) conclude(c Choice, err error) {
+// conclude leaves a line about the outcome in place of the field or the hint, and the words
+// that were typed in vain, to be copied.
+func (p *prompt) conclude(c Choice, err error, lost string) {
 	line := "Answer: " + p.menu.report(c)
 	if err != nil {
 		line = unanswered(err)
 	}
 	p.say(line) //nolint:errcheck // a terminal that is gone is told nothing
+	if lost != "" {
+		fmt.Fprintln(p.t, "Your words were not sent:\n"+lost)
+	}
 }
 
 // unanswered returns why the prompt ended without an answer.

@@ -50,6 +50,27 @@ func TestContextEndsWhileAsking(t *testing.T) {
 	s.withdrawn()
 }
 
+// Words that were typed when somebody else answered stay, whole and on one line, to be copied.
+func TestWordsOfWhoIsTooLate(t *testing.T) {
+	su := asking()
+	su.Heeds = []syscall.Signal{syscall.SIGUSR1}
+	s := start(t, su)
+	unmarked(s)
+	s.opens("w", "Type what to do")
+	s.shows("type what to do · Enter: go on with these words alone")
+	s.press("use sha256")
+	s.sees("the words", func(screen string) bool { return marked(screen) == "use sha256" })
+	if err := s.cmd.Process.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	s.withdrawn()
+	s.shows("Your words were not sent:")
+	s.sees("them", func(screen string) bool {
+		_, after, _ := strings.Cut(screen, "were not sent:")
+		return strings.HasPrefix(strings.TrimSpace(after), "use sha256")
+	})
+}
+
 func TestSignalBeforeKeysCount(t *testing.T) {
 	su := asking()
 	su.mute, su.Report = true, time.Hour

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/plural"
@@ -206,6 +207,15 @@ func WordsOfQuestion(q core.Question) string {
 		return Short(q.Text, 100)
 	}
 	return termsafe.Line(q.Header)
+}
+
+// Settled says who answered what, where, with what, and when.
+func Settled(a core.Answered, what string) string {
+	by := a.Who()
+	if a.Via == core.ViaWeb {
+		by += " in the browser"
+	}
+	return fmt.Sprintf("%s answered %s with %q at %s", by, what, Short(a.String(), 100), a.Time.Local().Format(time.DateTime))
 }
 
 // named returns the run's id and name, as a prefix of its command.

@@ -37,6 +37,7 @@ type view struct {
 	Warnings  []string       `json:"warnings,omitempty"`
 	Notes     string         `json:"notes,omitempty"`
 	Questions []asked        `json:"questions"`
+	Answered  []settled      `json:"settled,omitempty"` // the latest answers
 	Resumable bool           `json:"resumable"`
 	Writable  bool           `json:"writable"`
 	Explains  bool           `json:"explains"`
@@ -55,6 +56,23 @@ type asked struct {
 	AllowText bool     `json:"allow_text,omitempty"`
 	Cancel    bool     `json:"allow_cancel,omitempty"`
 	Guard     bool     `json:"guard,omitempty"` // guidance and a reason are of use
+}
+
+// settled is a question that was answered, and by whom.
+type settled struct {
+	ID   string `json:"id"`
+	Said string `json:"said"`
+}
+
+// settledKept is how many answers the page has of a run: it needs those of the questions that
+// it showed when it last looked.
+const settledKept = 16
+
+func settledOf(s *core.State) (list []settled) {
+	for _, a := range s.Answered[max(0, len(s.Answered)-settledKept):] {
+		list = append(list, settled{a.QuestionID, console.Settled(a, "it")})
+	}
+	return list
 }
 
 // choice is one button of a question.
@@ -185,7 +203,7 @@ func (k *kept) make(v *views) error {
 	shown := view{
 		row: rowOf(k.dir, s, k.alive, k.seen), Check: termsafe.Line(console.CommandLine(r.Check)), Limits: s.Limits, Tokens: s.Tokens,
 		Progress: r.Progress, Reason: r.Reason, ExitCode: r.ExitCode, Subtasks: r.Subtasks, Blockers: r.Blockers, Ladder: ladderOf(s),
-		Warnings: r.Warnings, Notes: termsafe.Text(scratchpad.Notes(k.dir)), Questions: questionsOf(s), Iteration: s.Iterations,
+		Warnings: r.Warnings, Notes: termsafe.Text(scratchpad.Notes(k.dir)), Questions: questionsOf(s), Answered: settledOf(s), Iteration: s.Iterations,
 		Course: course.String(), Writable: v.writable, Explains: v.explains,
 	}
 	if s.Running {

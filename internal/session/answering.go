@@ -74,7 +74,7 @@ func (w *Waiting) Question(id string) (core.Question, error) {
 	text := fmt.Sprintf("no question %q waits in run %s", id, w.State.RunID)
 	for _, answer := range slices.Backward(w.State.Answered) {
 		if answer.QuestionID == id {
-			text = fmt.Sprintf("question %s of run %s waits no more: %s answered it with %q at %s", id, w.State.RunID, answer.Who(), answer.Answer.String(), answer.Time.Local().Format(time.DateTime))
+			text = fmt.Sprintf("question %s of run %s waits no more: %s", id, w.State.RunID, console.Settled(answer, "it"))
 			break
 		}
 	}
@@ -108,7 +108,7 @@ func (w *Waiting) Nothing() error {
 	text := fmt.Sprintf("run %s has no question that waits for an answer", w.State.RunID)
 	if n := len(w.State.Answered); n > 0 {
 		last := w.State.Answered[n-1]
-		text += fmt.Sprintf("; %s answered %s with %q at %s", last.Who(), last.QuestionID, last.Answer.String(), last.Time.Local().Format(time.DateTime))
+		text += "; " + console.Settled(last, last.QuestionID)
 	}
 	return errors.New(text)
 }

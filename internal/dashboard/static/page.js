@@ -153,12 +153,26 @@
   const fact = (name, value) => value ? el("div", { class: typeof value === "string" && value.length > 24 ? "wide" : null }, el("dt", {}, name), el("dd", {}, value)) : null;
   const limit = (n, of) => of > 0 ? `${n} of ${of}` : String(n);
 
-  const questions = new Map(); // drawn ones, with what somebody is typing
+  // remember keeps what is typed in a box for as long as the tab lives, reloads included.
+  const remember = (box, key) => {
+    box.value = sessionStorage.getItem(key) || "";
+    box.addEventListener("input", () => sessionStorage.setItem(key, box.value));
+    box.forget = () => sessionStorage.removeItem(key);
+    return box;
+  };
+
+  const cards = new Map(); // the questions that this tab has shown
   const question = (q) => {
-    const key = at + JSON.stringify(q);
-    if (questions.has(key)) return questions.get(key);
+    const shape = JSON.stringify(q), key = at + "/" + q.id;
+    if (cards.get(key)?.shape === shape) return cards.get(key).node;
     const said = el("p", { class: "said", role: "alert" });
-    const field = (label, name, box) => { box.setAttribute("autocomplete", "off"); box.name = name; return [el("label", { class: "words" }, label, box), box]; };
+    const boxes = [];
+    const field = (label, name, box) => {
+      box.setAttribute("autocomplete", "off");
+      box.name = name;
+      boxes.push(remember(box, "words/" + key + "/" + name));
+      return [el("label", { class: "words" }, label, box), box];
+    };
     const [guide, guidance] = field("What should it do differently? It goes to the next iteration.", "guidance", el("textarea", {}));
     const [why, reason] = field("Why, for the record", "reason", el("input", {}));
     const [write, text] = field("Your answer", "text", el("textarea", {}));
@@ -166,17 +180,21 @@
     const send = async (answer) => {
       said.className = "said"; said.textContent = "";
       buttons.forEach((b) => { b.disabled = true; });
+      card.sent = true;
       try {
         const res = await post(`api/runs/${at}/answer`, { question: q.id, ...answer, ...(reason.value && { reason: reason.value }), ...(guidance.value && { guidance: guidance.value }) });
         const reply = await res.text();
         if (!res.ok) throw new Error(reply.trim());
-        said.textContent = JSON.parse(reply).said;
+        card.said = JSON.parse(reply).said;
+        boxes.forEach((b) => b.forget());
         $("run").focus();
         await Promise.all([fetchRun(), fetchList()]);
       } catch (err) {
         said.className = "said bad";
         said.textContent = err.message;
+        card.sent = false;
         buttons.forEach((b) => { b.disabled = false; });
+        drawRun.last = ""; // the card may have been drawn as one that was sent
         fetchRun().catch(() => {});
       }
     };
@@ -193,9 +211,9 @@
     };
     let choices;
     if (q.multi) {
-      const boxes = q.options.map((o) => [o, el("input", { type: "checkbox" })]);
-      const b = el("button", { type: "button", onclick: () => send({ options: boxes.filter(([, c]) => c.checked).map(([o]) => o.id) }) }, "Send");
-      choices = [...boxes.map(([o, c]) => el("label", {}, c, o.label, " ", el("span", { class: "dim" }, o.description || ""))), b];
+      const ticks = q.options.map((o) => [o, el("input", { type: "checkbox" })]);
+      const b = el("button", { type: "button", onclick: () => send({ options: ticks.filter(([, c]) => c.checked).map(([o]) => o.id) }) }, "Send");
+      choices = [...ticks.map(([o, c]) => el("label", {}, c, o.label, " ", el("span", { class: "dim" }, o.description || ""))), b];
       buttons = [b];
     } else choices = buttons = q.options.map(option);
     if (q.allow_text) {
@@ -210,9 +228,32 @@
       el("h2", {}, q.header || "The command asks"), el("p", {}, q.text), q.details?.length && el("pre", { tabindex: "0" }, q.details.join("\n")),
       ...(view.writable ? [q.allow_text && write, q.guard && guide, why, el("div", { class: "options" }, ...choices), said]
         : [el("p", { class: "note" }, "This page can only be read. Answer with looprun answer " + view.id + " --question " + q.id)]));
-    questions.set(key, node);
+    const card = { key, shape, node, boxes, run: at, id: q.id };
+    cards.set(key, card);
     return node;
   };
+
+  // settled returns the cards of questions that wait no more. Each stays, grey, with who
+  // answered and what. Words that were typed on it and not sent can be copied. One that was
+  // answered here goes when the next question comes.
+  const settled = (v) => [...cards.values()].filter((c) => {
+    if (c.run !== v.key || v.questions.some((q) => q.id === c.id)) return false;
+    if (!c.sent || !v.questions.length) return true;
+    return !cards.delete(c.key);
+  }).map((c) => {
+    const by = (v.settled || []).find((a) => a.id === c.id);
+    const kept = c.sent ? [] : c.boxes.filter((b) => b.value.trim());
+    kept.forEach((b) => { b.readOnly = true; });
+    const close = () => { c.boxes.forEach((b) => b.forget()); cards.delete(c.key); c.node.remove(); };
+    c.node.classList.add("settled");
+    c.node.replaceChildren(c.node.querySelector("h2"), c.node.querySelector("h2 + p"),
+      el("p", { class: "said", role: "alert" }, [by ? by.said + "." : "It waits no more.", c.said].filter(Boolean).join(" ")),
+      ...kept.map((b) => el("label", { class: "words" }, "Your words, which were not sent", b)),
+      el("div", { class: "actions" },
+        kept.length > 0 && el("button", { type: "button", onclick: () => navigator.clipboard.writeText(kept.map((b) => b.value).join("\n")).catch(failed) }, "Copy your words"),
+        el("button", { type: "button", onclick: close }, "Close")));
+    return c.node;
+  });
 
   // What ends a run is to be pressed twice: a button says so for a while.
   const sure = (button, label, again, first) => {
@@ -278,14 +319,14 @@
 
   // What can be told to a run that goes on. It keeps what is typed while the run is drawn again.
   const makeOrders = () => {
-    const said = el("p", { class: "said", role: "alert" }), words = el("textarea", { name: "words", autocomplete: "off" });
+    const said = el("p", { class: "said", role: "alert" }), words = remember(el("textarea", { name: "words", autocomplete: "off" }), "words/" + at);
     const send = async (order) => {
       said.className = "said"; said.textContent = "";
       const res = await post(`api/runs/${at}/order`, { order, ...(order === "say" && { words: words.value }) });
       const text = await res.text();
       said.className = res.ok ? "said" : "said bad";
       said.textContent = res.ok ? JSON.parse(text).said : text.trim();
-      if (res.ok && order === "say") words.value = "";
+      if (res.ok && order === "say") { words.value = ""; words.forget(); }
     };
     const button = (order, label, cls) => el("button", { type: "button", class: cls, onclick: (e) => {
       if (order === "stop" && !e.target.classList.contains("sure")) sure(e.target, e.target, "Press again to stop the run", label);
@@ -310,7 +351,7 @@
       el("h1", { title: v.title }, v.title),
       el("p", { class: "where" }, v.command !== v.title && el("code", {}, v.command), v.command !== v.title && " · ", v.folder, " · ", el("code", {}, v.id)),
       el("p", { class: "verdict" }, badge(v), v.alive && !v.asks ? `iteration ${v.iteration} is running${v.iterations ? "; " + v.progress : ""}` : v.reason || (v.asks ? "" : v.progress)),
-      ...v.questions.map(question),
+      ...v.questions.map(question), ...settled(v),
       el("div", { class: "actions" },
         v.resumable && el("button", { type: "button", onclick: resume }, "Resume"),
         v.explains && v.iterations > 0 && el("button", { type: "button", onclick: explain }, "Why?"),
