@@ -99,9 +99,6 @@ func numberKind(b []byte, k, e, digits int) kind {
 			return number
 		}
 	}
-	if digits <= 7 && compared(b, k, e) {
-		return number
-	}
 	if prev == '[' && next == ']' && digits >= 3 || prev == '=' && next == '=' {
 		return masked
 	}
@@ -179,18 +176,6 @@ const (
 	keyKeep           // what follows is a result
 	keyValue          // what follows is a value that a check compares
 )
-
-// compared reports whether there is a comparison on one side of a number: 1252 == 1246. A
-// number with == on both sides is a mark of the tool's own: ==4711==ABORTING.
-func compared(b []byte, k, e int) bool {
-	e = runOf(b, e, isSpace)
-	for k > 0 && b[k-1] == ' ' {
-		k--
-	}
-	after := ascii.At(b, e+1) == '=' && (ascii.At(b, e) == '=' || ascii.At(b, e) == '!')
-	before := k > 1 && b[k-1] == '=' && (b[k-2] == '=' || b[k-2] == '!')
-	return after != before
-}
 
 // keyBefore classifies the word in front of a number: "pid 123", "port=80", "exit 2".
 func keyBefore(b []byte, k int) keyClass {

@@ -286,36 +286,6 @@ func podPiece(w []byte) bool {
 	return safe && digits < len(w) || len(w) >= 6 && digits > 0 && digits < len(w) && hexFrom(w, 0) == len(w)
 }
 
-// contentHash reports whether the word at s is the hash of content that the line reports as
-// wrong: "sha256:… does not match". Such a hash is not noise.
-func contentHash(b []byte, s, e int) bool {
-	if e-s < 32 || s < 4 {
-		return false
-	}
-	i := s - 1
-	if c := b[i]; c != ':' && c != '-' && c != '=' && c != ' ' {
-		return false
-	}
-	for i > 0 && b[i-1] == ' ' || i > 0 && b[i-1] == ':' {
-		i--
-	}
-	k := i
-	for k > 0 && (letter(b[k-1]) || ascii.Digit(b[k-1])) {
-		k--
-	}
-	switch string(bytes.TrimRight(b[k:i], "0123456789")) { // sha256, md5, h1
-	case "sha", "SHA", "md", "MD", "h", "checksum", "digest", "integrity":
-	default:
-		return false
-	}
-	for _, w := range [...]string{"match", "xpected", "got", "want", "pecified", "differ", "ntegrity"} {
-		if bytes.Contains(b, []byte(w)) {
-			return true
-		}
-	}
-	return false
-}
-
 // words masks, in dst from an index on, the words without digits that look random. The scanner
 // stops only at digits, so it leaves these words to this function.
 func words(dst []byte, from int) []byte {

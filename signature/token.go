@@ -88,9 +88,6 @@ func identifier(b []byte, from, s, k int) (int, int, kind) {
 	if s, e, ok := id(b, from, s, e, sh); ok {
 		return s, e, ident
 	}
-	if contentHash(b, s, e) {
-		return s, e, plain
-	}
 	if len(w) == 5 && sh.run == 4 && sh.runAt == 1 && datetime.Clock(b, e+1) > 0 { // I1121 09:12:05.7
 		return s + 1, datetime.Clock(b, e+1), moment
 	}
@@ -116,9 +113,6 @@ func id(b []byte, from, s, e int, sh wordShape) (int, int, bool) {
 	}
 	if s, e, ok := podSpan(b, from, s, e); ok {
 		return s, e, true
-	}
-	if contentHash(b, s, e) {
-		return s, e, false
 	}
 	if n := e - s; sh.other == 0 && (n >= 8 || n >= 6 && sh.digits > 1 || n == 7 && !ascii.Digit(b[e-1])) {
 		return s, e, true
@@ -217,9 +211,6 @@ func mixedWord(b []byte, from, k, n int) (s, e int, kd kind, ok bool) {
 	}
 	if s, e, ok := id(b, from, k, e, sh); ok {
 		return s, e, ident, true
-	}
-	if contentHash(b, k, e) {
-		return k, e, plain, true
 	}
 	if sh.run >= 6 {
 		return k + sh.runAt, k + sh.runAt + sh.run, masked, true
