@@ -28,12 +28,12 @@ class Looprun < Formula
   end
 
   def install
-    bin.install "looprun", "looprun-serve"
+    bin.install "looprun", "looprun-serve", "looprun-mcp", "looprun-notify"
     man1.install Dir["man/man1/*.1"]
     bash_completion.install "completions/looprun.bash" => "looprun"
     zsh_completion.install "completions/_looprun"
     fish_completion.install "completions/looprun.fish"
-    doc.install "README.md", "LICENCES-OF-DEPENDENCIES.txt", "looprun.cdx.json"
+    doc.install "README.md", "LICENCES-OF-DEPENDENCIES.txt", *Dir["*.cdx.json"]
   end
 
   test do

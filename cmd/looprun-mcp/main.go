@@ -69,8 +69,14 @@ func run(args []string) error {
 	return err
 }
 
+// stamp is the version that a release gives to the linker.
+var stamp string
+
 // own returns the version of this program.
 func own() string {
+	if stamp != "" {
+		return stamp
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		return cmp.Or(info.Main.Version, "dev")
 	}

@@ -28,7 +28,14 @@ type message struct {
 	TimeoutMS int64    `json:"timeout_ms"`
 }
 
+// stamp is the version that a release gives to the linker.
+var stamp = "dev"
+
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == "--version" {
+		fmt.Println(stamp)
+		return
+	}
 	if err := run(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -26,8 +26,10 @@ func (r *release) archive(t target) {
 			return err
 		}
 		text, mode := load(filepath.Join(r.stage(t), name)), fs.FileMode(0o644)
-		if base := strings.TrimSuffix(e.Name(), ".exe"); base == "looprun" || base == "looprun-serve" {
-			mode = 0o755
+		for _, p := range programs {
+			if strings.TrimSuffix(name, ".exe") == p.name {
+				mode = 0o755
+			}
 		}
 		// ustar has no fields that differ from builder to builder.
 		check(a.WriteHeader(&tar.Header{

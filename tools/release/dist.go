@@ -23,6 +23,17 @@ var all = []target{
 	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
 }
 
+// programs lists what is released, by the folder of the module and the package in it.
+// looprun-serve links less than looprun and nothing else, so its modules are looprun's.
+// looprun-fleet is missing: a module that Temporal's SDK needs, nexus-proto-annotations v0.1.0,
+// contains no licence.
+var programs = []struct{ name, module, pkg string }{
+	{"looprun", ".", "./cmd/looprun"},
+	{"looprun-serve", ".", "./cmd/looprun-serve"},
+	{"looprun-mcp", "cmd/looprun-mcp", "."},
+	{"looprun-notify", "cmd/looprun-notify", "."},
+}
+
 func choose(list string) (targets []target) {
 	if list == "" {
 		return all
@@ -53,7 +64,7 @@ func dist(out, version, nfpm, list string, log io.Writer) {
 	r.source = sourceOf(r.root, version, os.Getenv("SOURCE_DATE_EPOCH"))
 	fmt.Fprintf(log, "looprun %s, commit %s of %s\n", r.version, r.commit, r.date)
 	r.clean()
-	r.compile(target{runtime.GOOS, runtime.GOARCH}, "./cmd/looprun", r.tool("looprun")) // which prints its completions and pages
+	r.compile(target{runtime.GOOS, runtime.GOARCH}, r.root, "./cmd/looprun", r.tool("looprun")) // which prints its completions and pages
 	if nfpm != "" {
 		must(tell(r.work, []string{"GOBIN=" + filepath.Dir(r.tool("nfpm")), "GOFLAGS="}, "go", "install", nfpm))
 	}
@@ -103,25 +114,33 @@ func (r *release) stage(t target) string { return filepath.Join(r.work, t.os+"_"
 // tool returns the path of a program that runs here.
 func (r *release) tool(name string) string { return filepath.Join(r.work, "bin", name) }
 
-// compile builds the program of one package, with nothing of the builder's own environment. In
+// compile builds the program of a package, in the folder of its module, with nothing of the builder's own environment. In
 // a copy of the source without its repository the Go tool would stamp other values, so the
 // commit is stamped here.
-func (r *release) compile(t target, pkg, file string) {
+func (r *release) compile(t target, module, pkg, file string) {
 	env := []string{
 		"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=",
 		"GOAMD64=v1", "GOARM64=v8.0", "GOTOOLCHAIN=local", "GODEBUG=",
 	}
 	flags := fmt.Sprintf("-s -w -buildid= -X main.stamp=%s -X main.commit=%s -X main.date=%s", r.version, r.commit, r.date)
-	must(tell(r.root, env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", file, pkg))
+	must(tell(module, env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", file, pkg))
 }
 
 // build fills a target's stage.
 func (r *release) build(t target) {
 	dir := r.stage(t)
 	exe := map[string]string{"windows": ".exe"}[t.os]
-	file := filepath.Join(dir, "looprun"+exe)
-	r.compile(t, "./cmd/looprun", file)
-	r.compile(t, "./cmd/looprun-serve", filepath.Join(dir, "looprun-serve"+exe)) // it links less than looprun, and nothing else
+	var built []program
+	for _, p := range programs {
+		module, file := filepath.Join(r.root, p.module), filepath.Join(dir, p.name+exe)
+		r.compile(t, module, p.pkg, file)
+		if p.name == "looprun-serve" {
+			continue
+		}
+		of := inspect(module, file)
+		built = append(built, of)
+		put(filepath.Join(dir, p.name+".cdx.json"), of.bill("v"+r.version, map[string]string{"vcs.revision": r.commit, "vcs.time": r.date}))
+	}
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
 		put(filepath.Join(dir, name), load(filepath.Join(r.root, name)))
 	}
@@ -130,8 +149,7 @@ func (r *release) build(t target) {
 		put(filepath.Join(dir, "completions", name), []byte(script+"\n"))
 	}
 	must(tell(r.work, []string{r.epoch(), "TZ=UTC"}, r.tool("looprun"), "--quiet", "man", filepath.Join(dir, "man", "man1")))
-	put(filepath.Join(dir, "looprun.cdx.json"), newBill(file, "v"+r.version, map[string]string{"vcs.revision": r.commit, "vcs.time": r.date}))
-	put(filepath.Join(dir, "LICENCES-OF-DEPENDENCIES.txt"), inspect(file).notices())
+	put(filepath.Join(dir, "LICENCES-OF-DEPENDENCIES.txt"), notices(built))
 }
 
 // packages builds the packages of a Linux target with nfpm.

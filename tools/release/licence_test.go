@@ -65,7 +65,7 @@ func TestReadTheTestItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := inspect(self)
+	p := inspect("", self)
 	if !strings.HasPrefix(p.GoVersion, "go1.") || p.Main.Path != "github.com/looprun/looprun" {
 		t.Errorf("%+v", p)
 	}
@@ -73,7 +73,7 @@ func TestReadTheTestItself(t *testing.T) {
 	if err := os.WriteFile(text, []byte("no program"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if attempt(func() { inspect(text) }) == nil {
+	if attempt(func() { inspect("", text) }) == nil {
 		t.Error("a text has build information")
 	}
 }
@@ -125,7 +125,7 @@ func TestNoticesOfPackages(t *testing.T) {
 	if got := m.licence(); got != "BSD-3-Clause AND MIT" {
 		t.Errorf("%q", got)
 	}
-	if text := string((program{modules: []module{m}}).notices()); !strings.Contains(text, "==== example.test/a/linked/LICENSE v1.0.0 ====\n\n"+bsd3) {
+	if text := string(notices([]program{{modules: []module{m}}, {modules: []module{m}}})); !strings.Contains(text, "==== example.test/a/linked/LICENSE v1.0.0 ====\n\n"+bsd3) {
 		t.Error(text)
 	}
 }

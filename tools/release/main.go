@@ -44,9 +44,9 @@ func run(args []string) {
 	case "dist":
 		dist(f.Arg(0), *version, *nfpm, *targets, os.Stderr)
 	case "licences":
-		must(os.Stdout.WriteString(inspect(f.Arg(0)).licencesPage()))
+		must(os.Stdout.WriteString(inspect("", f.Arg(0)).licencesPage()))
 	case "sbom":
-		must(os.Stdout.Write(newBill(f.Arg(0), *version, nil)))
+		must(os.Stdout.Write(inspect("", f.Arg(0)).bill(*version, nil)))
 	default:
 		fail(commands)
 	}

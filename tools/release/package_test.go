@@ -60,12 +60,17 @@ func TestPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := unpack(t, "tar", text)
-	for _, name := range []string{"looprun", "LICENSE", "LICENCES-OF-DEPENDENCIES.txt", "README.md", "looprun.cdx.json", "completions/looprun.bash", "completions/_looprun", "completions/looprun.fish", "man/man1/looprun.1", "man/man1/looprun-run.1"} {
+	for _, p := range programs {
+		if !strings.HasPrefix(files[p.name], "-rwxr-xr-x ") || p.name != "looprun-serve" && len(files[p.name+".cdx.json"]) < 100 {
+			t.Errorf("%s is not in the archive as a program with its bill", p.name)
+		}
+	}
+	for _, name := range []string{"LICENSE", "LICENCES-OF-DEPENDENCIES.txt", "README.md", "completions/looprun.bash", "completions/_looprun", "completions/looprun.fish", "man/man1/looprun.1", "man/man1/looprun-run.1"} {
 		if len(files[name]) < 100 {
 			t.Errorf("%s is not in the archive, or is empty", name)
 		}
 	}
-	for _, notice := range []string{"std/LICENSE of Go", "gopkg.in/yaml.v3/LICENSE v", "github.com/AlecAivazis/survey/v2/terminal/LICENSE.txt v"} {
+	for _, notice := range []string{"std/LICENSE of Go", "gopkg.in/yaml.v3/LICENSE v", "github.com/AlecAivazis/survey/v2/terminal/LICENSE.txt v", "github.com/modelcontextprotocol/go-sdk/LICENSE v"} {
 		if l := files["LICENCES-OF-DEPENDENCIES.txt"]; !strings.Contains(l, "==== "+notice) {
 			t.Errorf("the notice of %s is not there: %.300s", notice, l)
 		}
@@ -159,6 +164,11 @@ func useInstalled(t *testing.T, root, version string) {
 	for _, want := range []string{"looprun   " + version + "\n", "commit    " + commit, "date      20", "platform  linux/" + runtime.GOARCH} {
 		if !strings.Contains(got, want) {
 			t.Errorf("version does not say %q:\n%s", want, got)
+		}
+	}
+	for _, beside := range []string{"looprun-mcp", "looprun-notify"} {
+		if got := output(t, env, filepath.Join(usr, "bin", beside), "--version"); got != version+"\n" {
+			t.Errorf("%s has the version %q", beside, got)
 		}
 	}
 	loop := exec.Command(program, "--max-iterations", "5", "--non-interactive", "-c", `echo "--- FAIL: TestA (0.0${LOOPRUN_ITERATION}s)"; exit 1`)

@@ -23,20 +23,21 @@ type module struct {
 // program is what a program's build information contains.
 type program struct {
 	*debug.BuildInfo
+	file     string
 	settings map[string]string
 	modules  []module // Go's library, and all others by path
 }
 
-// inspect reads the build information of a program of this repository, and finds where the Go
-// tool keeps the source of everything linked into it, down to each package: a package can have
-// a licence of its own.
-func inspect(file string) program {
+// inspect reads the build information of a program of the module in a folder, and finds where
+// the Go tool keeps the source of everything linked into it, down to each package: a package
+// can have a licence of its own.
+func inspect(dir, file string) program {
 	info, err := buildinfo.ReadFile(file)
 	if err != nil {
 		fail("%s has no build information: %w; build it with the Go tool, in module mode", file, err)
 	}
 	std := module{path: "std", version: "of Go", folders: []string{must(tell("", nil, "go", "env", "GOROOT"))}}
-	p := program{info, map[string]string{}, []module{std}}
+	p := program{info, file, map[string]string{}, []module{std}}
 	for _, s := range info.Settings {
 		p.settings[s.Key] = s.Value
 	}
@@ -44,7 +45,7 @@ func inspect(file string) program {
 	for _, key := range []string{"GOOS", "GOARCH", "CGO_ENABLED"} {
 		env = append(env, key+"="+p.settings[key])
 	}
-	packages := strings.Split(must(tell("", env, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}\t{{.Dir}}\t{{$.Dir}}{{end}}", "-tags", p.settings["-tags"], strings.TrimSuffix(info.Path, ".test"))), "\n")
+	packages := strings.Split(must(tell(dir, env, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}\t{{.Dir}}\t{{$.Dir}}{{end}}", "-tags", p.settings["-tags"], strings.TrimSuffix(info.Path, ".test"))), "\n")
 	for _, d := range info.Deps {
 		if d.Replace != nil {
 			d = d.Replace
@@ -72,22 +73,21 @@ func (m *module) add(root, dir string) {
 // object is an object of a CycloneDX bill; the keys are those of its schema.
 type object map[string]any
 
-// newBill returns the software bill of materials of a program: CycloneDX 1.6 in JSON, the same
-// for the same program. The arguments supply what its build information lacks.
-func newBill(file, version string, settings map[string]string) []byte {
-	p := inspect(file)
+// bill returns the software bill of materials: CycloneDX 1.6 in JSON, the same for the same
+// program. The arguments supply what the build information lacks.
+func (p program) bill(version string, settings map[string]string) []byte {
 	maps.Copy(p.settings, settings)
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	check(e.Encode(p.bill(version, sha256.Sum256(load(file)))))
+	check(e.Encode(p.materials(version, sha256.Sum256(load(p.file)))))
 	return b.Bytes()
 }
 
-// bill lists the modules. The build information does not record which module needs which, so
+// materials lists the modules. The build information does not record which module needs which, so
 // the bill makes the program depend on all of them.
-func (p program) bill(version string, sum [sha256.Size]byte) object {
+func (p program) materials(version string, sum [sha256.Size]byte) object {
 	if version == "" && p.Main.Version != "(devel)" {
 		version = p.Main.Version
 	}
@@ -149,12 +149,22 @@ func purl(path, version string) string {
 	return name + "@" + strings.ReplaceAll(version, "+", "%2B")
 }
 
-// notices returns the texts to distribute with the program.
-func (p program) notices() []byte {
+// notices returns the texts to distribute with the programs, each once.
+func notices(programs []program) []byte {
+	var modules []module
+	for _, p := range programs {
+		modules = append(modules, p.modules...)
+	}
+	slices.SortStableFunc(modules, func(a, b module) int { return strings.Compare(a.path, b.path) })
 	var b bytes.Buffer
 	fmt.Fprintln(&b, "looprun is built from these modules, each under its own licence.")
-	for _, m := range p.modules {
+	seen := map[string]bool{}
+	for _, m := range modules {
 		for _, file := range m.notices() {
+			if seen[file] {
+				continue
+			}
+			seen[file] = true
 			name := must(filepath.Rel(m.folders[0], file))
 			fmt.Fprintf(&b, "\n==== %s %s ====\n\n%s\n", path.Join(m.path, filepath.ToSlash(name)), m.version, bytes.TrimSpace(load(file)))
 		}

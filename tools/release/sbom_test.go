@@ -75,8 +75,8 @@ func TestBillOfLooprun(t *testing.T) {
 	}
 	const commit, date = "0123abc", "2026-01-02T03:04:05Z"
 	known := map[string]string{"vcs.revision": commit, "vcs.time": date}
-	first := newBill(file, "v1.2.3", known)
-	if !bytes.Equal(first, newBill(file, "v1.2.3", known)) {
+	first := inspect("", file).bill("v1.2.3", known)
+	if !bytes.Equal(first, inspect("", file).bill("v1.2.3", known)) {
 		t.Error("it is another the second time")
 	}
 	var b bill
@@ -99,7 +99,7 @@ func TestBillOfLooprun(t *testing.T) {
 	if got, want := b.Metadata.Component.Hashes[0], (digest{"SHA-256", fmt.Sprintf("%x", sha256.Sum256(text))}); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if p := inspect(file); len(b.Components) != len(p.modules) || len(p.modules) < 2 {
+	if p := inspect("", file); len(b.Components) != len(p.modules) || len(p.modules) < 2 {
 		t.Errorf("%d components of %d modules", len(b.Components), len(p.modules))
 	}
 	for _, name := range []string{"std", "github.com/alecthomas/kong", "gopkg.in/yaml.v3"} {
@@ -163,7 +163,7 @@ func TestPURL(t *testing.T) {
 // TestNoLicence is an error: a bill without it would be taken for complete.
 func TestNoLicence(t *testing.T) {
 	p := program{BuildInfo: &debug.BuildInfo{Main: debug.Module{Path: "example.test/main"}}, modules: []module{{path: "example.test/a", version: "v1.0.0", folders: []string{t.TempDir()}}}}
-	if err := attempt(func() { p.bill("", [sha256.Size]byte{}) }); err == nil || !strings.Contains(err.Error(), "example.test/a") {
+	if err := attempt(func() { p.materials("", [sha256.Size]byte{}) }); err == nil || !strings.Contains(err.Error(), "example.test/a") {
 		t.Errorf("%v", err)
 	}
 }
