@@ -257,10 +257,10 @@ notify-test: ## run its linters and its tests, with servers on this machine
 AGENTS := tools/agents/.installed
 agents: ## install the coding agents that agents-test runs, pinned, in an ignored folder (1.2 GB, from npm)
 	@mkdir -p $(AGENTS) && cp tools/agents/package.json tools/agents/package-lock.json $(AGENTS)/
-	cd $(AGENTS) && npm install --no-audit --no-fund --loglevel=error
+	cd $(AGENTS) && npm ci --no-audit --no-fund --loglevel=error
 	@# What opencode would fetch itself before it loads a plugin.
 	npm install --prefix $(AGENTS)/opencode --no-audit --no-fund --loglevel=error @opencode-ai/plugin@1.18.33
-	@cd $(AGENTS)/node_modules/.bin && for a in claude codex gemini opencode; do printf '%s ' $$a; ./$$a --version | tail -1; done
+	@cd $(AGENTS)/node_modules/.bin && for a in claude codex copilot gemini opencode qwen; do printf '%s ' $$a; ./$$a --version | tail -1; done
 
 stand-ins: ## record what the agents print in the tests' scripts, for the manual's stand-ins
 	cd tools/agents && $(GO) run . -stand-ins

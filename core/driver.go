@@ -150,7 +150,7 @@ func (d *Driver) Begin(n int, first bool) (Iteration, error) {
 	it := Iteration{
 		Number: n, Limit: s.Limits.Iterations, First: first, Guidance: s.Told(), Last: s.Ran,
 		Answers: slices.Clone(s.Asked), Task: s.Task, Subtasks: s.Decomposed(),
-		Tasks: slices.Clone(s.Tasks), TurnLoop: s.Limits.TurnLoop, MayTrip: s.mayTrip(),
+		Tasks: slices.Clone(s.Tasks), TurnLoop: s.Limits.TurnLoop, MayTrip: s.mayTrip(), Session: s.Session.ID,
 	}
 	return it, d.Record(IterationStarted{n})
 }

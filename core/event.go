@@ -118,6 +118,9 @@ type RunStarted struct {
 	Often Often `json:"often,omitzero"`
 	// CallsPerHour is how many iterations may start within an hour; zero means no limit.
 	CallsPerHour int `json:"calls_per_hour,omitempty"`
+	// SessionTurns is for how many turns a coding agent continues its own session; zero means
+	// that each turn begins a new one.
+	SessionTurns int `json:"session_turns,omitempty"`
 	// Repository is the git repository of the work tree Dir, if looprun made that tree; empty
 	// if Dir is the user's own.
 	Repository string `json:"repository,omitempty"`
@@ -197,6 +200,8 @@ type IterationFinished struct {
 	Tasks *TaskChanges `json:"tasks,omitempty"`
 	// Transcript reports whether the work's output is a coding agent's transcript.
 	Transcript bool `json:"transcript,omitempty"`
+	// Session is the id of the coding agent's session, if the run keeps it.
+	Session string `json:"session,omitempty"`
 	// Worded means that the evidence consists only of what the agent said: its tools printed
 	// nothing, and no check judges.
 	Worded bool `json:"worded,omitempty"`
@@ -416,6 +421,9 @@ type RunResumed struct {
 	// Protected are the protected files as they are now. They take effect if a person had
 	// paused the run.
 	Protected map[string]signature.Hash `json:"protected,omitempty"`
+	// Tree is the fingerprint of the work tree when the run was resumed, if an agent's session
+	// depends on it.
+	Tree signature.Hash `json:"tree,omitempty"`
 	// Reopen reopens a run that was cancelled or accepted.
 	Reopen bool `json:"reopen,omitempty"`
 }

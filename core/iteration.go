@@ -37,6 +37,9 @@ type Iteration struct {
 	// TurnLoop is how often a coding agent may repeat itself within one turn; 0 or less means
 	// no limit.
 	TurnLoop int
+	// Session is the id of the coding agent's session that this iteration continues; empty
+	// means that it begins a new one.
+	Session string
 	// MayTrip means that this iteration may trip a guard that has the check run once more.
 	MayTrip bool
 	// Judging reports whether the check is running.

@@ -154,6 +154,10 @@ type State struct {
 	Checked    Checked                   `json:"checked,omitzero"`
 	Transcript bool                      `json:"transcript,omitempty"`
 	Protected  map[string]signature.Hash `json:"protected,omitempty"`
+	// Session is the coding agent's session that the next iteration continues, for at most
+	// SessionTurns turns.
+	Session      AgentSession `json:"session,omitzero"`
+	SessionTurns int          `json:"session_turns,omitempty"`
 	// Tasks are the tasks that were open when last seen and have not been seen done since.
 	Tasks []string `json:"tasks,omitempty"`
 	// Previous holds the last iteration's values for comparison.

@@ -52,6 +52,7 @@ func (s *State) fold(e Event) {
 			s.Previous = &Seen{Tree: d.Tree}
 		}
 		s.Task, s.Rungs = d.Name, d.Ladder
+		s.SessionTurns = d.SessionTurns
 		s.CallsPerHour, s.Protected, s.Tasks = d.CallsPerHour, d.Protected, d.Tasks
 		s.Initial, s.Limits, s.Caps = d.Limits, d.Limits, d.Caps
 	case IterationStarted:
@@ -159,6 +160,7 @@ func (s *State) foldIteration(d IterationFinished) {
 		s.endWith(d)
 		return
 	}
+	before := s.Last
 	s.Last, s.Waits = &d, 0
 	if s.Unanswered() == nil {
 		s.SameQuestion, s.SameQuestions = 0, 0
@@ -189,6 +191,7 @@ func (s *State) foldIteration(d IterationFinished) {
 	if p := d.Progress(); d.Checkpoint != "" && p.atLeast(s.Best) {
 		s.Best = &Best{Iteration: d.Iteration, Checkpoint: d.Checkpoint, Progress: *p}
 	}
+	s.foldSession(d, before)
 	s.endWith(d)
 	if d.Outcome == OutcomeDone {
 		return
@@ -529,6 +532,9 @@ func (s *State) foldResumed(d RunResumed) {
 	}
 	if d.Dir != "" {
 		s.Dir = d.Dir
+	}
+	if d.Tree != 0 && (s.Previous == nil || s.Previous.Tree != d.Tree) {
+		s.Session = AgentSession{} // it knows other files
 	}
 }
 

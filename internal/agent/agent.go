@@ -24,6 +24,9 @@ type Agent struct {
 	CostFrom string   `yaml:"cost_from" json:"cost_from,omitempty" doc:"As the option; without it, what usd and tokens of its transcript say."`
 	WaitOn   []string `yaml:"wait_on" json:"wait_on,omitempty" doc:"As the option."`
 	StopOn   []string `yaml:"stop_on" json:"stop_on,omitempty" doc:"As the option."`
+	// Resume holds the arguments that continue a session of the agent's, with ID for its id.
+	// They come after the user's own flags. Empty means that it cannot.
+	Resume []string `yaml:"resume" json:"resume,omitempty" doc:"The arguments that continue a session of its own, with ID for the id that conversation in its transcript names, for session: keep."`
 	// Permit holds the flags that let the agent edit files and run commands without asking.
 	// They are shown to people and never used.
 	Permit string `yaml:"permit" json:"permit,omitempty" doc:"Its flags that let it edit files and run commands unasked: they are shown, and never added."`
@@ -53,19 +56,23 @@ var all = []Agent{
 		Name: "claude", Command: []string{"claude", "-p", "--output-format", "stream-json", "--verbose"},
 		CostFrom: "claude", WaitOn: []string{"@claude"}, StopOn: []string{"@claude"},
 		Permit: "--permission-mode acceptEdits --allowedTools Bash", Login: "claude, then /login; or ANTHROPIC_API_KEY", Version: "2.1.330",
+		Resume: []string{"--resume", "ID"},
 	},
 	{
 		Name: "codex", Command: []string{"codex", "exec", "--json"}, CostFrom: "codex", WaitOn: []string{"@codex"}, StopOn: []string{"@codex"},
 		Permit: "--sandbox workspace-write", Login: "codex login; or OPENAI_API_KEY", Version: "0.169.0",
+		Resume: []string{"resume", "ID", "-"},
 	},
 	{
 		Name: "gemini", Command: []string{"gemini", "--output-format", "stream-json", "-p", ""},
 		CostFrom: "gemini", WaitOn: []string{"@gemini"}, StopOn: []string{"@gemini"},
 		Permit: "--yolo", Login: "gemini, then /auth; or GEMINI_API_KEY", Version: "0.61.0",
+		Resume: []string{"--resume", "ID"},
 	},
 	{
 		Name: "opencode", Command: []string{"opencode", "run", "--format", "json"}, CostFrom: "opencode", WaitOn: []string{"@opencode"}, StopOn: []string{"@opencode"},
 		Permit: `"permission": "allow" in opencode.json`, Login: "opencode auth login", Version: "1.18.33",
+		Resume: []string{"--session", "ID"},
 	},
 	{
 		Name: "cursor", Command: []string{"cursor-agent", "-p", "--output-format", "stream-json"},
@@ -74,7 +81,24 @@ var all = []Agent{
 	{
 		Name: "copilot", Command: []string{"copilot", "--output-format", "json"}, WaitOn: []string{"@copilot"}, StopOn: []string{"@copilot"},
 		Permit: "--allow-all-tools", Login: "copilot, then /login; or GH_TOKEN",
+		Resume: []string{"--resume=ID"}, Version: "1.0.102",
 	},
+	{
+		// Its transcript has the shape of Claude Code's.
+		Name: "qwen", Command: []string{"qwen", "--output-format", "stream-json"}, CostFrom: "claude", WaitOn: []string{"@http429"},
+		Permit: "--yolo", Login: "qwen, then /auth; or OPENAI_API_KEY", Version: "0.24.4",
+		Resume: []string{"--resume", "ID"},
+	},
+}
+
+// Resuming returns the agent's command with the user's own flags, which continues the session
+// with that id.
+func (a Agent) Resuming(flags []string, id string) []string {
+	command := slices.Concat(a.Command, flags)
+	for _, arg := range a.Resume {
+		command = append(command, strings.ReplaceAll(arg, "ID", id))
+	}
+	return command
 }
 
 // unsupervised lists the commands of agents that cannot be set up; like the others, they exit

@@ -32,8 +32,8 @@
 //
 // # Facts
 //
-// A [Fact] is what an agent reports about itself: [Began], [Ended], [Trouble], [Usage], [Call]
-// and [Refused]. Began comes before the parts of its object, the others after them.
+// A [Fact] is what an agent reports about itself: [Began], [Conversation], [Ended], [Trouble],
+// [Usage], [Call] and [Refused]. Began comes before the parts of its object, the others after them.
 //
 // # What is recognised
 //
@@ -78,7 +78,7 @@ type Part struct {
 	Source string // the unit, container or service that a log names; empty: none
 }
 
-// Fact is one of [Began], [Ended], [Trouble], [Usage], [Call] and [Refused].
+// Fact is one of [Began], [Conversation], [Ended], [Trouble], [Usage], [Call] and [Refused].
 type Fact interface{ fact() }
 
 // Began means that a turn is under way, of an agent whose format marks the end of turns: if
@@ -122,15 +122,20 @@ type Call struct {
 	Silent        bool // it printed nothing, or only what its agent says of that
 }
 
+// Conversation is the id by which the agent can continue its conversation in another process.
+type Conversation struct{ Agent, ID string }
+
 // Refused is a tool call that the agent's own permissions denied.
 type Refused struct{ Agent, Tool, Text string }
 
-func (Began) fact()   {}
-func (Ended) fact()   {}
-func (Trouble) fact() {}
-func (Usage) fact()   {}
-func (Call) fact()    {}
-func (Refused) fact() {}
+func (Began) fact() {}
+
+func (Conversation) fact() {}
+func (Ended) fact()        {}
+func (Trouble) fact()      {}
+func (Usage) fact()        {}
+func (Call) fact()         {}
+func (Refused) fact()      {}
 
 // SaidBytes is how much of the end of an agent's messages is evidence, in bytes.
 const SaidBytes = 64 << 10

@@ -268,6 +268,9 @@ func (s *Stream) facts(r *reading, i int32) {
 		}
 		s.tell(refused)
 	}
+	if id := s.word(r.conversation, i); id != "" {
+		s.tell(Conversation{Agent: s.agent, ID: id})
+	}
 	s.totals = cmp.Or(s.word(r.session, i), s.totals)
 	usd, paid := s.number(r.usd, i)
 	tokens, took := s.number(r.tokens, i)

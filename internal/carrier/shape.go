@@ -79,7 +79,9 @@ type Reading struct {
 	Process  string `yaml:"process" json:"process,omitempty" doc:"The session of which usd is the total within one process; needs wrote and all_wrote."`
 	Wrote    string `yaml:"wrote" json:"wrote,omitempty" doc:"The tokens that the model wrote for this report."`
 	AllWrote string `yaml:"all_wrote" json:"all_wrote,omitempty" doc:"The tokens that the model wrote for all that usd is of."`
-	Source   string `yaml:"-" json:"source,omitempty"` // where a log's text comes from
+	// Conversation is the id that the agent takes to continue this conversation.
+	Conversation string `yaml:"conversation" json:"conversation,omitempty" doc:"The id by which the agent continues this conversation, for session: keep."`
+	Source       string `yaml:"-" json:"source,omitempty"` // where a log's text comes from
 }
 
 // Turn is how a turn ended; empty means it continues.
@@ -145,7 +147,7 @@ type (
 		when, broken                                             match
 		said, printed, noise, id, name, input, output            paths
 		last, trouble, until, refused, session, usd, tokens, src paths
-		process, wrote, allWrote                                 paths
+		process, wrote, allWrote, conversation                   paths
 	}
 )
 
@@ -264,6 +266,7 @@ func newReading(r Reading) reading {
 		last: newPaths(r.Last), trouble: newPaths(r.Trouble), until: newPaths(r.Until), refused: newPaths(r.Refused),
 		session: newPaths(r.Session), usd: newPaths(r.USD), tokens: newPaths(r.Tokens), src: newPaths(r.Source),
 		process: newPaths(r.Process), wrote: newPaths(r.Wrote), allWrote: newPaths(r.AllWrote),
+		conversation: newPaths(r.Conversation),
 	}
 }
 

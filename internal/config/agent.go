@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/cost"
@@ -64,15 +66,37 @@ func (c *Settings) agentOrigin(k Key) string {
 // wrongAgent returns why the agent cannot be set up, or nil.
 func (o *Options) wrongAgent() error {
 	if o.Agent == "" {
+		if o.Session == "keep" {
+			return Usagef("%s keep without an agent whose session it is; add %s NAME, or leave it out", Flag("session"), Flag("agent"))
+		}
 		return nil
 	}
-	if _, ok := o.Agents.Find(o.Agent); !ok {
+	a, ok := o.Agents.Find(o.Agent)
+	if !ok {
 		return Usagef("%s %q is not an agent that looprun knows; describe it under agents in looprun.yaml, or use %s", Flag("agent"), o.Agent, OrNearest(o.Agent, o.Agents.Names()))
+	}
+	if o.Session == "keep" && a.Resume == nil {
+		return Usagef("%s keep: looprun does not know how %s continues a session; describe it with resume under agents in looprun.yaml, or leave it out", Flag("session"), a.Name)
 	}
 	if o.Shell != "" {
 		return Usagef("%s runs the agent's own command, so -c has no place; put the agent's flags behind --", Flag("agent"))
 	}
 	return nil
+}
+
+// agentStep is the work of a coding agent. It continues the session that the iteration names.
+type agentStep struct {
+	engine.Step
+	agent agent.Agent
+	flags []string // the user's own
+}
+
+// Run implements [engine.Step].
+func (s agentStep) Run(ctx context.Context, in engine.Invocation) engine.Exit {
+	if id := in.Iteration.Session; id != "" {
+		return engine.Argv(s.agent.Resuming(s.flags, id)...).Run(ctx, in)
+	}
+	return s.Step.Run(ctx, in)
 }
 
 // AgentNeeded returns an error if something is missing to start the agent now: a task, or the
@@ -115,6 +139,9 @@ func (l *layer) readAgents(given agent.Agents, problems *problem.List, path func
 		}
 		if len(a.Command) == 0 || a.Command[0] == "" {
 			wrong("command names no program", "write it as a list, such as [mine, --json]", "command")
+		}
+		if a.Resume != nil && !strings.Contains(strings.Join(a.Resume, " "), "ID") {
+			wrong("resume has no ID, where the id of the session goes", "write such as [--resume, ID]", "resume")
 		}
 		if _, err := costReader(a.CostFrom, agent.Agents{name: a}); err != nil && a.CostFrom != "" {
 			wrong("cost_from: "+err.Error(), "", "cost_from")
@@ -166,7 +193,7 @@ func shownAgents(own agent.Agents, show func(key string, value any)) {
 		for _, more := range []struct {
 			key  string
 			list []string
-		}{{"cost_from", []string{a.CostFrom}}, {"wait_on", a.WaitOn}, {"stop_on", a.StopOn}} {
+		}{{"cost_from", []string{a.CostFrom}}, {"wait_on", a.WaitOn}, {"stop_on", a.StopOn}, {"resume", a.Resume}} {
 			if text := strings.Join(more.list, ", "); text != "" && text != name {
 				what += "; " + more.key + ": " + text
 			}

@@ -86,9 +86,12 @@ type Options struct {
 	// Agents holds the agents from looprun.yaml.
 	Agents agent.Agents `kong:"-" json:"agents,omitempty"`
 
-	Agent string `placeholder:"NAME" help:"Run a coding agent with the task after the flags. looprun agents lists them; their own flags go after --. Sets what it needs where nothing else does: --stdin context, --max-runtime 8h, --iteration-timeout 30m, --turn-loop 8, --cost-from, --wait-on." json:"agent,omitempty" trust:"ask" blank:"no" group:"what" example:"claude"`
-	Wait  bool   `help:"Run until it succeeds: wait for a service. Sets --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and asks nobody." json:"wait,omitempty" trust:"ask" excludes:"--retry" group:"what"`
-	Retry *int   `placeholder:"N" help:"Run at most N times: a flaky command. Sets --max-iterations N --loop-threshold off --max-errors off, and asks nobody." json:"retry,omitempty" trust:"ask" min:"1" group:"what"`
+	Agent        string `placeholder:"NAME" help:"Run a coding agent with the task after the flags. looprun agents lists them; their own flags go after --. Sets what it needs where nothing else does: --stdin context, --max-runtime 8h, --iteration-timeout 30m, --turn-loop 8, --cost-from, --wait-on." json:"agent,omitempty" trust:"ask" blank:"no" group:"what" example:"claude"`
+	Session      string `kong:"-" enum:"keep,fresh" default:"fresh" help:"Whether the agent of --agent continues its own session from turn to turn, or begins a new one each time." json:"session,omitempty" trust:"ask" group:"run"`
+	SessionTurns *int   `kong:"-" placeholder:"N" help:"How many turns a session is kept for." json:"session_turns,omitempty" trust:"ask" group:"run" normal:"20" min:"1"`
+
+	Wait  bool `help:"Run until it succeeds: wait for a service. Sets --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and asks nobody." json:"wait,omitempty" trust:"ask" excludes:"--retry" group:"what"`
+	Retry *int `placeholder:"N" help:"Run at most N times: a flaky command. Sets --max-iterations N --loop-threshold off --max-errors off, and asks nobody." json:"retry,omitempty" trust:"ask" min:"1" group:"what"`
 
 	AnswerFlags
 
@@ -345,6 +348,11 @@ func (o *Options) Wrong() error {
 	if o.WaitDelay != nil && len(o.WaitOn) == 0 && o.Agent == "" {
 		wrong("%s without a line to wait for; add %s REGEX", Flag("wait-delay"), Flag("wait-on"))
 	}
+	if n := o.SessionTurns; n != nil && *n < 1 {
+		wrong("%s %d: a session has at least one turn; use 1 or more", Flag("session-turns"), *n)
+	} else if n != nil && o.Session != "keep" {
+		wrong("%s without a session that is kept; add %s keep", Flag("session-turns"), Flag("session"))
+	}
 	if _, err := o.Matcher(); err != nil {
 		wrong("%s: %v", Flag("wait-on"), err)
 	}
@@ -535,9 +543,21 @@ func (o *Options) Work(command []string) engine.Step {
 		return engine.Shell(string(o.Shell))
 	}
 	if a, ok := o.Agents.Find(o.Agent); ok {
-		command = slices.Concat(a.Command, command) // its own flags
+		return agentStep{engine.Argv(slices.Concat(a.Command, command)...), a, command}
 	}
 	return engine.Argv(command...)
+}
+
+// KeepTurns is how many turns the agent's session is kept for; 0 means that each turn begins a
+// new one.
+func (o *Options) KeepTurns() int {
+	switch {
+	case o.Session != "keep":
+		return 0
+	case o.SessionTurns == nil:
+		return 20
+	}
+	return *o.SessionTurns
 }
 
 func (o *Options) CheckStep() engine.Step {

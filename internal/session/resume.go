@@ -294,6 +294,9 @@ func (s *Session) resume(dir string, event core.RunResumed, trust TrustFlag) (En
 		event.Protected = s.again(state.Protected)
 		s.keepProtected(event.Protected)
 	}
+	if state.Session.ID != "" {
+		event.Tree = s.tree
+	}
 	if err := s.loop.Resume(*state, event); err != nil {
 		return Ended{}, errors.Join(err, run.Close())
 	}

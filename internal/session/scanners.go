@@ -49,6 +49,7 @@ type scanners struct {
 	text      bool         // signals are read
 	cost      *cost.Reader // nil: not read
 	refused   string       // what a coding agent's own permissions refused first
+	session   string       // the id of the agent's own
 }
 
 // Fact implements [engine.FactListener].
@@ -56,6 +57,8 @@ func (c *scanners) Fact(f carrier.Fact) {
 	switch f := f.(type) {
 	case carrier.Refused:
 		c.refused = cmp.Or(c.refused, f.Text, f.Tool)
+	case carrier.Conversation:
+		c.session = f.ID
 	case carrier.Usage:
 		if c.cost != nil {
 			c.cost.Used(f)
@@ -90,7 +93,7 @@ func (c *scanners) Reset() {
 	c.choices.Reset()
 	c.rejection.Reset()
 	c.signals.Reset()
-	c.refused = ""
+	c.refused, c.session = "", ""
 	if c.cost != nil {
 		c.cost.Reset()
 	}
@@ -192,6 +195,9 @@ func (h *outputFacts) heard(_ core.Iteration, d *core.IterationResult) {
 	h.said(d)
 	h.lookAround(d)
 	d.Checkpoint = h.s.checkpoint(d.Iteration)
+	if h.s.opts.KeepTurns() > 0 {
+		d.Session = cmp.Or(h.streams.Stdout.session, h.streams.Stderr.session)
+	}
 	h.hearRefusal(d)
 	h.hearDay(d)
 }

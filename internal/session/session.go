@@ -265,6 +265,7 @@ func (s *Session) started(id string) core.RunStarted {
 	if s.opts.Promise != nil {
 		started.Promise = *s.opts.Promise
 	}
+	started.SessionTurns = s.opts.KeepTurns()
 	if n := s.opts.CallsPerHour; n != nil {
 		started.CallsPerHour = *n
 	}

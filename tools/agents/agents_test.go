@@ -110,7 +110,11 @@ func newJob(t *testing.T, k kit, script fakemodel.Script, env []string, flags ..
 		t.Fatal(err)
 	}
 	base[0] = "PATH=" + filepath.Dir(looprun) + ":" + strings.TrimPrefix(base[0], "PATH=")
-	args := slices.Concat([]string{"--non-interactive", "--agent", k.name, "--check", "go test ./..."}, flags, []string{"Make the tests pass", "--"}, k.flags(server.URL))
+	args := []string{"--non-interactive", "--agent", k.name}
+	if !slices.Contains(flags, "--promise") {
+		args = append(args, "--check", "go test ./...")
+	}
+	args = slices.Concat(args, flags, []string{"Make the tests pass", "--"}, k.flags(server.URL))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	t.Cleanup(cancel)
 	j.Cmd = exec.CommandContext(ctx, looprun, args...)
@@ -190,6 +194,38 @@ func TestMendsInThreeTurns(t *testing.T) {
 			}
 		}
 		t.Error("no request has the task")
+	})
+}
+
+// Without a check, turns that change files or commit them are progress.
+func TestWorksWithoutACheck(t *testing.T) {
+	for _, name := range []string{"writes", "commits"} {
+		t.Run(name, func(t *testing.T) {
+			eachAgent(t, func(t *testing.T, k kit) {
+				newJob(t, k, k.script(stories[name]), nil, "--promise", "ALL DONE").ends(t, 0, "done after 5 of 10 iterations")
+			})
+		})
+	}
+}
+
+// A session that is kept has the words of the turns before.
+func TestKeepsItsSession(t *testing.T) {
+	eachAgent(t, func(t *testing.T, k kit) {
+		for _, keep := range []string{"fresh", "keep"} {
+			mends := stories["mends"]
+			if keep == "keep" { // to the model it is one process
+				mends = story{slices.Concat(mends...)}
+			}
+			j := newJob(t, k, k.script(mends), nil, "-o", "session="+keep)
+			j.ends(t, 0, "done after 3 of 10 iterations")
+			requests := j.model.Requests()
+			last := requests[len(requests)-1].Body
+			for _, said := range []string{"Nine is written IX now.", "Zero has no numeral any more."} {
+				if got := bytes.Contains(last, []byte(said)); got != (keep == "keep") {
+					t.Errorf("session=%s: the last request has %q: %v", keep, said, got)
+				}
+			}
+		}
 	})
 }
 

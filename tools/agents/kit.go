@@ -55,6 +55,15 @@ var kits = []kit{
 		project: map[string]string{"opencode.json": `{"autoupdate":false,"provider":{"fake":{"npm":"@ai-sdk/openai-compatible","name":"fake","options":{"baseURL":"@URL@/v1","apiKey":"made-up"},"models":{"m":{"name":"m","tool_call":true,"limit":{"context":100000,"output":8000}}}}},"model":"fake/m","small_model":"fake/m","permission":"allow"}`},
 		model:   []string{"--model", "fake/m"},
 	},
+	{
+		name: "copilot", tool: "bash", line: "command", more: map[string]any{"description": "work"},
+		env:    []string{"COPILOT_PROVIDER_BASE_URL=@URL@/v1", "COPILOT_PROVIDER_API_KEY=made-up", "COPILOT_MODEL=gpt-4.1", "COPILOT_OFFLINE=true"},
+		permit: []string{"--allow-all-tools"},
+	},
+	{
+		name: "qwen", tool: "run_shell_command", line: "command", more: map[string]any{"description": "work", "is_background": false},
+		permit: []string{"--yolo"}, model: []string{"--auth-type", "openai", "--openai-api-key", "made-up", "--openai-base-url", "@URL@/v1", "--model", "m"},
+	},
 }
 
 func names() (all []string) {
@@ -86,9 +95,23 @@ var stories = map[string]story{
 	"hangs":   {{`$ setsid sleep 301 >/dev/null 2>&1 & sleep 302`, hangs}},
 	"does":    {{nine, zero, lower, "$ sleep 303", hangs}},
 	"nothing": {{"I cannot do that."}},
+	"writes":  {chapter("one", ""), chapter("two", ""), chapter("three", ""), chapter("four", ""), chapter("five", "ALL DONE")},
+	"commits": {commit("one", ""), commit("two", ""), commit("three", ""), commit("four", ""), commit("five", "ALL DONE")},
 	// All within one session, which looprun hook stop judges.
 	"mends-in-session": {{nine, "Nine is written IX now.", zero, "Zero has no numeral any more.", lower, "Lower case is read too."}},
 	"lies-in-session":  {slices.Repeat([]string{"$ echo '// tried again' >> roman.go", "I have fixed the bug; all tests pass now."}, 9)},
+}
+
+// chapter is a turn that writes a file, and ends with those words.
+func chapter(name, last string) []string {
+	return []string{"$ echo " + name + " > " + name + ".txt", "I wrote a chapter.\n\n" + last}
+}
+
+// commit is a turn that commits such a file.
+func commit(name, last string) []string {
+	turn := chapter(name, last)
+	turn[0] += " && git add -A && git -c user.name=t -c user.email=t@t commit -qm " + name
+	return turn
 }
 
 func scripts() []string { return slices.Sorted(maps.Keys(stories)) }
@@ -158,7 +181,10 @@ func (k kit) environ(home, url string) ([]string, error) {
 		"PATH=" + path, "HOME=" + home, "LANG=C.UTF-8", "TERM=xterm-256color", "SHELL=/bin/sh",
 		"GOCACHE=" + strings.TrimSpace(string(cache)), "GOTOOLCHAIN=local",
 	}
-	return slices.Concat(env, k.env, fakemodel.Environ(url)), nil
+	for _, v := range k.env {
+		env = append(env, strings.ReplaceAll(v, "@URL@", url))
+	}
+	return slices.Concat(env, fakemodel.Environ(url)), nil
 }
 
 // prepare puts the files that the agent needs into a work tree.
