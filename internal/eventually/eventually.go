@@ -9,7 +9,7 @@ import (
 
 // Patience is how long a test waits for something that must happen. It ends a hanging test and
 // implies nothing about how long anything may take.
-const Patience = 10 * time.Minute
+const Patience = 5 * time.Minute
 
 // Holds waits until the condition holds; what describes it in the failure message.
 func Holds(t testing.TB, what string, condition func() bool) {

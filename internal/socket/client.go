@@ -96,14 +96,11 @@ func disconnected(err error) bool {
 func message(kind string, request any) ([]byte, error) {
 	members := map[string]json.RawMessage{}
 	data, err := json.Marshal(request)
-	if err == nil && request != nil {
+	if request != nil { // without data after an error, it is an error too
 		err = json.Unmarshal(data, &members)
 	}
 	if err != nil || members == nil {
 		return nil, fmt.Errorf("a message of the type %q cannot be made of a %T: it has to be a JSON object", kind, request)
-	}
-	if kind == "" {
-		return nil, errors.New("a message needs a type")
 	}
 	members["type"], _ = json.Marshal(kind) // a text always encodes
 	data, err = json.Marshal(members)

@@ -77,6 +77,7 @@ func TestCallBadReplies(t *testing.T) {
 		"half":         {`{"ok":tr`, ErrNoReply.Error()},
 		"text":         {"hello\n", "something else than a reply"},
 		"empty object": {"{}\n", "something else than a reply"},
+		"no error":     {`{"ok":true,"error":5}` + "\n", "something else than a reply"},
 		"too long":     {strings.Repeat("x", longestReply+1) + "\n", "longer than"},
 		"exactly":      {`{"ok":true}` + strings.Repeat(" ", longestReply-11) + "\n", ""},
 	} {
@@ -105,5 +106,32 @@ func TestCallBadReplies(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// A server that goes without reading all of the message has not replied.
+func TestCallOfAServerThatGoes(t *testing.T) {
+	for _, size := range []int{10, 8 << 20} { // more than a socket holds
+		dir, err := makeDir("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		l, err := net.Listen("unix", filepath.Join(dir, socketName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		go func() {
+			nc, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = nc.Read(make([]byte, 1))
+			_ = nc.Close()
+		}()
+		if err := Call(t.Context(), l.Addr().String(), "echo", map[string]string{"text": strings.Repeat("x", size)}, nil); !errors.Is(err, ErrNoReply) {
+			t.Errorf("%d bytes: %v", size, err)
+		}
 	}
 }

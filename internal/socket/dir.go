@@ -49,7 +49,7 @@ func parents() []string {
 	var out []string
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		info, err := os.Stat(dir)
-		if err == nil && info.IsDir() && info.Mode().Perm() == 0o700 && provenance.Mine(info) {
+		if err == nil && info.Mode().Perm() == 0o700 && provenance.Mine(info) {
 			out = append(out, filepath.Clean(dir))
 		}
 	}

@@ -131,11 +131,16 @@ func (f *fixture) handle(ctx context.Context, peer Peer, kind string, body json.
 		return strings.Repeat("x", 1<<20), nil
 	case "peer":
 		return peer, nil
-	case "wait":
+	case "wait", "cause":
 		f.waiting <- peer
 		<-ctx.Done()
 		f.ended <- context.Cause(ctx)
+		if kind == "cause" {
+			return nil, context.Cause(ctx)
+		}
 		return nil, ctx.Err()
+	case "cancelled":
+		return nil, context.Canceled
 	case "own":
 		return nil, fmt.Errorf("wrapped: %w", &Error{"denied", "not now"})
 	case "error":

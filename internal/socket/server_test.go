@@ -24,6 +24,7 @@ func TestMessages(t *testing.T) {
 		{"echo", "", ""},
 		{"own", "denied", "not now"},
 		{"error", CodeFailed, "no such thing"},
+		{"cancelled", CodeFailed, "context canceled"},
 		{"unencodable", CodeFailed, "cannot be encoded"},
 		{"panic", CodeFailed, "looprun failed on this message"},
 		{"nonsense", "unknown", "unknown type nonsense"},
@@ -232,8 +233,8 @@ func TestClose(t *testing.T) {
 		flood.send(t, `{"type":"big"}`+"\n") // never reads
 	}
 	errs := make(chan error, 3)
-	for range cap(errs) {
-		go func() { errs <- Call(t.Context(), f.Path(), "wait", nil, nil) }()
+	for i := range cap(errs) {
+		go func() { errs <- Call(t.Context(), f.Path(), []string{"wait", "cause"}[i%2], nil, nil) }()
 		receive(t, f.waiting)
 	}
 	if err := f.Close(); err != nil {
@@ -253,6 +254,24 @@ func TestClose(t *testing.T) {
 	if got := f.troubles(); len(got) > 0 {
 		t.Errorf("Close is no trouble: %q", got)
 	}
+}
+
+// Close answers what a client had sent ahead.
+func TestCloseOfMessagesSentAhead(t *testing.T) {
+	f := serve(t, Options{})
+	r := connect(t, f.Path())
+	r.send(t, `{"type":"wait"}`+"\n"+`{"type":"echo"}`+"\n")
+	receive(t, f.waiting)
+	eventually.Holds(t, "the second is read", func() bool { return held(f.Server) > 0 })
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if code, _ := r.reply(t); code != CodeClosed {
+			t.Errorf("it got %q", code)
+		}
+	}
+	r.ended(t)
 }
 
 // Close returns when the last handler has, however long that takes.
