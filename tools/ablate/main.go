@@ -3,8 +3,9 @@
 // the facts listed for one, or a test. A function whose absence changes nothing is a rule that
 // no known tool needs.
 //
-//	go run ./tools/ablate [-max PERCENT] [-only REGEXP] [-together] [-no-tests] [-scores]
+//	go run ./tools/ablate [-max PERCENT] [-since REV] [-only REGEXP] [-together] [-no-tests] [-scores]
 //
+// With -since it measures only the functions with lines that changed since that revision.
 // With -max it fails if a larger share of the lines is in functions without effect. With
 // -scores it prints how the scores of the sets change, which takes longer. With -together it
 // switches all the functions off at once: of two rules for the same thing, neither has an
@@ -41,11 +42,12 @@ const perRun = 60 * time.Second
 func main() {
 	limit := flag.Float64("max", 100, "fail when more percent of the lines have no effect")
 	only := flag.String("only", "", "measure only the functions whose \"FILE NAME\" matches this regular expression")
+	since := flag.String("since", "", "measure only the functions with lines that changed since this revision")
 	together := flag.Bool("together", false, "switch the functions off all at once")
 	noTests := flag.Bool("no-tests", false, "do not run the packages' tests")
 	scores := flag.Bool("scores", false, "print how the scores change")
 	flag.Parse()
-	if err := run(*limit, *only, *together, !*noTests, *scores); err != nil {
+	if err := run(*limit, *since, *only, *together, !*noTests, *scores); err != nil {
 		fmt.Fprintln(os.Stderr, "ablate:", err)
 		os.Exit(1)
 	}
@@ -55,14 +57,23 @@ func main() {
 type function struct {
 	id         string
 	file, name string
+	line       int // its first
 	lines      int
 	effect     string // empty: none
 }
 
-func run(limit float64, only string, together, tests, scores bool) error {
+func run(limit float64, since, only string, together, tests, scores bool) error {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
 		return fmt.Errorf("-only: %w", err)
+	}
+	changed, err := changedLines(since)
+	if err != nil {
+		return err
+	}
+	if since != "" && len(changed) == 0 {
+		fmt.Println("nothing changed in", strings.Join(packages, ", "))
+		return nil
 	}
 	work, err := os.MkdirTemp("", "ablate-")
 	if err != nil {
@@ -82,7 +93,9 @@ func run(limit float64, only string, together, tests, scores bool) error {
 		}
 		binaries = append(binaries, bin)
 	}
-	functions = slices.DeleteFunc(functions, func(f *function) bool { return !wanted.MatchString(f.file + " " + f.name) })
+	functions = slices.DeleteFunc(functions, func(f *function) bool {
+		return !wanted.MatchString(f.file+" "+f.name) || since != "" && !slices.ContainsFunc(changed[f.file], f.has)
+	})
 	if together && len(functions) > 1 {
 		functions = []*function{joined(functions)}
 	}
@@ -98,6 +111,42 @@ func run(limit float64, only string, together, tests, scores bool) error {
 	}
 	return report(functions, limit)
 }
+
+// changedLines returns the lines of each file of the packages that are not as in a revision; none
+// for no revision.
+func changedLines(since string) (map[string][]int, error) {
+	if since == "" {
+		return nil, nil
+	}
+	diff := exec.Command("git", append([]string{"diff", "-U0", "--no-ext-diff", "--no-color", "--no-prefix", since, "--"}, packages...)...)
+	out, err := diff.Output()
+	if err != nil {
+		return nil, fmt.Errorf("find what changed since %s: %w", since, err)
+	}
+	changed := map[string][]int{}
+	file := ""
+	for line := range strings.Lines(string(out)) {
+		if name, ok := strings.CutPrefix(line, "+++ "); ok {
+			file = strings.TrimSpace(name)
+		}
+		hunk := regexp.MustCompile(`^@@ \S+ \+(\d+)(?:,(\d+))? @@`).FindStringSubmatch(line)
+		if hunk == nil || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		first, _ := strconv.Atoi(hunk[1]) // the expression matches digits
+		n := 1
+		if hunk[2] != "" {
+			n, _ = strconv.Atoi(hunk[2])
+		}
+		for i := range n {
+			changed[file] = append(changed[file], first+i)
+		}
+	}
+	return changed, nil
+}
+
+// has reports whether a line of its file is the function's.
+func (f *function) has(line int) bool { return line >= f.line && line < f.line+f.lines }
 
 // joined returns the functions as one.
 func joined(functions []*function) *function {
@@ -241,7 +290,7 @@ func switchable(name string, source []byte, importOff string, id int) ([]byte, [
 		out.Write(source[used:at])
 		fmt.Fprintf(&out, " off.Used[%d] = true; if off.Off[%d] { return %s }; ", id, id, strings.Join(zeros, ", "))
 		used = at
-		found = append(found, &function{id: strconv.Itoa(id), file: name, name: receiver + f.Name.Name, lines: set.Position(f.End()).Line - set.Position(f.Pos()).Line + 1})
+		found = append(found, &function{id: strconv.Itoa(id), file: name, name: receiver + f.Name.Name, line: set.Position(f.Pos()).Line, lines: set.Position(f.End()).Line - set.Position(f.Pos()).Line + 1})
 		id++
 	}
 	out.Write(source[used:])
