@@ -293,27 +293,6 @@ func (f *form) fits(line []byte) bool {
 	return !f.clock || !mayGoOn(line[n])
 }
 
-// goesOn returns where a line continues the previous one: after a time and a word of the
-// margin, with a + instead of the space. It returns 0 for a line of its own.
-func (l *Learner) goesOn(line []byte) int {
-	for i := range l.chains {
-		c := l.chains[i].chain
-		if len(c) < 2 || c[0].shape != moment || c[1].shape != bareWord {
-			continue
-		}
-		p, ok := moment.at(line)
-		if !ok {
-			continue
-		}
-		if n := glued(line[p.end:]); n > 0 {
-			if l.key = appendKey(l.key[:0], line[p.end:p.end+n]); c[1].has(l.key) {
-				return p.end + n + 1
-			}
-		}
-	}
-	return 0
-}
-
 // places finds the columns. It uses key as a buffer.
 func (c chain) places(line []byte, at *places, key *[]byte) {
 	at.end, at.time, at.whole, at.n = 0, false, false, 0

@@ -2,7 +2,6 @@ package margin
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -91,10 +90,6 @@ func word(b []byte) (p piece) {
 	return p
 }
 
-// glued returns the length of the text before a + in a short word: 01O+ and the rest of the
-// line continue the previous line. It returns 0 if there is none.
-func glued(w []byte) int { return max(0, bytes.IndexByte(w[:min(len(w), 5)], '+')) }
-
 // most holds the minimum percentage of lines that must have a shape to make it a column.
 var most = [...]int{moment: 80, reading: 80, level: 100, tabbed: 80, bracket: 60, barred: 0, colon: 25, sign: 80, bareWord: 50}
 
@@ -109,9 +104,6 @@ func (s shape) learn(lines [][]byte, before chain) (column, int) {
 	without := 0
 	for _, b := range lines {
 		if p, ok := s.at(b); ok {
-			if s == bareWord && behindTime(before) {
-				p.name = p.name[:cmp.Or(glued(p.name), len(p.name))]
-			}
 			t.take(p, b)
 		} else if without++; 100*without > (100-most[s])*len(lines) {
 			return col, 0

@@ -3,9 +3,8 @@ package margin
 import "bytes"
 
 // Splitter holds back the lines of a stream until there are enough to learn from, and passes
-// them on with their margins, in order, rejoining those that were cut in pieces. Its output
-// depends only on the lines, not on when they arrive. The zero value with Line set is ready to
-// use.
+// them on with their margins, in order. Its output depends only on the lines, not on when they
+// arrive. The zero value with Line set is ready to use.
 type Splitter struct {
 	Learner
 	// Line is called once for each line; both arguments are valid until it returns.
@@ -51,15 +50,7 @@ func (s *Splitter) Flush() {
 	s.lines = unwrap(s.lines)
 	opened := s.open()
 	s.Learn(s.lines)
-	for i, n := 0, 0; i < len(s.lines); i = n {
-		b := s.lines[i]
-		for n = i + 1; n < len(s.lines); n++ {
-			from := s.goesOn(s.lines[n])
-			if from == 0 {
-				break
-			}
-			b = append(b[:len(b):len(b)], s.lines[n][from:]...)
-		}
+	for _, b := range s.lines {
 		cut := s.Cut(b)
 		cut.Record = opened
 		s.Line(b, cut)
