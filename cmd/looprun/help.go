@@ -72,7 +72,7 @@ func commandHelp(n *kong.Node, width int) string {
 	}
 	var rows [][2]string
 	for _, arg := range n.Positional {
-		rows = append(rows, [2]string{named(arg.Summary()), arg.Help})
+		rows = append(rows, [2]string{named(arg.Summary()), helpText(arg)})
 	}
 	part := func(heading string, rows [][2]string) {
 		if len(rows) > 0 {
@@ -145,7 +145,7 @@ func flagRows(n *kong.Node, group string) (rows [][2]string) {
 			if f.Group == nil && group != "" || f.Group != nil && f.Group.Key != group {
 				continue
 			}
-			text := f.Help
+			text := helpText(f.Value)
 			if isKey(f) {
 				text = firstSentence(text)
 				if k, _, ok := config.Spelled(f.Name); ok && n.Path() != "resume" { // which has those of the run
@@ -164,6 +164,12 @@ func flagRows(n *kong.Node, group string) (rows [][2]string) {
 		}
 	}
 	return rows
+}
+
+// helpText returns what is said about a flag or an argument. Kong puts no spaces between the
+// values that it takes, so a list of them could not be wrapped.
+func helpText(v *kong.Value) string {
+	return strings.Replace(v.Help, v.Enum, strings.ReplaceAll(v.Enum, ",", ", "), 1)
 }
 
 // shortHelp returns the first sentence about a key, with its default.

@@ -51,6 +51,11 @@ func TestHelpHasAllWithinItsWidth(t *testing.T) {
 					if count != 1 {
 						t.Errorf("%s: --%s is there %d times", n.Path(), f.Name, count)
 					}
+					for value := range strings.SplitSeq(f.Enum, ",") { // where the help lists them
+						if strings.Contains(f.Help, f.Enum) && !isKey(f) && !strings.Contains(text, value) {
+							t.Errorf("%s: of --%s the value %s is broken", n.Path(), f.Name, value)
+						}
+					}
 				}
 			}
 			for _, leaf := range n.Leaves(true) {
