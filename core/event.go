@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -634,15 +635,15 @@ func (d *said) UnmarshalJSON(b []byte) (err error) {
 
 // decode reads the data of an event of type t.
 func decode(t EventType, b []byte) (Data, error) {
-	read, ok := decoders[t]
+	of, ok := decoders[t]
 	if !ok {
 		return nil, fmt.Errorf("%w: %q", ErrUnknownEvent, t)
 	}
-	data, err := read(b)
-	if err != nil {
+	data := reflect.New(of)
+	if err := json.Unmarshal(b, data.Interface()); err != nil {
 		return nil, fmt.Errorf("event %q: %w", t, err)
 	}
-	return data, nil
+	return data.Elem().Interface().(Data), nil
 }
 
 // flat appends the fields of the data to the object begun in head.
@@ -657,48 +658,23 @@ func flat(head []byte, d Data) ([]byte, error) {
 	return append(append(head, ','), body[1:]...), nil
 }
 
-func decodeData[T Data](b []byte) (Data, error) {
-	var d T
-	err := json.Unmarshal(b, &d)
-	return d, err
-}
+// decoders holds the Go type of each type of event.
+var decoders = func() map[EventType]reflect.Type {
+	types := map[EventType]reflect.Type{}
+	for _, d := range allData {
+		types[d.Type()] = reflect.TypeOf(d)
+	}
+	return types
+}()
 
-var decoders = map[EventType]func([]byte) (Data, error){
-	TypeRunStarted:         decodeData[RunStarted],
-	TypeIterationStarted:   decodeData[IterationStarted],
-	TypeIterationFinished:  decodeData[IterationFinished],
-	TypeIterationWithdrawn: decodeData[IterationWithdrawn],
-	TypeGuardTripped:       decodeData[GuardTripped],
-	TypeQuestionAsked:      decodeData[QuestionAsked],
-	TypeQuestionAnswered:   decodeData[QuestionAnswered],
-	TypeQuestionClosed:     decodeData[QuestionClosed],
-	TypeAnswerInvalid:      decodeData[AnswerInvalid],
-	TypeAdviceGiven:        decodeData[AdviceGiven],
-	TypeActionApplied:      decodeData[ActionApplied],
-	TypeDebugFinished:      decodeData[DebugFinished],
-	TypeVerifyFinished:     decodeData[VerifyFinished],
-	TypeInterruptReceived:  decodeData[InterruptReceived],
-	TypeOrderReceived:      decodeData[OrderReceived],
-	TypeRunAlive:           decodeData[RunAlive],
-	TypeRunPaused:          decodeData[RunPaused],
-	TypeRunResumed:         decodeData[RunResumed],
-	TypeRunFinished:        decodeData[RunFinished],
-
-	TypeQuestionDelivered:  decodeData[QuestionDelivered],
-	TypeSignalReceived:     decodeData[SignalReceived],
-	TypeMessageRefused:     decodeData[MessageRefused],
-	TypeRejectionSubmitted: decodeData[RejectionSubmitted],
-	TypeRejectionInvalid:   decodeData[RejectionInvalid],
-	TypeRejectionDecided:   decodeData[RejectionDecided],
-	TypeCountersReset:      decodeData[CountersReset],
-	TypeAttemptRecorded:    decodeData[AttemptRecorded],
-	TypeExpertFinished:     decodeData[ExpertFinished],
-	TypeCostReported:       decodeData[CostReported],
-	TypeWaitStarted:        decodeData[WaitStarted],
-	TypeWaitFinished:       decodeData[WaitFinished],
-	TypeSubtaskFinished:    decodeData[SubtaskFinished],
-	TypeTurnRepeated:       decodeData[TurnRepeated],
-	TypeCheckRerun:         decodeData[CheckRerun],
+// allData holds one value of each type of data that an event can have.
+var allData = []Data{
+	RunStarted{}, IterationStarted{}, IterationFinished{}, IterationWithdrawn{}, GuardTripped{}, QuestionAsked{},
+	QuestionAnswered{}, QuestionClosed{}, AnswerInvalid{}, AdviceGiven{}, ActionApplied{}, DebugFinished{},
+	VerifyFinished{}, InterruptReceived{}, OrderReceived{}, RunAlive{}, RunPaused{}, RunResumed{}, RunFinished{},
+	QuestionDelivered{}, SignalReceived{}, MessageRefused{}, RejectionSubmitted{}, RejectionInvalid{},
+	RejectionDecided{}, CountersReset{}, AttemptRecorded{}, ExpertFinished{}, CostReported{}, WaitStarted{},
+	WaitFinished{}, SubtaskFinished{}, TurnRepeated{}, CheckRerun{},
 }
 
 // EventTypes returns all event types, sorted.
