@@ -35,13 +35,9 @@ func (r *repository) whole(ctx context.Context, left *int) (sum, string, error) 
 	return r.base + delta, commit, nil
 }
 
-// rebase makes base the sum over the files of the commit: starting from base's current commit
-// if possible, otherwise from scratch.
+// rebase makes base the sum over the files of the commit.
 func (r *repository) rebase(ctx context.Context, commit string) error {
 	if commit == r.commit {
-		return nil
-	}
-	if r.commit != "" && commit != "" && r.rebaseFrom(ctx, commit) == nil {
 		return nil
 	}
 	var base sum
@@ -65,47 +61,12 @@ func (r *repository) rebase(ctx context.Context, commit string) error {
 	return nil
 }
 
-// rebaseFrom moves base from one commit to another by their differences. It fails if the old
-// one no longer exists.
-func (r *repository) rebaseFrom(ctx context.Context, commit string) error {
-	base, meta := r.base, []string(nil)
-	err := eachRecord(ctx, r.root, 0, func(record []byte) error {
-		if meta == nil {
-			meta = strings.Fields(string(record)) // :mode mode object object letter
-			if len(meta) != 5 || meta[0][0] != ':' {
-				return unexpected("diff-tree", record)
-			}
-			return nil
-		}
-		path := string(record)
-		if oldMode := meta[0][1:]; !r.skip.covers(path) {
-			base.remove(path, oldMode, meta[2])
-			base.add(path, meta[1], meta[3])
-		}
-		meta = nil
-		return nil
-	}, "diff-tree", "-r", "-z", "--no-renames", "--ignore-submodules=none", r.commit, commit)
-	if err != nil {
-		return err
-	}
-	r.commit, r.base = commit, base
-	return nil
-}
-
 // delta returns what the work tree has added to the commit, minus what it has removed, and the
 // commit.
 func (r *repository) delta(ctx context.Context, left *int) (d sum, commit string, err error) {
 	r.files.begin()
 	seen := map[string]*repository{}
-	var renamed *change // the next record is its old name
 	err = eachRecord(ctx, r.root, 0, func(record []byte) error {
-		if renamed != nil {
-			if old := string(record); !r.skip.covers(old) {
-				d.remove(old, renamed.oldMode, renamed.oldObject)
-			}
-			renamed = nil
-			return nil
-		}
 		if id, ok := bytes.CutPrefix(record, []byte("# branch.oid ")); ok {
 			if commit = string(id); commit == "(initial)" {
 				commit = ""
@@ -114,9 +75,6 @@ func (r *repository) delta(ctx context.Context, left *int) (d sum, commit string
 		c, err := parseChange(record)
 		if err != nil || c.path == "" {
 			return err
-		}
-		if c.renamed {
-			renamed = &c
 		}
 		if r.skip.covers(strings.TrimSuffix(c.path, "/")) {
 			return nil
@@ -136,9 +94,7 @@ func (r *repository) addChange(ctx context.Context, d *sum, c change, seen map[s
 	if *left--; *left < 0 {
 		return fmt.Errorf("%w: more than %d differ from the last commit; ignore or commit those that are not worked on", ErrTooManyFiles, MaxFiles)
 	}
-	if !c.renamed {
-		d.remove(c.path, c.oldMode, c.oldObject)
-	}
+	d.remove(c.path, c.oldMode, c.oldObject)
 	switch c.mode {
 	case modeAbsent:
 		return nil

@@ -7,10 +7,10 @@ type change struct {
 	path               string
 	mode               string // in the work tree; modeFound: git does not say
 	oldMode, oldObject string // in the commit; modeAbsent: it is new
-	renamed            bool   // the next record is the name in the commit
 }
 
-// parseChange parses a record of `git status --porcelain=v2 -z`. A record that is not about a
+// parseChange parses a record of `git status --porcelain=v2 -z`, which was told to look for no
+// renames. A record that is not about a
 // file, such as a header, gives a change without a path.
 func parseChange(record []byte) (change, error) {
 	text := string(record)
@@ -38,15 +38,6 @@ func parseChange(record []byte) (change, error) {
 			return fail()
 		}
 		c = change{path: f[8], mode: f[5], oldMode: f[3], oldObject: f[6]}
-	case '2': // 2 XY sub mH mI mW hH hI score path
-		f := strings.SplitN(text, " ", 10)
-		if len(f) != 10 {
-			return fail()
-		}
-		c = change{path: f[9], mode: f[5], oldMode: modeAbsent, renamed: true}
-		if strings.HasPrefix(f[8], "R") {
-			c.oldMode, c.oldObject = f[3], f[6]
-		}
 	case 'u': // u XY sub m1 m2 m3 mW h1 h2 h3 path: the second stage is ours
 		f := strings.SplitN(text, " ", 11)
 		if len(f) != 11 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -199,25 +198,6 @@ func TestCommits(t *testing.T) {
 	r.git("gc", "-q", "--prune=now")
 	if f := lookBoth(t, tree); f != first {
 		t.Errorf("after gc: %v, want %v", f, first)
-	}
-}
-
-// TestAGitThatFindsRenames: a git that does not know the setting looks for them.
-func TestAGitThatFindsRenames(t *testing.T) {
-	r := withFiles(t)
-	tree := open(t, r.dir)
-	before := look(t, tree)
-	r.git("mv", "a.txt", "z.txt")
-	want := look(t, tree)
-	was := settings
-	defer func() { settings = was }()
-	settings = append(slices.Clone(was), "-c", "status.renames=true")
-	if f := lookBoth(t, tree); f != want || f == before {
-		t.Errorf("a rename that git finds: %v, want %v", f, want)
-	}
-	r.git("mv", "z.txt", "a.txt")
-	if f := lookBoth(t, tree); f != before {
-		t.Errorf("undone: %v, want %v", f, before)
 	}
 }
 
