@@ -56,8 +56,6 @@ type Run struct {
 
 	lock    *os.File
 	page    page
-	noted   noted
-	context inPlace
 	output  Output
 	printed int // the last iteration that may have output files
 }
@@ -304,7 +302,7 @@ func open(dir string, mode SyncMode, offset int64, lock *os.File, m marker) (*Ru
 
 // Close closes the journal and unlocks the run.
 func (r *Run) Close() error {
-	return errors.Join(r.context.close(), r.Journal.Close(), r.lock.Close())
+	return errors.Join(r.Journal.Close(), r.lock.Close())
 }
 
 // contextName is the file that holds the output of looprun context.
@@ -314,10 +312,21 @@ const contextName = "context.md"
 func (r *Run) ContextFile() string { return filepath.Join(r.Dir, contextName) }
 
 // WriteContext writes the context for the iteration about to start. It requires that nobody is
-// reading it: the command has not started.
+// reading it: the command has not started. The file is made again, since the command may have
+// put a link there. It replaces no file: some file systems flush one that does at once, which
+// takes as long as a short iteration.
 func (r *Run) WriteContext(s *core.State, o ContextOptions) error {
-	o.Notes = r.noted.read(&r.page)
-	return r.context.write(r.ContextFile(), Context(s, o))
+	name := r.ContextFile()
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, atomicfile.Mode)
+	if err != nil {
+		return err
+	}
+	o.Notes = r.page.read()
+	_, err = f.Write(Context(s, o))
+	return errors.Join(err, f.Close())
 }
 
 const pageName = "scratchpad.md"

@@ -105,7 +105,7 @@ func TestPageIsALink(t *testing.T) {
 		if err := os.Symlink(target, r.PageFile()); err != nil {
 			t.Fatal(err)
 		}
-		if got := Notes(r.Dir) + r.noted.read(&r.page); got != "" {
+		if got := Notes(r.Dir) + r.page.read(); got != "" {
 			t.Errorf("the notes are %q", got)
 		}
 		if err := r.Refresh(stateAfter(t, iterations(1)), true); err != nil {
