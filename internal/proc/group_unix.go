@@ -38,7 +38,6 @@ func launchGroup(req request, attr *syscall.SysProcAttr) (watched, error) {
 		unix.Close(w)
 		return nil, req.inWords(err)
 	}
-	changePipes()
 	g := &group{id: pid, killAfter: req.killAfter, foreign: req.foreign, keep: req.keep, wake: [2]int{r, w}}
 	go g.watch()
 	return g, nil

@@ -242,7 +242,6 @@ func (g *guardian) forget() {
 // ones are started when needed.
 func CloseGuardians() {
 	DismissGuardians()
-	closePipes()
 	guardians.mu.Lock()
 	list := guardians.gone
 	guardians.gone = nil
@@ -296,7 +295,6 @@ func (g *guardian) spawn(req *request) (pid int, err error) {
 	if err := g.send(g.out, req.files[:]...); err != nil {
 		return 0, err
 	}
-	changePipes()
 	kind, b, err := g.answer()
 	switch {
 	case errors.Is(err, errHungUp):

@@ -71,7 +71,7 @@ func (s *streams) openPipes(p *Process, req *request) error {
 		if to == nil && p.spec.IdleTimeout == 0 {
 			continue // straight to the null device
 		}
-		pipe, err := takePipe()
+		pipe, err := makePipe()
 		if err != nil {
 			return err
 		}
@@ -100,16 +100,8 @@ func (s *streams) close() {
 	if s.terminal != nil {
 		s.terminal.close()
 	}
-	closeAll(&s.pipes)
-}
-
-// closeLater closes the streams of a command that has left nothing running.
-func (s *streams) closeLater() {
-	if s.terminal != nil {
-		s.terminal.close()
-	}
 	for _, pipe := range s.pipes {
-		pipe.closeLater()
+		pipe.close()
 	}
 }
 
@@ -160,13 +152,10 @@ func (p *Process) pump(s *streams, t watched) {
 	if len(r.survivors) > 0 {
 		leftBefore.Store(true)
 	}
-	switch {
-	case p.spec.KeepBackground && r.leftover > 0 && !r.asked:
+	if p.spec.KeepBackground && r.leftover > 0 && !r.asked {
 		discard(s)
-	case len(r.survivors) > 0:
+	} else {
 		s.close()
-	default:
-		s.closeLater()
 	}
 	t.release(&r)
 	yield()
