@@ -9,6 +9,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/review"
 	"github.com/looprun/looprun/internal/tty"
@@ -103,7 +104,7 @@ func (c *pruneCmd) agreed(a *app, p *review.Pruned) (bool, error) {
 	if c.Format == "json" || !a.config.CanAsk() {
 		return false, config.Usage(fmt.Sprintf("nobody was asked whether to remove %s", p.Count()), "use --yes to remove them, or --dry-run to see them first")
 	}
-	yes, err := tty.Confirm(fmt.Sprintf("remove %s (%s)?", p.Count(), plural.Bytes(p.Bytes)), func() { _ = p.Table(a.stderr) })
+	yes, err := tty.Confirm(fmt.Sprintf("remove %s (%s)?", p.Count(), plural.Bytes(p.Bytes)), func() { _ = p.Table(console.NewPrinter(a.stderr, a.files.stderr, a.say.Flags.Color)) })
 	if err != nil {
 		return false, fmt.Errorf("nobody was asked, and nothing was removed: %w; use --yes", err)
 	}
@@ -114,7 +115,7 @@ func (c *pruneCmd) report(a *app, p *review.Pruned, state string) error {
 	if c.Format == "json" {
 		return a.printJSON("prune", p)
 	}
-	if err := p.Table(a.stdout); err != nil {
+	if err := p.Table(a.printer()); err != nil {
 		return err
 	}
 	for _, k := range p.Kept {

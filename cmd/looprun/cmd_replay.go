@@ -5,6 +5,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/review"
 )
 
@@ -34,7 +35,7 @@ Example:
 }
 
 func (c *replayCmd) Run(a *app) (err error) {
-	r := review.NewReplay(a.stdout, c.Format)
+	r := review.NewReplay(c.Format == "json")
 	r.Over, r.Promise, r.Anywhere = c.over, c.Promise, c.PromiseMatch == "anywhere"
 	if r.Rules, err = c.Signature(); err != nil {
 		return err
@@ -54,10 +55,15 @@ func (c *replayCmd) Run(a *app) (err error) {
 			err = r.Run(dir, c.Given(), a.say.Warn)
 		}
 	}
-	if err != nil {
-		return errors.Join(err, r.Cut())
+	switch {
+	case err != nil && c.Format == "json": // what was cut off must not look whole
+		return err
+	case err != nil:
+		return errors.Join(err, console.Quietly(r.Steps(a.stdout)))
+	case c.Format == "json":
+		return a.printJSON("replay", r.Result())
 	}
-	return r.End()
+	return console.Quietly(r.Text(a.stdout))
 }
 
 // over replaces a run's settings with those that were given.

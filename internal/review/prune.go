@@ -1,18 +1,14 @@
 package review
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
@@ -202,35 +198,22 @@ func (p *Pruned) Count() string {
 	return text
 }
 
-// Table lists the runs for a person; it prints nothing if there are none.
-func (p *Pruned) Table(w io.Writer) error {
+// Table prints the runs for a person; it prints nothing if there are none.
+func (p *Pruned) Table(to *console.Printer) error {
 	if len(p.Removed) == 0 {
 		return nil
 	}
-	titles := [...]string{"RUN", "STATUS", "LAST EVENT", "SIZE", "COMMAND"}
-	rows, now := make([][len(titles)]string, len(p.Removed)), time.Now()
-	parallel.Each(len(rows), func(i int) {
+	t, now := &console.Table{Columns: []console.Column{{Title: "RUN"}, {Title: "STATUS"}, {Title: "LAST EVENT"}, {Title: "SIZE"}, {Title: "COMMAND", Least: 8}}}, time.Now()
+	t.AddAll(len(p.Removed), func(i int) []console.Entry {
 		r, last := p.Removed[i], ""
 		if !r.Last.IsZero() {
 			last = console.Ago(now, r.Last)
 		}
-		rows[i] = [...]string{r.ID, string(cmp.Or(r.Status, "unreadable")), last, plural.Bytes(r.Bytes), console.Short(console.CommandLine(r.Command), 40)}
+		return []console.Entry{
+			{Text: r.ID}, {Text: string(cmp.Or(r.Status, "unreadable"))}, {Text: last}, {Text: plural.Bytes(r.Bytes)},
+			{Text: console.Short(console.CommandLine(r.Command), 40)},
+		}
 	})
-	rows = slices.Insert(rows, 0, titles)
-	var widths [len(titles) - 1]int // the last is as wide as it is
-	for _, row := range rows {
-		for i := range widths {
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
-		}
-	}
-	lines := bufio.NewWriter(w)
-	for _, row := range rows {
-		for i, width := range widths {
-			lines.WriteString(row[i])
-			lines.WriteString(strings.Repeat(" ", width+2-utf8.RuneCountInString(row[i])))
-		}
-		lines.WriteString(row[len(widths)])
-		lines.WriteByte('\n')
-	}
-	return lines.Flush()
+	t.Print(to)
+	return to.Flush()
 }

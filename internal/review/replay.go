@@ -3,7 +3,6 @@ package review
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -23,8 +22,8 @@ import (
 )
 
 // Replay feeds recorded iterations to the guards, and reports when each first trips. Nobody
-// answers: the state develops as if every guard had been ignored. It stores no more of an
-// iteration than the state does, so memory use does not grow with the run.
+// answers: the state develops as if every guard had been ignored. Of an iteration it keeps what
+// the state keeps, and the line to print.
 type Replay struct {
 	Over     func(*core.RunStarted) error // puts what was given over what the run had
 	Rules    *config.Signature
@@ -37,15 +36,18 @@ type Replay struct {
 	state   core.State
 	guards  []core.Guard
 	trips   []replayedTrip
-	out     *bufio.Writer // remembers the first error
-	json    bool
-	steps   int // that were printed
+	most    int // steps that are kept; 0: all
+	steps   []replayedStep
+	more    int // that are not kept
 }
 
-// NewReplay returns a replay that prints to w as it proceeds, as text or as JSON, and stores
-// none of it. Call [Replay.End] or [Replay.Cut] at the end.
-func NewReplay(w io.Writer, format string) *Replay {
-	r := &Replay{Over: func(*core.RunStarted) error { return nil }, guards: guards.Default(), out: bufio.NewWriter(w), json: format == "json"}
+// NewReplay returns a replay of nothing so far. It lists all iterations, or only as many as
+// people read: then its memory does not grow with the run.
+func NewReplay(all bool) *Replay {
+	r := &Replay{most: replayLines, Over: func(*core.RunStarted) error { return nil }, guards: guards.Default()}
+	if all {
+		r.most = 0
+	}
 	for _, g := range r.guards {
 		r.trips = append(r.trips, replayedTrip{Guard: g.ID()})
 	}
@@ -235,8 +237,10 @@ func (r *Replay) add(file string, d core.IterationFinished) error {
 	step := replayedStep{File: file, ExitCode: d.ExitCode, Outcome: d.Outcome, Hash: d.Signature.Hash, Label: d.Signature.Label}
 	d.Iteration, d.Fatal = r.state.NextIteration(), 0
 	step.Iteration = r.before + d.Iteration
-	if err := r.print(step); err != nil {
-		return err
+	if r.most == 0 || len(r.steps) < r.most {
+		r.steps = append(r.steps, step)
+	} else {
+		r.more++
 	}
 	if d.Outcome == core.OutcomeDone {
 		// The run would end here: no guard is asked, and the following iterations are another
@@ -262,10 +266,6 @@ func (r *Replay) add(file string, d core.IterationFinished) error {
 	return nil
 }
 
-// replaySchema identifies the form of a replay in JSON: one object with the schema, the
-// iterations and the trips, in this order.
-const replaySchema = "looprun.dev/replay/v1"
-
 // replayedStep is one iteration.
 type replayedStep struct {
 	Iteration int            `json:"iteration"`
@@ -285,75 +285,48 @@ type replayedTrip struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Replayed is what a replay prints in JSON, a piece at a time.
+// Replayed is the result of a replay; in JSON it has the form that looprun replay prints.
 type Replayed struct {
 	Schema     string         `json:"schema"`
 	Iterations []replayedStep `json:"iterations"`
 	Trips      []replayedTrip `json:"trips"`
 }
 
+// Result returns the iterations that were replayed, and where the guards trip.
+func (r *Replay) Result() Replayed {
+	return Replayed{"looprun.dev/replay/v1", append([]replayedStep{}, r.steps...), r.trips}
+}
+
 // replayLines is how many iterations are listed for people.
 const replayLines = 200
 
-// print prints an iteration: in JSON as a member of an object that is not closed before the
-// end, so that an aborted replay cannot be mistaken for a complete one.
-func (r *Replay) print(s replayedStep) error {
-	r.steps++
-	if !r.json {
-		if r.steps > replayLines {
-			return nil
-		}
-		_, err := fmt.Fprintf(r.out, "%4d  %-16s  exit %-3d  %s  %s\n", s.Iteration, s.Hash, s.ExitCode, console.Short(s.Label, 60), s.File)
-		return err
+// Steps writes the iterations for a person.
+func (r *Replay) Steps(w io.Writer) error {
+	out := bufio.NewWriter(w) // remembers the first error
+	for _, s := range r.steps {
+		fmt.Fprintf(out, "%4d  %-16s  exit %-3d  %s  %s\n", s.Iteration, s.Hash, s.ExitCode, console.Short(s.Label, 60), s.File)
 	}
-	lead := ",\n    "
-	if r.steps == 1 {
-		r.head()
-		lead = lead[1:]
+	if r.more > 0 {
+		fmt.Fprintf(out, "and %d more\n", r.more)
 	}
-	line, err := json.MarshalIndent(s, "    ", "  ")
-	if err != nil {
-		return err
-	}
-	_, _ = r.out.WriteString(lead) // the next write has its error
-	_, err = r.out.Write(line)
-	return err
+	return out.Flush()
 }
 
-func (r *Replay) head() {
-	fmt.Fprintf(r.out, "{\n  \"schema\": %q,\n  \"iterations\": [", replaySchema)
-}
-
-// End prints where the guards trip.
-func (r *Replay) End() error {
-	if !r.json {
-		if r.steps > replayLines {
-			fmt.Fprintf(r.out, "and %d more\n", r.steps-replayLines)
-		}
-		for _, g := range r.trips {
-			switch {
-			case g.At == 0:
-				fmt.Fprintf(r.out, "%s: does not trip\n", g.Guard)
-			case g.Period > 1:
-				fmt.Fprintf(r.out, "%s: trips after iteration %d, period %d: %s\n", g.Guard, g.At, g.Period, g.Reason)
-			default:
-				fmt.Fprintf(r.out, "%s: trips after iteration %d: %s\n", g.Guard, g.At, g.Reason)
-			}
-		}
-		return r.out.Flush()
-	}
-	list, err := json.MarshalIndent(r.trips, "  ", "  ")
-	if err != nil {
+// Text writes the iterations, and where the guards trip, for a person.
+func (r *Replay) Text(w io.Writer) error {
+	if err := r.Steps(w); err != nil {
 		return err
 	}
-	end := "\n  ]"
-	if r.steps == 0 { // a run without an iteration
-		r.head()
-		end = "]"
+	out := bufio.NewWriter(w)
+	for _, g := range r.trips {
+		switch {
+		case g.At == 0:
+			fmt.Fprintf(out, "%s: does not trip\n", g.Guard)
+		case g.Period > 1:
+			fmt.Fprintf(out, "%s: trips after iteration %d, period %d: %s\n", g.Guard, g.At, g.Period, g.Reason)
+		default:
+			fmt.Fprintf(out, "%s: trips after iteration %d: %s\n", g.Guard, g.At, g.Reason)
+		}
 	}
-	fmt.Fprintf(r.out, "%s,\n  \"trips\": %s\n}\n", end, list)
-	return r.out.Flush()
+	return out.Flush()
 }
-
-// Cut omits the rest, because the replay cannot continue.
-func (r *Replay) Cut() error { return r.out.Flush() }

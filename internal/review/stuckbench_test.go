@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -51,7 +50,7 @@ func replayStuckbench(t *testing.T, dir string) {
 		for _, file := range q.Files {
 			args = append(args, fmt.Sprintf("%s=%d", filepath.Join(dir, file), codes[file]))
 		}
-		r := NewReplay(io.Discard, "text")
+		r := NewReplay(false)
 		r.Rules = new(config.Signature)
 		if err := r.Outputs(args); err != nil {
 			t.Fatal(err)
