@@ -4,6 +4,7 @@ package project
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/scratchpad"
@@ -341,18 +343,19 @@ type File struct {
 // fileMode keeps others from writing: looprun rejects a looprun.yaml that they can write to.
 const fileMode = 0o644
 
-// writing is a set of files being moved to their names.
+// writing is a set of files being written.
 type writing struct {
 	dir    string
-	staged []stagedFile
+	needed []neededFile
 	undo   []func() error
 	done   []string
 }
 
-type stagedFile struct {
-	temp, name string
-	backup     string // where what is there goes; empty: nothing is
-	drop       bool   // the backup is for nobody
+type neededFile struct {
+	name   string
+	data   []byte
+	backup string // where what is there goes; empty: nothing is
+	drop   bool   // the backup is for nobody
 }
 
 // Write writes all the files or none, and returns what it did. A process that is killed in
@@ -360,23 +363,19 @@ type stagedFile struct {
 // others.
 func Write(dir string, files []File, force bool) (done []string, err error) {
 	w := &writing{dir: dir}
-	defer func() {
-		if err == nil {
-			return
-		}
-		for _, undo := range slices.Backward(w.undo) {
-			err = errors.Join(err, undo())
-		}
-	}()
-	if err := w.stage(files, force); err != nil {
+	if err := w.choose(files, force); err != nil {
 		return nil, err
 	}
-	for _, f := range w.staged {
+	for _, f := range w.needed {
 		if err := w.place(f); err != nil {
+			err = fmt.Errorf("nothing was written: %w", err)
+			for _, undo := range slices.Backward(w.undo) {
+				err = errors.Join(err, undo())
+			}
 			return nil, err
 		}
 	}
-	for _, f := range w.staged {
+	for _, f := range w.needed {
 		if f.drop {
 			_ = os.Remove(f.backup) // it says what every such file says
 		}
@@ -384,46 +383,31 @@ func Write(dir string, files []File, force bool) (done []string, err error) {
 	return w.done, nil
 }
 
-// stage finds obstacles before anything changes, and writes each file next to its final name.
-func (w *writing) stage(files []File, force bool) error {
+// choose finds obstacles before anything changes, and the files to write.
+func (w *writing) choose(files []File, force bool) error {
 	var taken []string
-	var needed []File
-	replaced := map[string]bool{}
 	for _, f := range files {
+		needed := neededFile{name: filepath.Join(w.dir, filepath.FromSlash(f.Name)), data: f.Data, drop: f.Replaces != nil}
 		there, err := w.there(f)
 		switch {
 		case err != nil:
 			return err
 		case there == nil:
+			needed.drop = false
 		case bytes.Equal(there, f.Data):
 			continue
-		case f.Replaces != nil: // a list of what git ignores: the user's own stays
-			if !bytes.Equal(there, f.Replaces) {
-				continue
-			}
-			replaced[f.Name] = true
+		case f.Replaces != nil && !bytes.Equal(there, f.Replaces): // a list of what git ignores: the user's own stays
+			continue
 		default:
-			taken = append(taken, f.Name)
-			replaced[f.Name] = true
+			needed.backup = freeBackup(needed.name)
+			if f.Replaces == nil {
+				taken = append(taken, f.Name)
+			}
 		}
-		needed = append(needed, f)
+		w.needed = append(w.needed, needed)
 	}
 	if len(taken) > 0 && !force {
 		return config.Usage(strings.Join(taken, ", ")+" is there already, and nothing was written", "move it away, or use --force, which keeps it with .bak at its end")
-	}
-	for _, f := range needed {
-		s := stagedFile{name: filepath.Join(w.dir, filepath.FromSlash(f.Name))}
-		if replaced[f.Name] {
-			s.backup, s.drop = freeBackup(s.name), f.Replaces != nil
-		}
-		if err := w.makeDir(filepath.Dir(s.name)); err != nil {
-			return err
-		}
-		var err error
-		if s.temp, err = w.temp(s.name, f.Data); err != nil {
-			return err
-		}
-		w.staged = append(w.staged, s)
 	}
 	return nil
 }
@@ -463,40 +447,30 @@ func (w *writing) makeDir(dir string) error {
 		return err
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return fmt.Errorf("nothing was written: %w", err)
+		return fmt.Errorf("%w; make the folder writable", err)
 	}
 	w.undo = append(w.undo, func() error { return os.Remove(dir) })
 	return nil
 }
 
-// temp writes a new file next to name and syncs it to disk.
-func (w *writing) temp(name string, data []byte) (string, error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".looprun-init-*")
-	if err != nil {
-		return "", fmt.Errorf("nothing was written: %w; make the folder writable", err)
+// place writes a file. It does not overwrite one that has appeared there in the meantime.
+func (w *writing) place(f neededFile) error {
+	if err := w.makeDir(filepath.Dir(f.name)); err != nil {
+		return err
 	}
-	w.undo = append(w.undo, func() error { return gone(os.Remove(f.Name())) })
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(fileMode), f.Sync(), f.Close())
-	if err != nil {
-		return "", fmt.Errorf("nothing was written: %w", err)
-	}
-	return f.Name(), nil
-}
-
-// place gives a staged file its final name. It does not overwrite a file that has appeared
-// there in the meantime.
-func (w *writing) place(f stagedFile) error {
 	what := "wrote "
 	if f.backup != "" {
 		if err := os.Rename(f.name, f.backup); err != nil {
-			return fmt.Errorf("nothing was written: %w", err)
+			return err
 		}
 		w.undo = append(w.undo, func() error { return os.Rename(f.backup, f.name) })
 		what = "replaced "
 	}
-	if err := link(f.temp, f.name); err != nil {
-		return fmt.Errorf("nothing was written: %w", err)
+	if _, err := os.Lstat(f.name); !errors.Is(err, fs.ErrNotExist) {
+		return cmp.Or(err, fmt.Errorf("%s: %w", f.name, fs.ErrExist))
+	}
+	if err := atomicfile.Write(f.name, f.data, true); err != nil {
+		return fmt.Errorf("%w; make the folder writable", err)
 	}
 	w.undo = append(w.undo, func() error { return os.Remove(f.name) })
 	what += config.SeenFrom(w.dir, f.name)
@@ -504,31 +478,7 @@ func (w *writing) place(f stagedFile) error {
 		what += ", which is kept as " + config.SeenFrom(w.dir, f.backup)
 	}
 	w.done = append(w.done, what)
-	return nil
-}
-
-// link moves a file to an unused name. If the file system does not support links, it checks
-// just before that the name is unused.
-func link(temp, name string) error {
-	err := os.Link(temp, name)
-	switch {
-	case err == nil:
-		return os.Remove(temp)
-	case errors.Is(err, fs.ErrExist):
-		return err
-	}
-	if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w", name, fs.ErrExist)
-	}
-	return os.Rename(temp, name)
-}
-
-// gone ignores the error that there is nothing to remove.
-func gone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return os.Chmod(f.name, fileMode)
 }
 
 // freeBackup returns an unused name next to the file.
