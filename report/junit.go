@@ -2,13 +2,13 @@ package report
 
 import (
 	"cmp"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/junit"
 	"github.com/looprun/looprun/internal/plural"
 )
 
@@ -35,105 +35,22 @@ const (
 // ended, is an error if looprun failed, and is a failure otherwise, with the guard as its
 // type. A check has the time, the file and the line that its output gives.
 func (r *Report) JUnit(w io.Writer) error {
-	suite := testsuite{
-		Name: r.suite(), Time: seconds(r.Runtime), Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05"),
-		Properties: r.properties(),
-	}
 	t := tracer{left: maxTraces}
-	cases := append([]testcase{r.loopCase()}, t.cases(r)...)
-	for i := range cases {
-		c := &cases[i]
-		switch {
-		case c.Error != nil:
-			suite.Errors++
-		case len(c.Failures) > 0:
-			suite.Failures++
-		case c.Skipped != nil:
-			suite.Skipped++
-		}
-	}
-	suite.Tests, suite.Cases = len(cases), cases
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	enc := xml.NewEncoder(w)
-	enc.Indent("", "  ")
-	if err := enc.Encode(testsuites{Suites: []testsuite{suite}}); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	return junit.Suite{
+		Name: r.suite(), Time: junit.Seconds(r.Runtime), Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05"),
+		Properties: r.properties(), Cases: append([]junit.Case{r.loopCase()}, t.cases(r)...),
+	}.Write(w)
 }
 
 // suite returns the name of the testsuite, and of checks that have no other: it is the same in
 // each run of a task, whatever the command is.
 func (r *Report) suite() string { return cmp.Or(r.Name, "looprun") }
 
-type testsuites struct {
-	XMLName xml.Name    `xml:"testsuites"`
-	Suites  []testsuite `xml:"testsuite"`
-}
-
-// The fields are in the order of the schema, which uses only sequences.
-type testsuite struct {
-	Name       string     `xml:"name,attr"`
-	Time       string     `xml:"time,attr"`
-	Timestamp  string     `xml:"timestamp,attr"`
-	Tests      int        `xml:"tests,attr"`
-	Errors     int        `xml:"errors,attr"`
-	Skipped    int        `xml:"skipped,attr"`
-	Failures   int        `xml:"failures,attr"`
-	Properties []property `xml:"properties>property"`
-	Cases      []testcase `xml:"testcase"`
-}
-
-type property struct {
-	Name  string `xml:"name,attr"`
-	Value string `xml:"value,attr"`
-}
-
-type testcase struct {
-	Name          string   `xml:"name,attr"`
-	Class         string   `xml:"classname,attr"`
-	Time          string   `xml:"time,attr"`
-	File          string   `xml:"file,attr,omitempty"`
-	Line          int      `xml:"line,attr,omitempty"`
-	Failures      []result `xml:"failure"`
-	RerunFailures []rerun  `xml:"rerunFailure"`
-	FlakyFailures []rerun  `xml:"flakyFailure"`
-	Skipped       *skipped `xml:"skipped"`
-	Error         *result  `xml:"error"`
-	RerunErrors   []rerun  `xml:"rerunError"`
-	FlakyErrors   []rerun  `xml:"flakyError"`
-	Output        string   `xml:"system-out,omitempty"`
-}
-
-// result is the outcome of a testcase.
-type result struct {
-	Message string `xml:"message,attr"`
-	Type    string `xml:"type,attr"`
-	Text    string `xml:",chardata"`
-}
-
-// rerun is the outcome of another run of the testcase.
-type rerun struct {
-	Message string `xml:"message,attr"`
-	Type    string `xml:"type,attr"`
-	Trace   string `xml:"stackTrace"`
-}
-
-type skipped struct {
-	Message string `xml:"message,attr"`
-}
-
-// seconds formats a duration as Surefire does, with three decimals.
-func seconds(s float64) string { return fmt.Sprintf("%.3f", max(0, s)) }
-
-func (r *Report) properties() []property {
-	var list []property
+func (r *Report) properties() []junit.Property {
+	var list []junit.Property
 	put := func(name, value string) {
 		if value != "" {
-			list = append(list, property{name, value})
+			list = append(list, junit.Property{Name: name, Value: value})
 		}
 	}
 	put("looprun.run_id", r.RunID)
@@ -157,8 +74,8 @@ func (r *Report) properties() []property {
 }
 
 // loopCase returns the testcase of the loop itself.
-func (r *Report) loopCase() testcase {
-	c := testcase{Name: "loop", Class: "looprun", Time: seconds(r.Runtime)}
+func (r *Report) loopCase() junit.Case {
+	c := junit.Case{Name: "loop", Class: "looprun", Time: junit.Seconds(r.Runtime)}
 	message := r.verdict()
 	kind := string(r.Status)
 	if r.Guard != "" {
@@ -167,11 +84,11 @@ func (r *Report) loopCase() testcase {
 	switch r.Status {
 	case core.StatusDone:
 	case core.StatusAccepted, core.StatusPaused, core.StatusRunning, core.StatusAwaiting:
-		c.Skipped = &skipped{message}
+		c.Skipped = &junit.Skipped{Message: message}
 	case core.StatusFailed, core.StatusCrashed:
-		c.Error = &result{message, kind, r.story()}
+		c.Error = &junit.Result{Message: message, Type: kind, Text: r.story()}
 	default:
-		c.Failures = []result{{message, kind, r.story()}}
+		c.Failures = []junit.Result{{Message: message, Type: kind, Text: r.story()}}
 	}
 	return c
 }

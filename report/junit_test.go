@@ -14,7 +14,7 @@ import (
 )
 
 // junit writes the file, checks it by the rules, and returns its testcases.
-func junit(t testing.TB, r *Report) (suite *node, cases map[string]*node) {
+func junitOf(t testing.TB, r *Report) (suite *node, cases map[string]*node) {
 	t.Helper()
 	doc := written(t, r.JUnit)
 	if dir := os.Getenv("REPORT_JUNIT"); dir != "" { // to try other validators by hand
@@ -70,7 +70,7 @@ func kinds(n *node) string {
 
 // A check that failed and passed at last was fixed, which is no failure of any kind.
 func TestJUnitFixed(t *testing.T) {
-	suite, cases := junit(t, story(t).load())
+	suite, cases := junitOf(t, story(t).load())
 	for _, name := range []string{"loop", "auth", "login", "logout"} {
 		want := map[bool]string{true: "", false: "system-out 1"}[name == "loop"]
 		if got := kinds(cases[name]); got != want {
@@ -93,7 +93,7 @@ func TestJUnitFixed(t *testing.T) {
 		d.Content = tree
 		r.iterate(d, "x")
 	}
-	if _, cases := junit(t, r.load()); kinds(cases["auth"]) != "flakyFailure 1" {
+	if _, cases := junitOf(t, r.load()); kinds(cases["auth"]) != "flakyFailure 1" {
 		t.Errorf("with the same files: %s", kinds(cases["auth"]))
 	}
 }
@@ -102,7 +102,7 @@ func TestJUnitFixed(t *testing.T) {
 func TestJUnitFlaky(t *testing.T) {
 	recorded := story(t).load()
 	recorded.Check, recorded.Limits.Loop, recorded.Limits.Errors = nil, core.Off, core.Off
-	suite, cases := junit(t, recorded)
+	suite, cases := junitOf(t, recorded)
 	for name, want := range map[string]string{"loop": "", "auth": "flakyFailure 5", "login": "flakyFailure 4", "logout": "flakyFailure 1"} {
 		if got := kinds(cases[name]); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -130,7 +130,7 @@ func TestJUnitFailure(t *testing.T) {
 	r.add(core.GuardTripped{Trip: core.Trip{Guard: core.MaxIterations, Iteration: 3, Reason: "3 of 3 iterations are done"}})
 	r.add(core.QuestionClosed{Reason: "nobody answered", Unanswered: true})
 	r.add(ended(core.StatusTripped, core.MaxIterations, "nobody answered"))
-	suite, cases := junit(t, r.load())
+	suite, cases := junitOf(t, r.load())
 	for name, want := range map[string]string{"loop": "failure 1", "auth": "failure 1, rerunFailure 1", "login": "system-out 1", "logout": "failure 1"} {
 		if got := kinds(cases[name]); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -159,7 +159,7 @@ func TestJUnitOfOneCase(t *testing.T) {
 	d.Excerpt = "--- FAIL: TestA (0.50s)\n    a_test.go:12: got TestABC\n--- FAIL: TestAB (0.01s)\n    ab_test.go:3: no\n" +
 		"FAILED tests/test_auth.py::TestLogin::test_it\n  tests/test_auth.py:9: AssertionError\n____ test_it ____\n  more of it\ncom.x.AuthTest.logout FAILED\n  boom it did"
 	r.iterate(d, "x")
-	suite, cases := junit(t, r.load())
+	suite, cases := junitOf(t, r.load())
 	if suite.attrs["name"] != "looprun" || suite.attrs["timestamp"] == "" {
 		t.Error(suite.attrs)
 	}
@@ -188,7 +188,7 @@ func TestJUnitOfWhatIsNotKnown(t *testing.T) {
 		r.iterate(failing("auth", "login"), "x")
 		r.iterate(failing("auth"), "x")
 		r.iterate(crashing("error:segfault"), "x")
-		_, cases := junit(t, r.load())
+		_, cases := junitOf(t, r.load())
 		if a, l := kinds(cases["auth"]), kinds(cases["login"]); a != "failure 1, rerunFailure 1" || l != "system-out 1" {
 			t.Errorf("auth: %s; login: %s", a, l)
 		}
@@ -200,7 +200,7 @@ func TestJUnitOfWhatIsNotKnown(t *testing.T) {
 			d := failing("auth")
 			d.Signature.Failing = failing2
 			r.iterate(d, "x")
-			_, cases := junit(t, r.load())
+			_, cases := junitOf(t, r.load())
 			if got := kinds(cases["login"]); got != want {
 				t.Errorf("login: %s, want %s", got, want)
 			}
@@ -232,7 +232,7 @@ func TestJUnitOfACommand(t *testing.T) {
 			for _, it := range c.its {
 				r.iterate(it, "x")
 			}
-			_, cases := junit(t, r.load())
+			_, cases := junitOf(t, r.load())
 			if got := kinds(cases["make test"]); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
@@ -241,7 +241,7 @@ func TestJUnitOfACommand(t *testing.T) {
 	t.Run("already passing", func(t *testing.T) {
 		r := record(t, nil)
 		r.add(done())
-		if _, cases := junit(t, r.load()); kinds(cases["./fix.sh --all"]) != "" {
+		if _, cases := junitOf(t, r.load()); kinds(cases["./fix.sh --all"]) != "" {
 			t.Error(kinds(cases["./fix.sh --all"]))
 		}
 	})
@@ -262,7 +262,7 @@ func TestJUnitOfEveryStatus(t *testing.T) {
 }
 
 func parseLoop(t *testing.T, r *Report) []*node {
-	_, cases := junit(t, r)
+	_, cases := junitOf(t, r)
 	return cases["loop"].children
 }
 
@@ -278,7 +278,7 @@ func TestJUnitManyReruns(t *testing.T) {
 			r.iterate(failing("auth"), "")
 		}
 		r.iterate(passing(), "")
-		_, cases := junit(t, r.load())
+		_, cases := junitOf(t, r.load())
 		message := cases["auth"].children[0].attrs["message"]
 		if got := kinds(cases["auth"]); got != c.want || strings.Contains(message, "it failed once before, not listed") != c.more {
 			t.Errorf("%d failures: %s, %s", c.failures, got, message)
@@ -290,7 +290,7 @@ func TestJUnitManyReruns(t *testing.T) {
 // only characters that XML allows are in it.
 func TestJUnitInjection(t *testing.T) {
 	r := hostileRun(t)
-	junit(t, r)
+	junitOf(t, r)
 	doc := written(t, r.JUnit)
 	for _, c := range doc {
 		if c != '\t' && c != '\n' && (c < 0x20 || c == 0xfffe || c == 0xffff) {

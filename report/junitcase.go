@@ -10,6 +10,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ascii"
+	"github.com/looprun/looprun/internal/junit"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -17,7 +18,7 @@ import (
 type tracer struct{ left int }
 
 // cases returns the checks that failed at any time, or the command if none has a name.
-func (t *tracer) cases(r *Report) []testcase {
+func (t *tracer) cases(r *Report) []junit.Case {
 	last := r.lastNamed()
 	if last == nil {
 		return t.commandCase(r)
@@ -42,7 +43,7 @@ func (t *tracer) cases(r *Report) []testcase {
 		}
 	}
 	slices.Sort(names)
-	var cases []testcase
+	var cases []junit.Case
 	for _, name := range names {
 		cases = append(cases, t.checkCase(r, name, failed[name], last))
 	}
@@ -70,9 +71,9 @@ func (r *Report) lastNamed() *Iteration {
 	return last
 }
 
-func (t *tracer) checkCase(r *Report, name string, failed []*Iteration, last *Iteration) testcase {
+func (t *tracer) checkCase(r *Report, name string, failed []*Iteration, last *Iteration) junit.Case {
 	now := failed[len(failed)-1]
-	c := testcase{Name: name, Class: r.suite()}
+	c := junit.Case{Name: name, Class: r.suite()}
 	if now.suite != "" {
 		c.Class = now.suite
 	}
@@ -81,17 +82,17 @@ func (t *tracer) checkCase(r *Report, name string, failed []*Iteration, last *It
 	}
 	for _, it := range failed {
 		if f := it.failure(name); f != nil {
-			c.File, c.Line, c.Time = f.File, f.Line, seconds(f.Seconds)
+			c.File, c.Line, c.Time = f.File, f.Line, junit.Seconds(f.Seconds)
 		}
 	}
-	c.Time = cmp.Or(c.Time, seconds(0))
-	again := func(list []*Iteration) []rerun { return t.reruns(list, name, "failed") }
+	c.Time = cmp.Or(c.Time, junit.Seconds(0))
+	again := func(list []*Iteration) []junit.Rerun { return t.reruns(list, name, "failed") }
 	switch {
 	case now == last:
-		c.Failures = []result{{message(now, name), kindOf(now), t.trace(now, name)}}
+		c.Failures = []junit.Result{{Message: message(now, name), Type: kindOf(now), Text: t.trace(now, name)}}
 		c.RerunFailures = again(failed[:len(failed)-1])
 	case last.Outcome != core.OutcomeDone && last.Failing > len(last.Checks):
-		c.Skipped = &skipped{fmt.Sprintf("It is not known how it ended: iteration %d names %d of its %d failing checks. It failed last in iteration %d.",
+		c.Skipped = &junit.Skipped{Message: fmt.Sprintf("It is not known how it ended: iteration %d names %d of its %d failing checks. It failed last in iteration %d.",
 			last.Iteration, len(last.Checks), last.Failing, now.Iteration)}
 	case r.unchanged(now, last):
 		c.FlakyFailures = again(failed)
@@ -108,7 +109,7 @@ func (r *Report) unchanged(failed, passed *Iteration) bool {
 }
 
 // since describes the earlier failures of a check that passes.
-func since(before ...[]rerun) string {
+func since(before ...[]junit.Rerun) string {
 	text := ""
 	for _, f := range slices.Concat(before...) {
 		text += "fixed since " + f.Message + "\n"
@@ -144,12 +145,12 @@ func (it *Iteration) failure(name string) *Failure {
 }
 
 // commandCase returns the judge as a testcase, for when no checks are known.
-func (t *tracer) commandCase(r *Report) []testcase {
+func (t *tracer) commandCase(r *Report) []junit.Case {
 	judge := r.Check
 	if len(judge) == 0 {
 		judge = r.Command
 	}
-	c := testcase{Name: commandLine(judge), Class: r.suite(), Time: seconds(0)}
+	c := junit.Case{Name: commandLine(judge), Class: r.suite(), Time: junit.Seconds(0)}
 	var failures, errors []*Iteration
 	var last *Iteration
 	for i := range r.History {
@@ -166,12 +167,12 @@ func (t *tracer) commandCase(r *Report) []testcase {
 		}
 	}
 	if last != nil && len(r.Check) == 0 { // else it is that of the command as well
-		c.Time = seconds(float64(last.DurationMS) / 1000)
+		c.Time = junit.Seconds(float64(last.DurationMS) / 1000)
 	}
 	switch {
 	case last == nil && r.Status == core.StatusDone:
 	case last == nil:
-		c.Skipped = &skipped{"No iteration has ended."}
+		c.Skipped = &junit.Skipped{Message: "No iteration has ended."}
 	case last.Outcome == core.OutcomeDone:
 		c.FlakyFailures, c.FlakyErrors = t.reruns(failures, "", "failed"), t.reruns(errors, "", "ended as an error")
 		if bad := slices.Concat(failures, errors); len(bad) > 0 && !r.unchanged(bad[len(bad)-1], last) {
@@ -179,21 +180,21 @@ func (t *tracer) commandCase(r *Report) []testcase {
 			c.FlakyFailures, c.FlakyErrors = nil, nil
 		}
 	case last.Outcome == core.OutcomeError:
-		c.Error = &result{message(last, ""), kindOf(last), t.trace(last, "")}
+		c.Error = &junit.Result{Message: message(last, ""), Type: kindOf(last), Text: t.trace(last, "")}
 		c.RerunFailures, c.RerunErrors = t.reruns(failures, "", "failed"), t.reruns(errors[:len(errors)-1], "", "ended as an error")
 	default:
-		c.Failures = []result{{message(last, ""), kindOf(last), t.trace(last, "")}}
+		c.Failures = []junit.Result{{Message: message(last, ""), Type: kindOf(last), Text: t.trace(last, "")}}
 		c.RerunFailures, c.RerunErrors = t.reruns(failures[:len(failures)-1], "", "failed"), t.reruns(errors, "", "ended as an error")
 	}
-	return []testcase{c}
+	return []junit.Case{c}
 }
 
 // reruns returns the earlier failures; only the last of them if there are many.
-func (t *tracer) reruns(list []*Iteration, name, what string) []rerun {
-	var out []rerun
+func (t *tracer) reruns(list []*Iteration, name, what string) []junit.Rerun {
+	var out []junit.Rerun
 	left := max(0, len(list)-maxReruns)
 	for _, it := range list[left:] {
-		out = append(out, rerun{message(it, name), kindOf(it), t.trace(it, name)})
+		out = append(out, junit.Rerun{Message: message(it, name), Type: kindOf(it), Trace: t.trace(it, name)})
 	}
 	if left > 0 {
 		out[0].Message += fmt.Sprintf(" (it %s %s before, not listed)", what, times(left))

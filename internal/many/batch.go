@@ -21,6 +21,7 @@ import (
 	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/proc"
+	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -359,10 +360,10 @@ func (b *Batch) place(ctx context.Context, e *entry) error {
 		return fmt.Errorf("its work tree cannot be made: %w", err)
 	}
 	if e.Setup != "" {
-		said := &lastLines{}
+		said := tail.Buffer{Limit: saidMost}
 		exit, err := proc.Run(proc.Spec{
 			Argv: proc.Shell(e.Setup), Dir: e.Tree, Env: e.environ(),
-			Stdout: said.take, Stderr: said.take, Timeout: setupLimit,
+			Stdout: said.Take, Stderr: said.Take, Timeout: setupLimit,
 		}, func(p *proc.Process) {
 			go func() {
 				select {
@@ -373,7 +374,7 @@ func (b *Batch) place(ctx context.Context, e *entry) error {
 			}()
 		})
 		if err != nil || exit.Code != 0 || exit.Cause != proc.Exited {
-			return errors.Join(fmt.Errorf("its setup failed (exit %d): %s", exit.Code, said), err)
+			return errors.Join(fmt.Errorf("its setup failed (exit %d): %s", exit.Code, lastLine(said.Bytes())), err)
 		}
 	}
 	return os.WriteFile(e.Tree+readySuffix, nil, 0o600)
@@ -411,7 +412,7 @@ func (b *Batch) argv(e *entry) []string {
 
 // launch starts the run of a loop.
 func (b *Batch) launch(e *entry, dir string) error {
-	said := &messages{tell: func(text string) { b.events <- func() { b.warn(e, text) } }}
+	said := &messages{said: tail.Buffer{Limit: saidMost}, tell: func(text string) { b.events <- func() { b.warn(e, text) } }}
 	p, err := proc.Start(proc.Spec{
 		Argv: b.argv(e), Dir: filepath.Join(e.Tree, filepath.FromSlash(e.Dir)), Env: e.environ(),
 		Stderr: said.take, KillAfter: 40 * time.Second,
@@ -569,34 +570,26 @@ func (b *Batch) warn(e *entry, text string) {
 	b.say(func() { b.Say.Warn("%s: %s", e.Name, text) })
 }
 
-// lastLines keeps the end of a process's output.
-type lastLines struct{ text []byte }
+// saidMost is how much of a process's output is kept to say how it ended, in bytes.
+const saidMost = 4 << 10
 
-func (l *lastLines) take(b []byte) {
-	const most = 4 << 10
-	l.text = append(l.text, b...)
-	if over := len(l.text) - most; over > 0 {
-		l.text = append(l.text[:0], l.text[over:]...)
-	}
-}
-
-// String returns the last line that is not blank.
-func (l *lastLines) String() string {
-	lines := strings.Split(strings.TrimSpace(string(l.text)), "\n")
+// lastLine returns the last line of a text that is not blank.
+func lastLine(text []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	return termsafe.Line(lines[len(lines)-1])
 }
 
 // messages reads looprun's own messages, JSON objects, from a run's standard error, and passes
 // on the warnings and errors. The command prints there too.
 type messages struct {
-	lastLines
+	said tail.Buffer
 	line []byte
 	tell func(text string)
 	own  string // the last message
 }
 
 func (m *messages) take(b []byte) {
-	m.lastLines.take(b)
+	m.said.Take(b)
 	for {
 		part, rest, ended := bytes.Cut(b, []byte{'\n'})
 		const most = 64 << 10
@@ -622,4 +615,4 @@ func (m *messages) read(line []byte) {
 }
 
 // String returns the last message, or else the last line.
-func (m *messages) String() string { return cmp.Or(m.own, m.lastLines.String()) }
+func (m *messages) String() string { return cmp.Or(m.own, lastLine(m.said.Bytes())) }

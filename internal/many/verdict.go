@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/junit"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -196,47 +196,16 @@ func (v *Verdict) Markdown(w io.Writer) error {
 	return err
 }
 
-type junitSuite struct {
-	XMLName  xml.Name    `xml:"testsuite"`
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Time     string      `xml:"time,attr"`
-	Cases    []junitCase `xml:"testcase"`
-}
-
-type junitCase struct {
-	Name    string        `xml:"name,attr"`
-	Class   string        `xml:"classname,attr"`
-	Time    string        `xml:"time,attr"`
-	Failure *junitFailure `xml:"failure"`
-}
-
-type junitFailure struct {
-	Message string `xml:"message,attr"`
-	Type    string `xml:"type,attr"`
-	Text    string `xml:",chardata"`
-}
-
 // junit writes one test case for each loop.
 func (v *Verdict) junit(w io.Writer) error {
-	suite := junitSuite{Name: "looprun many", Tests: len(v.Loops), Time: fmt.Sprintf("%.3f", v.Runtime)}
+	suite := junit.Suite{Name: "looprun many", Time: junit.Seconds(v.Runtime)}
 	for i := range v.Loops {
 		e := &v.Loops[i]
-		c := junitCase{Name: termsafe.Line(e.Name), Class: "looprun.many", Time: fmt.Sprintf("%.3f", e.Runtime)}
+		c := junit.Case{Name: termsafe.Line(e.Name), Class: "looprun.many", Time: junit.Seconds(e.Runtime)}
 		if e.ExitCode != 0 {
-			c.Failure = &junitFailure{Message: termsafe.Line(e.line(i+1, len(v.Loops))), Type: string(e.Status), Text: termsafe.Line(e.Says)}
-			suite.Failures++
+			c.Failures = []junit.Result{{Message: termsafe.Line(e.line(i+1, len(v.Loops))), Type: string(e.Status), Text: termsafe.Line(e.Says)}}
 		}
 		suite.Cases = append(suite.Cases, c)
 	}
-	out, err := xml.MarshalIndent(struct {
-		XMLName xml.Name `xml:"testsuites"`
-		Suite   junitSuite
-	}{Suite: suite}, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, out)
-	return err
+	return suite.Write(w)
 }
