@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/looprun/looprun/core"
@@ -131,39 +130,7 @@ func Examine(dir string) (Findings, error) {
 		return f, nil
 	}
 	f.derived(dir, state)
-	return f, f.details(dir)
-}
-
-// details reports detail files that no event refers to. A missing or modified one is reported
-// as damage to its event.
-func (f *Findings) details(dir string) error {
-	entries, err := os.ReadDir(filepath.Join(dir, detailDir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	unused := map[string]bool{}
-	for _, e := range entries {
-		unused[e.Name()] = true
-	}
-	if _, err := Replay(dir, func(e core.Event) error {
-		name := strconv.FormatInt(e.Seq, 10) + ".json"
-		if !unused[name] {
-			return nil
-		}
-		_, detail, err := encode(e)
-		unused[name] = detail == nil
-		return err
-	}); err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if unused[e.Name()] {
-			f.add(Finding{Kind: "odd_detail", Level: LevelNote, File: filepath.Join(detailDir, e.Name()), Text: "no event refers to this file", Remedy: "it can stay; looprun was killed before it wrote the event, or somebody put it there"})
-		}
-	}
-	return nil
+	return f, nil
 }
 
 // derived reports files that are older than the journal from which they are made.

@@ -87,14 +87,6 @@ func TestExamine(t *testing.T) {
 		"a page with notes": {func(t *testing.T, dir string) {
 			writeFile(t, filepath.Join(dir, pageName), readFile(t, filepath.Join(dir, pageName))+"mine\n")
 		}, nil, false},
-		"odd details": {func(t *testing.T, dir string) {
-			if err := os.MkdirAll(filepath.Join(dir, detailDir), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			for _, name := range []string{"2.json", "99.json", "x"} {
-				writeFile(t, filepath.Join(dir, detailDir, name), "{}")
-			}
-		}, []string{"note odd_detail detail/2.json", "note odd_detail detail/99.json", "note odd_detail detail/x"}, false},
 		"a write that was cut off": {func(t *testing.T, dir string) {
 			writeFile(t, filepath.Join(dir, ".result.json.1x.tmp"), "{")
 		}, []string{"note leftover .result.json.1x.tmp"}, false},

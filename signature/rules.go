@@ -11,10 +11,6 @@ import (
 //go:embed rules.yaml
 var rulesYAML string
 
-// RulesYAML returns the documented text of the built-in rules, for people, and as a model for
-// their own rules.
-func RulesYAML() string { return rulesYAML }
-
 // factKind is the kind of a fact; the order is that of the canonical form.
 type factKind byte
 

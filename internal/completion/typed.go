@@ -15,9 +15,6 @@ const (
 	Fish Shell = "fish"
 )
 
-// Shells returns all supported shells.
-func Shells() []Shell { return []Shell{Bash, Zsh, Fish} }
-
 // Typed returns the meaning of the words that a script passes. Bash passes all words as typed,
 // with quotes and backslashes; fish does so for the last one. Nothing in them is expanded.
 // quoted reports whether the last word has an open quote.

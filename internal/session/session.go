@@ -97,7 +97,6 @@ type Session struct {
 	// interrupt is the handler of the signals that end looprun; nil while they still have
 	// their default effect.
 	interrupt atomic.Pointer[func(*engine.Interrupt)]
-	paged     chan error // what came of the page of a run that is over; nil: it is not
 	// reading ends when the readers of the output have gone, and the run with them.
 	reading context.Context
 	// iterating is the context of the current or latest iteration; nil before the first.
@@ -371,7 +370,7 @@ func (s *Session) finish(result core.Result, err error) (Ended, error) {
 		err = errors.Join(err, rerr)
 	}
 	page := s.run.PageFile()
-	if perr := s.lastPage(state, err); perr != nil {
+	if perr := s.run.Refresh(state, true); perr != nil {
 		s.app.Say.Warn("the scratchpad could not be written: %v", perr)
 		page = ""
 	}
@@ -392,19 +391,6 @@ func (s *Session) finish(result core.Result, err error) (Ended, error) {
 	s.app.Say.Morning = s.morning()
 	s.app.Say.Summarize(state, result, code, console.Relative(page))
 	return Ended{code, raiseFor(result.Status, code)}, nil
-}
-
-// lastPage waits for the page that was begun when the run ended. If none was begun, or
-// something happened since, it writes the page itself.
-func (s *Session) lastPage(state *core.State, since error) error {
-	var err error
-	if s.paged != nil {
-		err = <-s.paged
-	}
-	if s.paged == nil || since != nil {
-		err = s.run.Refresh(state, true)
-	}
-	return err
 }
 
 // wire assembles the loop.
@@ -525,9 +511,6 @@ func (s *Session) observe(e core.Event, state *core.State) {
 		if d.Order == core.OrderStop {
 			s.interrupted = time.Now()
 		}
-	case core.RunFinished: // the record of it is synced meanwhile
-		s.paged = make(chan error, 1)
-		go func() { s.paged <- s.run.Refresh(state, true) }()
 	}
 	if err != nil {
 		s.app.Say.Warn("the scratchpad could not be written: %v", err)
