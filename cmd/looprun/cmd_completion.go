@@ -81,7 +81,7 @@ func completed(app *kong.Application, words []string) completion.Reply {
 	switch {
 	case hasCommand < 0:
 		at := completion.Place{Command: l.node, Flags: l.seen, Args: l.args, Word: word}
-		return completion.Complete(app, keyFlags(), at, l.waits, finder{app.Node}.lookup)
+		return completion.Complete(app, keyFlags(), at, l.waits, finder{app.Node}.lookup())
 	case l.loops():
 		return completion.Reply{Mode: completion.Command, CommandAt: hasCommand + 1}
 	}
@@ -122,34 +122,20 @@ func keyFlags() []completion.Key {
 // reading a journal takes time.
 const described = 40
 
-func (f finder) lookup(kind completion.Kind, at completion.Place) []completion.Candidate {
-	switch kind {
-	case completion.Runs:
-		return f.runs(at)
-	case completion.Answers:
-		if len(at.Args) == 0 {
-			return f.waiting(at)
-		}
-		return f.options(at)
-	case completion.Options:
-		return f.options(at)
-	case completion.Questions:
-		return f.questions(at)
-	case completion.Guards:
-		return guardNames(at)
-	case completion.ExitCodes:
-		return exitCodeKeys()
-	case completion.Agents:
-		return detachedWords("", agent.Agents(nil).Names())
-	case completion.Topics:
-		return f.topics(at)
-	case completion.Modes:
-		return detachedWords("", config.DetachedModes)
-	case completion.ModeKeys:
-		kinds := []core.Kind{core.KindConfirm, core.KindSelect, core.KindText}
-		return append(detachedWords("=", kinds), detachedWords("=", core.GuardIDs())...)
+// lookup finds the values of flags and arguments, by their placeholders.
+func (f finder) lookup() completion.Lookup {
+	words := func(list []completion.Candidate) func(completion.Place) []completion.Candidate {
+		return func(completion.Place) []completion.Candidate { return list }
 	}
-	return nil
+	kinds := []core.Kind{core.KindConfirm, core.KindSelect, core.KindText}
+	return completion.Lookup{
+		"RUN": f.runs, "RUN OPTION": f.waiting, "option ID": f.options, "question ID": f.questions, "topics": f.topics,
+		"GUARD": guardNames, "guard ID": guardNames,
+		"KEY=N":                  words(exitCodeKeys()),
+		"agent NAME":             words(detachedWords("", agent.Agents(nil).Names())),
+		"MODE[,KEY=MODE]":        words(detachedWords("", config.DetachedModes)),
+		"key of MODE[,KEY=MODE]": words(append(detachedWords("=", kinds), detachedWords("=", core.GuardIDs())...)),
+	}
 }
 
 func detachedWords[T ~string](end string, words []T) []completion.Candidate {
@@ -248,8 +234,11 @@ func standing(s scratchpad.Summary) string {
 	return text + ", " + console.Ago(time.Now(), s.Started) + ": " + console.Short(cmp.Or(s.Name, console.CommandLine(s.Command)), 40)
 }
 
-// waiting returns the options of the latest question, and the waiting runs.
+// waiting returns what can be answered: a run, or an option of the latest question.
 func (f finder) waiting(at completion.Place) []completion.Candidate {
+	if len(at.Args) > 0 { // the run is named: its option follows
+		return f.options(at)
+	}
 	var options, runs []completion.Candidate
 	for _, id := range f.recent(at) {
 		asked := session.QuestionsIn(filepath.Join(f.stateDir(at), id))

@@ -60,8 +60,13 @@ type Key struct {
 // setting is the placeholder of the flag that sets a key's value.
 const setting = "KEY=VALUE"
 
-// Lookup returns candidates that only the program knows, such as the ids of runs.
-type Lookup func(Kind, Place) []Candidate
+// Lookup finds candidates that only the program knows, such as the ids of runs, by the
+// placeholder of a flag or the name of an argument in capitals, or by the tag complete. For ID
+// and NAME the flag stands before it: "guard ID". "key of" before a placeholder is for the keys
+// of its items.
+type Lookup map[string]find
+
+type find = func(Place) []Candidate
 
 // Complete returns the completions of the word at a place. If the word is the value of a flag,
 // waiting is the flag's name. Flags of keys that the help does not show are completed only

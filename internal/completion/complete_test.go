@@ -81,10 +81,16 @@ func complete(app *kong.Application, words []string, lookup completion.Lookup) c
 	return completion.Complete(app, nil, at, waiting, lookup)
 }
 
-// lookup says what it was asked: the kind, the arguments and the flags before.
-func lookup(kind completion.Kind, at completion.Place) []completion.Candidate {
-	return []completion.Candidate{{Value: fmt.Sprintf("<%s of %s%v%v>", kind, at.Command.Name, at.Args, at.Flags["format"])}}
-}
+// lookup says what it was asked: for what, the arguments and the flags before.
+var lookup = func() completion.Lookup {
+	all := completion.Lookup{}
+	for _, name := range []string{"KEY=N", "MODE[,KEY=MODE]", "key of MODE[,KEY=MODE]", "RUN", "RUN OPTION", "option ID", "guard ID"} {
+		all[name] = func(at completion.Place) []completion.Candidate {
+			return []completion.Candidate{{Value: fmt.Sprintf("<%s of %s%v%v>", name, at.Command.Name, at.Args, at.Flags["format"])}}
+		}
+	}
+	return all
+}()
 
 func TestComplete(t *testing.T) {
 	for _, tt := range []struct {
@@ -114,18 +120,18 @@ func TestComplete(t *testing.T) {
 		{"--each a,b", "dirs:"},
 		{"--shell ", "words:"},
 		{"-c", "words:"},
-		{"--codes ", "words: <exit_codes of prog[][]>"},
-		{"--late ", "words: <modes of prog[][]>"},
-		{"--late deny,", "words deny,: <mode_keys of prog[][]>"},
-		{"--late=deny,x=", "words --late=deny,x=: <modes of prog[][]>"},
-		{"show ", "words: <runs of show[][]>"},
-		{"show --format=json ", "words: <runs of show[][json]>"},
+		{"--codes ", "words: <KEY=N of prog[][]>"},
+		{"--late ", "words: <MODE[,KEY=MODE] of prog[][]>"},
+		{"--late deny,", "words deny,: <key of MODE[,KEY=MODE] of prog[][]>"},
+		{"--late=deny,x=", "words --late=deny,x=: <MODE[,KEY=MODE] of prog[][]>"},
+		{"show ", "words: <RUN of show[][]>"},
+		{"show --format=json ", "words: <RUN of show[][json]>"},
 		{"show x ", "words:"},
-		{"answer ", "words: <answers of answer[][]>"},
-		{"answer 3f ", "words: <answers of answer[3f][]>"},
-		{"answer --option ", "words: <options of answer[][]>"},
+		{"answer ", "words: <RUN OPTION of answer[][]>"},
+		{"answer 3f ", "words: <RUN OPTION of answer[3f][]>"},
+		{"answer --option ", "words: <option ID of answer[][]>"},
 		{"answer --other ", "words:"},
-		{"policy test --guard ", "words: <guards of test[][]>"},
+		{"policy test --guard ", "words: <guard ID of test[][]>"},
 		{"policy test --kind ", "dirs: a b"},
 		{"policy check ", "files:"},
 		{"go ", "words: --"},
