@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"reflect"
 	"slices"
 	"time"
 
@@ -59,8 +60,9 @@ type Config struct {
 	// with the run. [MemoryJournal] and scratchpad.Journal keep all events.
 	Journal Journal
 	// Resume is the state of the run to resume, as returned by scratchpad.Open; nil starts a
-	// new run. It is not modified. Nonzero Limits and Caps replace the recorded ones, and
-	// Journal must be the journal that the state was read from.
+	// new run. It is not modified. Each nonzero limit, and nonzero Caps, replace the recorded
+	// ones, and Journal must be the journal that the state was read from. Resuming a run that
+	// has ended is an [ErrEnded], unless a guard stopped it.
 	Resume *State
 	// Observe receives every event; nil means no observer.
 	Observe Observer
@@ -75,7 +77,7 @@ type Config struct {
 // [Start] followed by [engine.Handle.Wait].
 //
 // A panic in the work, a guard, a responder or any other part comes out of Run or Wait as a
-// [*Panic] once the iteration has ended. The panic is not recorded; a resumed run counts it as
+// [*Panic] once the iteration has ended, and one at the first event out of Start. The panic is not recorded; a resumed run counts it as
 // a crash. If the work calls runtime.Goexit, as FailNow does in a test, the goroutine that
 // waits for the run exits.
 //
@@ -136,6 +138,14 @@ func (c *Config) judge() (engine.Judge, error) {
 	case slices.Contains(c.Responders, nil):
 		return judge, errors.New("one of Config.Responders is nil")
 	}
+	for name, negative := range map[string]bool{
+		"IterationTimeout": c.IterationTimeout < 0, "IdleTimeout": c.IdleTimeout < 0, "KillAfter": c.KillAfter < 0,
+		"Passes": c.Passes < 0, "CallsPerHour": c.CallsPerHour < 0,
+	} {
+		if negative {
+			return judge, fmt.Errorf("Config.%s is negative; leave it zero for the default", name)
+		}
+	}
 	if err := c.measurable(); err != nil {
 		return judge, err
 	}
@@ -146,13 +156,24 @@ func (c *Config) judge() (engine.Judge, error) {
 	return judge, nil
 }
 
+// limits returns the limits of the run: where c has none, those of the run to resume.
+func (c *Config) limits() Limits {
+	l := c.Limits
+	if c.Resume != nil {
+		recorded := reflect.ValueOf(c.Resume.Limits)
+		for f, field := range reflect.ValueOf(&l).Elem().Fields() {
+			if field.IsZero() {
+				field.Set(recorded.FieldByIndex(f.Index))
+			}
+		}
+	}
+	return l
+}
+
 // measurable returns an error for limits that nothing here can measure: they would have no
 // effect.
 func (c *Config) measurable() error {
-	l := c.Limits
-	if c.Resume != nil && l == (Limits{}) {
-		l = c.Resume.Limits
-	}
+	l := c.limits()
 	for _, g := range core.Specs() {
 		if g.Measured && g.On(l) && c.Measure == nil {
 			return fmt.Errorf("Config.Limits.%s is stated and Config.Measure is nil: nothing would ever count against it", g.Field)
@@ -191,25 +212,29 @@ func (c *Config) observer(ctx context.Context) Observer {
 
 // begin starts or resumes the run.
 func (c *Config) begin(loop *engine.Loop) error {
-	caps := c.Caps
+	limits, caps := c.limits(), c.Caps
 	if caps == (Caps{}) {
-		caps = core.DefaultCaps(c.Limits)
+		caps = core.DefaultCaps(limits)
 	}
 	if c.Resume != nil {
 		d := core.RunResumed{}
 		if c.Limits != (Limits{}) {
-			if err := c.Limits.Validate(); err != nil {
+			if err := limits.Validate(); err != nil {
 				return err
 			}
-			d.Limits, d.Caps = &c.Limits, &caps
+			d.Limits, d.Caps = &limits, &caps
 		} else if c.Caps != (Caps{}) {
 			d.Caps = &c.Caps
 		}
-		return loop.Resume(*c.Resume, d)
+		err := loop.Resume(*c.Resume, d)
+		if err != nil && c.Resume.Ended {
+			err = fmt.Errorf("%w: %w", ErrEnded, err)
+		}
+		return err
 	}
 	started := core.RunStarted{
 		RunID: c.RunID, Name: c.Name, Command: c.Work.Argv(), Promise: c.Promise, Dir: c.Dir,
-		Limits: c.Limits, Caps: caps, CallsPerHour: max(0, c.CallsPerHour),
+		Limits: c.Limits, Caps: caps, CallsPerHour: c.CallsPerHour,
 	}
 	if c.Check != nil {
 		started.Check = c.Check.Argv()

@@ -37,6 +37,9 @@ func TestRunRefusesWhatCannotBeMeant(t *testing.T) {
 		{"a check without a command", looprun.Config{Work: work, Check: engine.Argv(), Limits: looptest.Defaults, Guards: guards.Default()}, nil},
 		{"a blank line as work", looprun.Config{Work: engine.Shell("  "), Limits: looptest.Defaults, Guards: guards.Default()}, nil},
 		{"work without a command", looprun.Config{Work: engine.Argv(), Limits: looptest.Defaults, Guards: guards.Default()}, nil},
+		{"a negative timeout", looprun.Config{Work: work, Limits: looptest.Defaults, Guards: guards.Default(), IterationTimeout: -1}, nil},
+		{"a negative count of passes", looprun.Config{Work: work, Limits: looptest.Defaults, Guards: guards.Default(), Passes: -3}, nil},
+		{"a negative rate", looprun.Config{Work: work, Limits: looptest.Defaults, Guards: guards.Default(), CallsPerHour: -3}, nil},
 		{"an empty promise", looprun.Config{Work: work, Limits: looptest.Defaults, Guards: guards.Default(), Promise: " "}, nil},
 	} {
 		if _, err := looprun.Run(t.Context(), c.config); err == nil || c.want != nil && !errors.Is(err, c.want) {
@@ -45,6 +48,21 @@ func TestRunRefusesWhatCannotBeMeant(t *testing.T) {
 	}
 	if ran {
 		t.Error("it ran")
+	}
+}
+
+func TestARunThatHasEndedIsNotResumed(t *testing.T) {
+	journal := &core.MemoryJournal{}
+	c := looprun.Config{
+		Journal: journal, Guards: guards.Default(), Limits: looptest.Defaults,
+		Work: engine.Func(func(context.Context, engine.Invocation) error { return nil }),
+	}
+	if res, err := looprun.Run(t.Context(), c); err != nil || res.Status != core.StatusDone {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	c.Resume = looptest.Replay(t, journal.Events)
+	if _, err := looprun.Run(t.Context(), c); !errors.Is(err, looprun.ErrEnded) {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -224,19 +242,20 @@ func TestRunResumes(t *testing.T) {
 	run(2) // the limits are as they were: it is asked again, and nothing runs
 	c.Resume, c.Limits = looptest.Replay(t, journal.Events), core.Limits{Iterations: 4, Runtime: time.Hour, Loop: 9, Errors: 9}
 	run(4)
-	c.Resume, c.Limits = looptest.Replay(t, journal.Events), core.Limits{Iterations: 9}
-	if _, err := looprun.Run(t.Context(), c); !errors.Is(err, core.ErrNoGuards) {
-		t.Errorf("half of the limits are taken: %v", err)
+	c.Resume, c.Limits = looptest.Replay(t, journal.Events), core.Limits{Iterations: 6}
+	run(6) // the other limits are as they were
+	if l := looptest.Replay(t, journal.Events).Limits; l != (core.Limits{Iterations: 6, Runtime: time.Hour, Loop: 9, Errors: 9}) {
+		t.Errorf("resumed with the limits %+v", l)
 	}
 	// Caps count without limits.
-	c.Limits, c.Caps = core.Limits{}, core.Caps{Iterations: 4}
+	c.Resume, c.Limits, c.Caps = looptest.Replay(t, journal.Events), core.Limits{}, core.Caps{Iterations: 6}
 	c.Observe = func(_ core.Event, s *core.State) {
 		if s.Caps != c.Caps {
 			t.Errorf("resumed with the caps %+v", s.Caps)
 		}
 	}
-	run(4)
-	if want := []int{1, 2, 3, 4}; !slices.Equal(numbers, want) {
+	run(6)
+	if want := []int{1, 2, 3, 4, 5, 6}; !slices.Equal(numbers, want) {
 		t.Errorf("iterations %v were run, want %v", numbers, want)
 	}
 }

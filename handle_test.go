@@ -262,6 +262,19 @@ func TestPanicsAreTheCallers(t *testing.T) {
 	}
 }
 
+// A panic at the first event is one of the caller's own goroutine, with the same type.
+func TestAPanicAtTheStart(t *testing.T) {
+	c := failing()
+	c.Observe = func(core.Event, *core.State) { panic(errFlaky) }
+	defer func() {
+		if p, ok := recover().(*looprun.Panic); !ok || !errors.Is(p, errFlaky) {
+			t.Errorf("Start panics with %v", p)
+		}
+	}()
+	_, err := looprun.Start(t.Context(), c)
+	t.Errorf("Start did not panic, and returned %v", err)
+}
+
 // A part that ends its goroutine ends no more than that.
 func TestGoexitHangsNothing(t *testing.T) {
 	c := failing()

@@ -94,6 +94,9 @@ func (l *Loop) begin(elapsed time.Duration, start func() error) error {
 		if !l.ready { // also where an observer panics
 			l.watch.Stop()
 		}
+		if p := recovered(recover()); p != nil {
+			panic(p)
+		}
 	}()
 	err := start()
 	l.ready = err == nil
