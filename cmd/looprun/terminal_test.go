@@ -58,11 +58,16 @@ func display(t *testing.T, dir string, cmd *exec.Cmd) *screen {
 	return s
 }
 
-// show starts the program on a terminal of that size.
+// show starts the program on a terminal of that size, which is the controlling one unless the
+// program's attributes say otherwise.
 func (s *screen) show(t *testing.T, columns, rows int) {
 	t.Helper()
+	attributes := s.SysProcAttr
+	if attributes == nil {
+		attributes = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	}
 	var err error
-	if s.tty, err = pty.StartWithSize(s.Cmd, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)}); err != nil {
+	if s.tty, err = pty.StartWithAttrs(s.Cmd, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)}, attributes); err != nil {
 		t.Fatal(err)
 	}
 	copied := make(chan struct{})
@@ -235,6 +240,34 @@ func TestEnterCancels(t *testing.T) {
 	}
 	if st := s.state(t); st.Ending.Responder != "user" || st.Ending.Decision != "cancel" {
 		t.Errorf("ended as %+v", st.Ending)
+	}
+}
+
+// Whoever sits at a terminal on standard input is asked, although it is not the controlling
+// one: the first process of a container or of a system has none. A terminal that belongs to
+// another session is left to that one.
+func TestTheTerminalOnStandardInputAsks(t *testing.T) {
+	t.Parallel()
+	file, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(file, "-c", stuckWork)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	s := display(t, t.TempDir(), cmd)
+	until(t, "the question is asked", s.shows(cancelOption))
+	if got := s.answer(t, cancelKey); got != 101 {
+		t.Errorf("ended with %d, want 101", got)
+	}
+
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("there is no setsid to leave a session with")
+	}
+	s = display(t, t.TempDir(), exec.Command("sh", "-c", `setsid "$0" -c "$1"; echo "ended with $?"`, file, stuckWork))
+	s.ended(t)
+	until(t, "it is not asked", s.shows("ended with 111"))
+	if s.shows(cancelOption)() {
+		t.Error("somebody else's terminal asks")
 	}
 }
 

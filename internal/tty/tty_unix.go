@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 )
 
 // Terminal is an open terminal. Only one goroutine at a time may call Read; all other methods
@@ -28,10 +29,13 @@ type Terminal struct {
 }
 
 // Open opens the terminal at path. It fails if that is not a terminal, or, for [Path], if the
-// process has none. It does not change the terminal's state, and the terminal never becomes
-// the controlling one.
+// process has none. It does not change the terminal's state. The terminal does not become the
+// controlling one, except that [Path] adopts the terminal on standard input.
 func Open(path string) (*Terminal, error) {
 	fd, err := open(path)
+	if err != nil && path == Path && adopt() {
+		fd, err = open(path)
+	}
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
@@ -45,6 +49,17 @@ func Open(path string) (*Terminal, error) {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	return &Terminal{fd: fd, alarm: alarm, bell: bell}, nil
+}
+
+// adopt makes the terminal on standard input the controlling one, if the process leads a
+// session that has none: the first process on a console, or one that setsid started. The
+// system refuses if the terminal belongs to another session, whose shell reads the same keys.
+func adopt() bool {
+	pid := unix.Getpid()
+	if session, err := unix.Getsid(0); err != nil || session != pid || !term.IsTerminal(int(os.Stdin.Fd())) {
+		return false
+	}
+	return unix.IoctlSetInt(int(os.Stdin.Fd()), unix.TIOCSCTTY, 0) == nil
 }
 
 // open opens the terminal without blocking: the flag affects only this descriptor, not others
