@@ -4,6 +4,7 @@ package proc
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -373,5 +374,95 @@ func TestCauses(t *testing.T) {
 	}
 	if Cause(99).String() != "Cause(99)" {
 		t.Error(Cause(99))
+	}
+}
+
+// A command that ignores its end is killed after KillAfter, and until then cannot be suspended:
+// it would stand still for ever.
+func TestWhatIsEndingIsNotSuspended(t *testing.T) {
+	for _, killAfter := range []time.Duration{time.Hour, 50 * time.Millisecond} {
+		var out sink
+		p := must(t, Spec{Argv: sh("trap '' TERM; echo up; while :; do sleep 0.01; done"), Stdout: out.write, KillAfter: killAfter})
+		eventually.Holds(t, "it ignores its end", out.has("up"))
+		p.Stop(0)
+		if killAfter == time.Hour {
+			if err := p.Suspend(); !errors.Is(err, ErrEnding) {
+				t.Errorf("suspended: %v", err)
+			}
+			p.Stop(0)
+		}
+		if e := await(t, p); e.Code != 137 || e.Cause != Stopped || e.Lost != nil {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+// A command that was killed while it stood still is gone, and a limit holds again once it has
+// gone on.
+func TestAfterASuspension(t *testing.T) {
+	p := must(t, Spec{Argv: sh("exec sleep 1000")})
+	if err := p.Suspend(); err != nil {
+		t.Fatal(err)
+	}
+	_ = syscall.Kill(p.Pid(), syscall.SIGKILL)
+	if e := await(t, p); e.Code != 137 || e.Cause != Exited {
+		t.Errorf("%+v", e)
+	}
+	if err := p.Resume(); err != nil {
+		t.Error(err)
+	}
+	if err := p.Suspend(); err != nil {
+		t.Error(err)
+	}
+
+	p = must(t, Spec{Argv: sh("exit 0")})
+	await(t, p)
+	if err := errors.Join(p.Suspend(), p.Resume()); err != nil {
+		t.Error(err)
+	}
+
+	p = must(t, Spec{Argv: sh("exec sleep 1000"), Timeout: time.Second})
+	if err := errors.Join(p.Suspend(), p.Resume()); err != nil && !errors.Is(err, ErrEnding) { // it can be late
+		t.Fatal(err)
+	}
+	if e := await(t, p); e.Cause != Timeout {
+		t.Errorf("%+v", e)
+	}
+}
+
+// counted is a tree that counts what is done to it.
+type counted struct {
+	tree
+	suspends, resumes int
+}
+
+func (c *counted) pid() int       { return 1 }
+func (c *counted) suspend() error { c.suspends++; return nil }
+func (c *counted) resume() error  { c.resumes++; return nil }
+
+// A tree is suspended once, and goes on when nothing keeps it from going on.
+func TestATreeGoesOnOnce(t *testing.T) {
+	c := &counted{}
+	p := &Process{}
+	p.begin(c)
+	if err := p.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := p.Suspend(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.stopped = true // from the terminal, meanwhile
+	for range 2 {
+		if err := p.Resume(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c.suspends != 1 || c.resumes != 0 {
+		t.Errorf("suspended %d times, resumed %d times before it may go on", c.suspends, c.resumes)
+	}
+	if err := p.goOn(&p.stopped); err != nil || c.resumes != 1 {
+		t.Errorf("resumed %d times, %v", c.resumes, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -220,6 +221,16 @@ func TestBackgroundIsKept(t *testing.T) {
 			}
 			EndBackground(50 * time.Millisecond)
 			gone(t, n)
+
+			spec.Dir = t.TempDir() // it has time to end by itself
+			spec.Argv = sh("(trap ': >told; exit' TERM; : >ready; while :; do sleep 0.01; done) & until test -e ready; do sleep 0.01; done")
+			if e := run(t, spec); e.Code != 0 || e.Leftover == 0 {
+				t.Errorf("%+v", e)
+			}
+			EndBackground(20 * time.Second)
+			if _, err := os.Stat(filepath.Join(spec.Dir, "told")); err != nil {
+				t.Error(err)
+			}
 
 			spec.Argv = sh("exit 4") // nothing is left
 			if e := run(t, spec); e.Code != 4 || e.Leftover != 0 {
