@@ -2,7 +2,6 @@ package policy
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -28,19 +27,6 @@ type Source struct {
 
 // Sources are files that answer together; earlier files come first.
 type Sources []Source
-
-// UnmarshalJSON also reads a single file, which older journals contain.
-func (s *Sources) UnmarshalJSON(data []byte) error {
-	var list []Source
-	if err := json.Unmarshal(data, &list); err != nil {
-		list = make([]Source, 1)
-		if err := json.Unmarshal(data, &list[0]); err != nil {
-			return err
-		}
-	}
-	*s = list
-	return nil
-}
 
 // Read reads the files, each followed by the files that it includes. It fails if a file cannot
 // be read.

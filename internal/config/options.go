@@ -148,25 +148,9 @@ type LimitFlags struct {
 	CapTokens     *TokenLimit    `kong:"-" placeholder:"N" help:"What answers can extend --max-tokens to (twice the limit)." json:"cap_tokens,omitempty" group:"guard" trust:"ask"`
 }
 
-// Files is a list of file names. In JSON, a string is a list of one.
-type Files []string
-
-// UnmarshalJSON accepts a list or a string.
-func (f *Files) UnmarshalJSON(data []byte) error {
-	var list []string
-	if err := json.Unmarshal(data, &list); err != nil {
-		list = []string{""}
-		if err := json.Unmarshal(data, &list[0]); err != nil {
-			return err
-		}
-	}
-	*f = list
-	return nil
-}
-
 // AnswerFlags control who answers questions.
 type AnswerFlags struct {
-	Policy       Files     `placeholder:"FILE" help:"Policy file that answers questions; repeatable, earlier wins." json:"policy,omitempty" group:"answer" sep:"none" trust:"ask" value:"path" blank:"no" example:"policy.yaml"`
+	Policy       []string  `placeholder:"FILE" help:"Policy file that answers questions; repeatable, earlier wins." json:"policy,omitempty" group:"answer" sep:"none" trust:"ask" value:"path" blank:"no" example:"policy.yaml"`
 	Templates    []string  `kong:"-" placeholder:"DIR" help:"Folder of question templates, over the built-in ones; repeatable, earlier wins." json:"templates,omitempty" group:"answer" sep:"none" trust:"ask" value:"path" example:"my-pack"`
 	Detached     Modes     `placeholder:"MODE[,KEY=MODE]" help:"What happens when nobody can be asked. deny ends the run, defaults takes the default answer, auto lets the assistant answer, and defer keeps the question. KEY is a kind (confirm, select, text), a guard or the id of a question." json:"detached,omitzero" group:"answer" trust:"ask" normal:"deny" preset:"wait" example:"defer"`
 	WaitAnswer   Duration  `kong:"-" placeholder:"D" help:"How long to wait for looprun answer before --detached decides." json:"wait_answer,omitempty" group:"answer" trust:"ask" normal:"0s"`

@@ -139,8 +139,6 @@ func valueText(v reflect.Value) string {
 		if v.IsZero() && !given {
 			return ""
 		}
-	case Files:
-		return strings.Join(of, ", ")
 	case []string:
 		return strings.Join(of, ", ")
 	case map[string]int:

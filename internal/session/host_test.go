@@ -75,7 +75,7 @@ func TestAHostRefusesFilesOfItsMachine(t *testing.T) {
 		"interactive": `{"interactive":true}`,
 		"once":        `{"once":true}`,
 		"protect":     `{"protect":["*_test.go"]}`,
-		"policy":      `{"policy":"/etc/policy.yaml"}`,
+		"policy":      `{"policy":["/etc/policy.yaml"]}`,
 		"tasks":       `{"tasks":"../../tasks.md"}`,
 	} {
 		_, err := NewHost(HostOptions{

@@ -262,7 +262,7 @@ func RecordedOf(dir string) (r Recorded, err error) {
 		return r, ErrNoConfig
 	}
 	if err = json.Unmarshal(raw, &r); err != nil {
-		err = fmt.Errorf("the configuration of run %s cannot be read: %w", filepath.Base(dir), err)
+		err = fmt.Errorf("the configuration of run %s cannot be read: %w; another looprun recorded it: use that one", filepath.Base(dir), err)
 	}
 	return r, err
 }
