@@ -17,8 +17,8 @@ import (
 	"unicode"
 )
 
-// looprun is the path of the looprun program that does all the work.
-type looprun string
+// looprun is the looprun program that does all the work, in a folder; empty is this process's.
+type looprun struct{ program, dir string }
 
 // The limits of one call of looprun: its time, and its output in bytes.
 const (
@@ -44,7 +44,8 @@ func about(run string) ([]string, error) {
 func (l looprun) call(ctx context.Context, stdin string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, string(l), args...)
+	cmd := exec.CommandContext(ctx, l.program, args...)
+	cmd.Dir = l.dir
 	cmd.WaitDelay = time.Second
 	var out, said bounded
 	out.left, said.left = maxPrinted, 64<<10
@@ -82,8 +83,8 @@ func (l looprun) start(ctx context.Context, args ...string) (id string, over <-c
 		return "", nil, err
 	}
 	defer r.Close() // looprun goes on when nobody reads its messages any more
-	cmd := exec.Command(string(l), append(args, "--non-interactive", "--verbose", "--log-format", "json")...)
-	cmd.Stderr, cmd.SysProcAttr = w, detached()
+	cmd := exec.Command(l.program, append(args, "--non-interactive", "--verbose", "--log-format", "json")...)
+	cmd.Dir, cmd.Stderr, cmd.SysProcAttr = l.dir, w, detached()
 	err = cmd.Start()
 	w.Close()
 	if missing(err) {

@@ -87,7 +87,7 @@ func own() string {
 // one on the PATH.
 func find(named string) looprun {
 	if named != "" {
-		return looprun(named)
+		return looprun{program: named}
 	}
 	name := "looprun"
 	if runtime.GOOS == "windows" {
@@ -95,8 +95,8 @@ func find(named string) looprun {
 	}
 	if self, err := os.Executable(); err == nil {
 		if beside, err := exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
-			return looprun(beside)
+			return looprun{program: beside}
 		}
 	}
-	return looprun(name)
+	return looprun{program: name}
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -58,6 +59,8 @@ type client struct {
 	t   *testing.T
 	dir string
 	env []string
+	// progress has what the program says of a call's progress.
+	progress chan *mcp.ProgressNotificationParams
 }
 
 // person answers what a form asks; nil: the client shows no forms.
@@ -65,16 +68,25 @@ type person func(*mcp.ElicitParams) *mcp.ElicitResult
 
 func connect(t *testing.T, version string, who person, args ...string) *client {
 	t.Helper()
-	c := &client{t: t, dir: t.TempDir()}
+	return dial(t, version, true, who, args...)
+}
+
+// dial is connect; unless all runs are in one place, each folder has its own.
+func dial(t *testing.T, version string, onePlace bool, who person, args ...string) *client {
+	t.Helper()
+	c := &client{t: t, dir: t.TempDir(), progress: make(chan *mcp.ProgressNotificationParams, 16)}
 	for _, v := range os.Environ() { // CI's own variables among them: they change nothing
 		if !strings.HasPrefix(v, "LOOPRUN") {
 			c.env = append(c.env, v)
 		}
 	}
-	c.env = append(c.env, "HOME="+t.TempDir(), "LOOPRUN_STATE_DIR="+filepath.Join(c.dir, ".looprun"))
+	c.env = append(c.env, "HOME="+t.TempDir())
+	if onePlace {
+		c.env = append(c.env, "LOOPRUN_STATE_DIR="+filepath.Join(c.dir, ".looprun"))
+	}
 	cmd := exec.Command(filepath.Join(bin, "looprun-mcp"), args...)
 	cmd.Dir, cmd.Env, cmd.Stderr = c.dir, c.env, os.Stderr
-	options := &mcp.ClientOptions{}
+	options := &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { c.progress <- r.Params }}
 	if who != nil {
 		options.ElicitationHandler = func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) { return who(r.Params), nil }
 	}
@@ -380,6 +392,9 @@ func TestArguments(t *testing.T) {
 		{"command": "true", "max_iterations": 0},
 		{"command": "true", "max_iterations": 5000},
 		{"command": "true", "max_minutes": -1},
+		{"command": "true", "max_cost_usd": 0},
+		{"command": "true", "agent": "claude", "task": "x"},
+		{"command": "true", "folder": "gone"},
 		{"command": strings.Repeat("x", 9000)},
 	} {
 		c.fails("loop_start", a, "")
@@ -402,8 +417,92 @@ func TestArguments(t *testing.T) {
 		names = append(names, tool.Name)
 	}
 	slices.Sort(names)
-	if got := strings.Join(names, " "); got != "ask_person loop_explain loop_say loop_start loop_status loop_stop question_to_person same_failure" {
+	if got := strings.Join(names, " "); got != "ask_person loop_explain loop_list loop_say loop_start loop_status loop_stop question_to_person same_failure" {
 		t.Errorf("the tools are %s: is there one by which an agent answers?", got)
+	}
+}
+
+// A loop takes what looprun run does, also in another folder, where each tool finds it.
+func TestStartInAFolder(t *testing.T) {
+	c := dial(t, generations[0], false, nil)
+	other := t.TempDir()
+	tasks := filepath.Join(other, "TODO.md")
+	if err := os.WriteFile(tasks, []byte("- [ ] one\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := c.begin(arguments{"command": "sed -i 's/\\[ \\]/[x]/' TODO.md", "folder": other, "tasks": "TODO.md", "task": "tick", "max_cost_usd": 0.5})
+	if s := c.rests(run); s.Status != "done" {
+		t.Errorf("%+v", s)
+	}
+	c.says("loop_explain", arguments{"run": run}, "done")
+	if got := c.looprun("show", run, "--format", "json", "--state-dir", filepath.Join(other, ".looprun")); !strings.Contains(got, `"cost": 0.5`) {
+		t.Errorf("the limit is not the one that was given: %s", got)
+	}
+	c.says("loop_list", nil, "[]")
+	c.says("loop_list", arguments{"folder": other}, run)
+	promised := c.begin(arguments{"command": "echo NEVER", "promise": "DONE", "max_iterations": 1, "folder": other})
+	if s := c.rests(promised); s.Status == "done" {
+		t.Errorf("%+v", s)
+	}
+	c.fails("loop_start", arguments{"agent": "no-such-agent", "task": "x", "check": "true"}, "is not an agent that looprun knows")
+	c.fails("loop_start", arguments{"agent": "claude", "check": "true"}, "no task")
+}
+
+func TestList(t *testing.T) {
+	c := connect(t, generations[0], nil)
+	c.says("loop_list", nil, "[]")
+	run := c.begin(arguments{"command": "true", "task": "first"})
+	c.rests(run)
+	second := c.begin(stuck)
+	c.rests(second)
+	text := c.says("loop_list", nil, `"id":"`+run+`","status":"done","name":"first","iterations":1`, `"id":"`+second+`","status":"paused"`)
+	if strings.Index(text, second) > strings.Index(text, run) {
+		t.Errorf("the newest does not come first: %s", text)
+	}
+	if text := c.says("loop_list", arguments{"number": 1}, second); strings.Contains(text, run) {
+		t.Errorf("more than one: %s", text)
+	}
+	for _, latest := range []arguments{nil, {"run": "latest"}} {
+		c.says("loop_status", latest, second)
+	}
+}
+
+// A client that waits hears of each iteration, and may cease to wait: the loop goes on.
+func TestProgressAndCancellation(t *testing.T) {
+	c := connect(t, generations[1], nil)
+	run := c.begin(arguments{"command": "until test -e go$LOOPRUN_ITERATION; do sleep 0.02; done; exit $((LOOPRUN_ITERATION != 3))", "max_iterations": 5})
+	ctx, cancel := context.WithCancel(t.Context())
+	params := &mcp.CallToolParams{Name: "loop_status", Arguments: arguments{"run": run, "wait_seconds": 50}}
+	params.SetProgressToken("mine")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.CallTool(ctx, params)
+		ended <- err
+	}()
+	touch := func(name string) {
+		if err := os.WriteFile(filepath.Join(c.dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n, name := range []string{"go1", "go2"} {
+		touch(name)
+		var p *mcp.ProgressNotificationParams
+		select {
+		case p = <-c.progress:
+		case err := <-ended:
+			t.Fatalf("the call ended before it told of iteration %d: %v", n+1, err)
+		}
+		if p.ProgressToken != "mine" || p.Progress != float64(n+1) || p.Total != 5 {
+			t.Errorf("%+v", p)
+		}
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	touch("go3")
+	if s := c.rests(run); s.Status != "done" {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -84,7 +84,7 @@ func (t *toolbox) pass(ctx context.Context, r *mcp.CallToolRequest, in runArgs) 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := t.looprun.call(ctx, document, "answer", s.RunID, "-"); err != nil {
+	if _, err := t.of(s.RunID).call(ctx, document, "answer", s.RunID, "-"); err != nil {
 		return nil, err
 	}
 	return t.goOn(ctx, s.RunID)
@@ -94,7 +94,7 @@ func (t *toolbox) pass(ctx context.Context, r *mcp.CallToolRequest, in runArgs) 
 func (t *toolbox) goOn(ctx context.Context, id string) (*mcp.CallToolResult, error) {
 	s, err := t.show(ctx, id)
 	if err == nil && s.Answered != "" {
-		_, _, err = t.looprun.start(ctx, "resume", id)
+		_, _, err = t.of(id).start(ctx, "resume", id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the answer is recorded, and the run does not go on: %w", err)

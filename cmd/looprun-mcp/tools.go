@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -19,6 +22,35 @@ const instructions = `looprun runs a command in a loop until it is done, and sto
 type toolbox struct {
 	looprun looprun
 	loops   chan struct{} // has as many as were started here and go on
+	folders sync.Map      // of the runs that were started in another folder, by id
+}
+
+// of returns the looprun that finds a run.
+func (t *toolbox) of(run string) looprun {
+	l := t.looprun
+	if dir, ok := t.folders.Load(run); ok {
+		l.dir = dir.(string)
+	}
+	return l
+}
+
+// in returns the looprun of a folder, which must exist; empty is where this process runs.
+func (t *toolbox) in(folder string) (looprun, error) {
+	l := t.looprun
+	if folder == "" {
+		return l, nil
+	}
+	info, err := os.Stat(folder)
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is a file")
+	}
+	if err == nil {
+		l.dir, err = filepath.Abs(folder)
+	}
+	if err != nil {
+		return l, fmt.Errorf("folder %q cannot be used: %w", cut(folder, 200), err)
+	}
+	return l, nil
 }
 
 // maxLoops is how many loops started here may run at once.
@@ -32,13 +64,21 @@ func newServer(l looprun) *mcp.Server {
 	runs := &mcp.ToolAnnotations{OpenWorldHint: new(true), DestructiveHint: new(true)}
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(false)}
 	asks := &mcp.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)}
-	add(s, "loop_start", runs, t.start, "Start a loop in the background: the command runs again and again until it is done. Returns the run's id at once; loop_status says how it goes.", fields{
+	add(s, "loop_start", runs, t.start, "Start a loop in the background: a command or a coding agent runs again and again until it is done. Returns the run's id at once; loop_status says how it goes.", fields{
 		"command":        text("A shell line: what each iteration does, such as one try to mend something.", 8000),
+		"agent":          text("In place of a command: a coding agent, such as claude, that gets the task.", 40),
 		"check":          text("A shell line that judges each iteration: exit code 0 is done. Without it the command's own exit code counts.", 8000),
-		"task":           text("What the loop is for, in a few words; lists show it.", 500),
+		"task":           text("What the loop is for, in a few words; lists show it, and an agent works on it.", 8000),
+		"tasks":          text("A file with Markdown checkboxes: done when none is open.", 500),
+		"promise":        text("Done when the command prints this alone on a line.", 200),
+		"folder":         text("Where it runs (where looprun-mcp runs).", 1000),
 		"max_iterations": number("How often the command may run (10).", 1, 1000),
-		"max_minutes":    number("How long the loop may be active, in minutes (15).", 1, 24*60),
-	}, "command")
+		"max_minutes":    number("How long the loop may be active, in minutes (15; an agent 480).", 1, 24*60),
+		"max_cost_usd":   {Type: "number", Description: "What it may cost, as reported.", ExclusiveMinimum: new(0.0)},
+	})
+	add(s, "loop_list", reads, t.list, "List the latest loops of a folder, newest first.", fields{
+		"folder": text("The folder (where looprun-mcp runs).", 1000), "number": number("How many (10).", 1, 50),
+	})
 	add(s, "loop_status", reads, t.status, "Say where a loop stands: its status, what fails, the question that waits if there is one, and what to do next.", fields{
 		"run":          whichRun(),
 		"wait_seconds": number("Wait up to so long for the loop to end or to ask (0).", 0, 50),
@@ -92,32 +132,53 @@ func says(text string) *mcp.CallToolResult {
 }
 
 type startArgs struct {
-	Command       string `json:"command"`
-	Check         string `json:"check"`
-	Task          string `json:"task"`
-	MaxIterations int    `json:"max_iterations"`
-	MaxMinutes    int    `json:"max_minutes"`
+	Command       string  `json:"command"`
+	Agent         string  `json:"agent"`
+	Check         string  `json:"check"`
+	Task          string  `json:"task"`
+	Tasks         string  `json:"tasks"`
+	Promise       string  `json:"promise"`
+	Folder        string  `json:"folder"`
+	MaxIterations int     `json:"max_iterations"`
+	MaxMinutes    int     `json:"max_minutes"`
+	MaxCost       float64 `json:"max_cost_usd"`
+}
+
+// flags returns the flags of looprun run; a zero value sets none.
+func (in startArgs) flags() []string {
+	args := []string{"run", "--detached=defer"}
+	for _, f := range []struct{ flag, value, unit string }{
+		{"--shell=", in.Command, ""},
+		{"--agent=", in.Agent, ""},
+		{"--check=", in.Check, ""},
+		{"--name=", in.Task, ""},
+		{"--tasks=", in.Tasks, ""},
+		{"--promise=", in.Promise, ""},
+		{"--max-iterations=", strconv.Itoa(in.MaxIterations), ""},
+		{"--max-runtime=", strconv.Itoa(in.MaxMinutes), "m"},
+		{"--max-cost=", strconv.FormatFloat(in.MaxCost, 'f', -1, 64), ""},
+	} {
+		if f.value != "" && f.value != "0" {
+			args = append(args, f.flag+f.value+f.unit)
+		}
+	}
+	return args
 }
 
 func (t *toolbox) start(ctx context.Context, _ *mcp.CallToolRequest, in startArgs) (*mcp.CallToolResult, error) {
+	if (in.Command == "") == (in.Agent == "") {
+		return nil, errors.New("give either a command or an agent")
+	}
+	l, err := t.in(in.Folder)
+	if err != nil {
+		return nil, err
+	}
 	select {
 	case t.loops <- struct{}{}:
 	default:
 		return nil, fmt.Errorf("%d loops that you started still go on; wait for one of them", maxLoops)
 	}
-	args := []string{"run", "--detached=defer", "--shell=" + in.Command}
-	for flag, value := range map[string]string{"--check=": in.Check, "--name=": in.Task} {
-		if value != "" {
-			args = append(args, flag+value)
-		}
-	}
-	if in.MaxIterations > 0 {
-		args = append(args, "--max-iterations="+strconv.Itoa(in.MaxIterations))
-	}
-	if in.MaxMinutes > 0 {
-		args = append(args, "--max-runtime="+strconv.Itoa(in.MaxMinutes)+"m")
-	}
-	id, over, err := t.looprun.start(ctx, args...)
+	id, over, err := l.start(ctx, in.flags()...)
 	go func() {
 		if over != nil {
 			<-over
@@ -126,6 +187,9 @@ func (t *toolbox) start(ctx context.Context, _ *mcp.CallToolRequest, in startArg
 	}()
 	if err != nil {
 		return nil, fmt.Errorf("the loop was not started: %w", err)
+	}
+	if l.dir != "" {
+		t.folders.Store(id, l.dir)
 	}
 	return says(`{"run":"` + id + `","status":"running"}` + "\nIt goes on in the background, also when this session ends. loop_status with wait_seconds waits for it."), nil
 }
@@ -161,7 +225,7 @@ func (t *toolbox) show(ctx context.Context, run string) (s shown, err error) {
 	if err != nil {
 		return s, err
 	}
-	out, err := t.looprun.call(ctx, "", append([]string{"show", "--format=json", "--number=1"}, words...)...)
+	out, err := t.of(run).call(ctx, "", append([]string{"show", "--format=json", "--number=1"}, words...)...)
 	if err == nil {
 		err = json.Unmarshal(out, &s)
 	}
@@ -174,9 +238,16 @@ func (t *toolbox) show(ctx context.Context, run string) (s shown, err error) {
 // going reports whether the loop continues by itself.
 func (s shown) going() bool { return s.Status == "running" && len(s.Pending) == 0 }
 
-func (t *toolbox) status(ctx context.Context, _ *mcp.CallToolRequest, in statusArgs) (*mcp.CallToolResult, error) {
+func (t *toolbox) status(ctx context.Context, r *mcp.CallToolRequest, in statusArgs) (*mcp.CallToolResult, error) {
 	s, err := t.show(ctx, in.Run)
+	told := 0 // the iterations that the client was told of
 	for until := time.Now().Add(time.Duration(in.Wait) * time.Second); err == nil && s.going() && time.Now().Before(until); {
+		if token := r.Params.GetProgressToken(); token != nil && s.Iterations > told {
+			told = s.Iterations
+			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+				ProgressToken: token, Progress: float64(told), Total: float64(max(0, s.Limits.Iterations)), Message: clean(s.Progress),
+			}) // a client that is gone needs none
+		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -203,6 +274,44 @@ func (t *toolbox) status(ctx context.Context, _ *mcp.CallToolRequest, in statusA
 	return says(string(document)), err
 }
 
+type listArgs struct {
+	Folder string `json:"folder"`
+	Number int    `json:"number"`
+}
+
+// listed is the relevant part of a run in the output of looprun list.
+type listed struct {
+	ID         string `json:"id"`
+	Status     string `json:"status"`
+	Name       string `json:"name,omitempty"`
+	Iterations int    `json:"iterations"`
+	Started    string `json:"started"`
+	Says       string `json:"says,omitempty"`
+}
+
+func (t *toolbox) list(ctx context.Context, _ *mcp.CallToolRequest, in listArgs) (*mcp.CallToolResult, error) {
+	l, err := t.in(in.Folder)
+	if err != nil {
+		return nil, err
+	}
+	out, err := l.call(ctx, "", "list", "--format=json", "--number="+strconv.Itoa(cmp.Or(in.Number, 10)))
+	if err != nil {
+		return nil, err
+	}
+	runs := []listed{}
+	if err := json.Unmarshal(out, &runs); err != nil {
+		return nil, err
+	}
+	for i, r := range runs {
+		runs[i].Name, runs[i].Says = cut(clean(r.Name), 200), cut(clean(r.Says), 200)
+		if l.dir != "" {
+			t.folders.Store(r.ID, l.dir) // the other tools find it from now on
+		}
+	}
+	document, err := json.Marshal(runs)
+	return says(string(document)), err
+}
+
 // next returns what the agent should do next.
 func (s shown) next() string {
 	switch {
@@ -225,7 +334,7 @@ func (t *toolbox) explain(ctx context.Context, _ *mcp.CallToolRequest, in runArg
 	if err != nil {
 		return nil, err
 	}
-	out, err := t.looprun.call(ctx, "", append([]string{"explain", "--color=never"}, words...)...)
+	out, err := t.of(in.Run).call(ctx, "", append([]string{"explain", "--color=never"}, words...)...)
 	return says(cut(clean(string(out)), 16<<10)), err
 }
 
@@ -248,7 +357,7 @@ func (t *toolbox) order(ctx context.Context, run, stdin, order string, words ...
 	if err != nil {
 		return nil, err
 	}
-	_, err = t.looprun.call(ctx, stdin, append([]string{order, "--via=mcp", s.RunID}, words...)...)
+	_, err = t.of(s.RunID).call(ctx, stdin, append([]string{order, "--via=mcp", s.RunID}, words...)...)
 	return says("Run " + s.RunID + " was told. loop_status says where it stands."), err
 }
 
