@@ -85,6 +85,9 @@ type Executor struct {
 	// StopOn recognises in their output that no later iteration can pass; the run then ends as
 	// failed. May be nil.
 	StopOn Matcher
+	// RetryOn recognises the only failures that are worth another iteration; after any other
+	// the run ends as failed. With nil, every failure is.
+	RetryOn Matcher
 	// Outages recognises, in a coding agent's report of its own failure, that the service that
 	// it needs is unavailable. With nil, such a failure is like any other.
 	Outages Matcher
@@ -237,7 +240,7 @@ func (x *Executor) prepare(it core.Iteration) {
 		x.Judge = new(DefaultJudge())
 	}
 	if x.work == nil {
-		waits := x.WaitOn != nil || x.StopOn != nil || x.Outages != nil
+		waits := x.WaitOn != nil || x.StopOn != nil || x.RetryOn != nil || x.Outages != nil
 		x.work = newAnalyzer(x.Signature, waits)
 		x.work.listen(x.Promise, x.PromiseAnywhere, x.Listeners)
 		x.check = newAnalyzer(x.Signature, waits)
@@ -520,17 +523,21 @@ func (x *Executor) matched(d *core.IterationFinished, work *Exit) {
 		d.Detail = "the output says: " + d.Match
 		return
 	}
-	if d.Cause != core.CauseExited {
-		return
-	}
-	line, until, ok := x.match(x.WaitOn)
-	if !ok {
+	if d.Cause == core.CauseExited {
+		if line, until, ok := x.match(x.WaitOn); ok {
+			d.Outcome, d.Match = core.OutcomeWaiting, termsafe.CutBytes(line, matchLimit)
+			if !until.IsZero() {
+				d.Until = &until
+			}
+			return
+		}
 		d.Outage = x.outage(work)
+	}
+	if x.RetryOn == nil || d.Iteration == 0 || d.Outage != "" {
 		return
 	}
-	d.Outcome, d.Match = core.OutcomeWaiting, termsafe.CutBytes(line, matchLimit)
-	if !until.IsZero() {
-		d.Until = &until
+	if _, _, ok := x.match(x.RetryOn); !ok {
+		d.Fatal, d.Detail = core.ExitFailed, "no line of the output matches retry_on"
 	}
 }
 

@@ -77,6 +77,7 @@ type Options struct {
 	MaxCostPerDay *MoneyLimit    `kong:"-" placeholder:"USD" help:"What all runs of this user may cost within 24 hours, in US dollars, as it is reported." json:"max_cost_per_day,omitempty" group:"guard" trust:"lower" normal:"off"`
 	CallsPerHour  *int           `kong:"-" placeholder:"N" help:"Start at most this many iterations within an hour, and wait before the next." json:"calls_per_hour,omitempty" group:"time" trust:"ask"`
 	StopOn        []string       `kong:"-" placeholder:"REGEX" help:"End the run as failed when the output of an iteration that is not done has a matching line: not logged in, no credit, an invalid key; @claude, @codex, @copilot, @gemini, @opencode, @all are ready. Repeatable." json:"stop_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row" example:"invalid key"`
+	RetryOn       []string       `kong:"-" placeholder:"REGEX" help:"Run another iteration only where the output of the last one has a matching line; any other failure ends the run as failed. Takes the patterns of --wait-on. Repeatable." json:"retry_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" example:"@network"`
 	WaitDelay     *Span          `kong:"-" placeholder:"D" help:"How long to wait at first where the line names no moment. It doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask" normal:"30s"`
 	OutageLimit   *DurationLimit `kong:"-" placeholder:"D" help:"How long an outage of what a coding agent needs is waited out, once a turn has worked, or off." json:"outage_limit,omitempty" group:"time" trust:"ask" normal:"1h"`
 	Signals       string         `kong:"-" enum:"off,text" default:"off" help:"Read signals also from what the command prints (docs/signals.md)." json:"signals,omitempty" group:"run" trust:"ask"`
@@ -346,6 +347,9 @@ func (o *Options) Wrong() error {
 	if _, err := o.StopMatcher(); err != nil {
 		wrong("%s: %v", Flag("stop-on"), err)
 	}
+	if _, err := o.RetryMatcher(); err != nil {
+		wrong("%s: %v", Flag("retry-on"), err)
+	}
 	if _, err := o.CostReader(); err != nil {
 		wrong("%s: %v", Flag("cost-from"), err)
 	}
@@ -482,23 +486,27 @@ func (o *Options) StdinFile() string {
 }
 
 // Matcher returns the matcher for limits to wait for; nil if there are none.
-func (o *Options) Matcher() (*waiting.Matcher, error) {
-	if len(o.WaitOn) == 0 {
+func (o *Options) Matcher() (*waiting.Matcher, error) { return matcher(o.WaitOn, waiting.Compile) }
+
+// RetryMatcher returns the matcher for failures that are retried; nil if all are.
+func (o *Options) RetryMatcher() (*waiting.Matcher, error) {
+	return matcher(o.RetryOn, waiting.Compile)
+}
+
+// StopMatcher returns the matcher for errors that cannot pass; nil if there are none.
+func (o *Options) StopMatcher() (*waiting.Matcher, error) {
+	return matcher(o.StopOn, waiting.CompileStop)
+}
+
+func matcher(patterns []string, compile func([]string) (*waiting.Matcher, error)) (*waiting.Matcher, error) {
+	if len(patterns) == 0 {
 		return nil, nil //nolint:nilnil // there is nothing to match
 	}
-	return waiting.Compile(o.WaitOn)
+	return compile(patterns)
 }
 
 // maxCalls is the maximum number of calls per hour, since a time is stored for each.
 const maxCalls = 1000
-
-// StopMatcher returns the matcher for errors that cannot pass; nil if there are none.
-func (o *Options) StopMatcher() (*waiting.Matcher, error) {
-	if len(o.StopOn) == 0 {
-		return nil, nil //nolint:nilnil // there is nothing to match
-	}
-	return waiting.CompileStop(o.StopOn)
-}
 
 // CostReader returns the reader for the cost of an iteration; nil if it is not read.
 func (o *Options) CostReader() (*cost.Reader, error) {

@@ -125,6 +125,12 @@ func (s *Session) hear() error {
 	if s.opts.Agent != "" || waiting.NamesAgent(s.opts.WaitOn) {
 		x.Outages = waiting.Outages()
 	}
+	if m, err = s.opts.RetryMatcher(); err != nil {
+		return err
+	}
+	if m != nil {
+		x.RetryOn = m
+	}
 	if m, err = s.opts.StopMatcher(); err != nil {
 		return err
 	}
