@@ -48,6 +48,9 @@ func TestCounts(t *testing.T) {
 			if sig.Total >= 0 && sig.Failing > sig.Total {
 				t.Errorf("%s: %d of %d checks fail", r.File, sig.Failing, sig.Total)
 			}
+			if heading := []string{"Failure", "Error"}; slices.ContainsFunc(sig.Checks, func(c string) bool { return slices.Contains(heading, c) }) {
+				t.Errorf("%s: a heading is the name of a check: %q", r.File, sig.Checks)
+			}
 			if r.Total > 0 && sig.Total >= 0 {
 				if totals++; sig.Total != r.Total {
 					wrongTotals++

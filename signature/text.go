@@ -174,9 +174,6 @@ func (t *text) opened(p carrier.Part) {
 // said handles a line from a source.
 func (t *text) said(x *extractor, full []byte) {
 	s, b := t.s, trim(full)
-	if e := listedText(b); e != nil {
-		full, b = e, trim(e)
-	}
 	if len(b) == 0 {
 		x.blank()
 		return
@@ -227,24 +224,6 @@ func carried(b []byte) (lines [][]byte) {
 		}
 	}
 	return lines
-}
-
-// listedText returns the text of a line that is a string in a list: "--- FAIL: TestLogin
-// (0.00s)". It returns nil if the line is not one, or is a single word.
-func listedText(b []byte) []byte {
-	e := bytes.TrimSuffix(b, []byte(","))
-	if len(e) < 8 || e[0] != '"' || e[len(e)-1] != '"' || bytes.IndexByte(e, ' ') < 0 {
-		return nil
-	}
-	in := e[1 : len(e)-1]
-	if bytes.IndexByte(in, '"') < 0 && bytes.IndexByte(in, '\\') < 0 {
-		return in
-	}
-	var text string
-	if json.Unmarshal(e, &text) != nil || strings.ContainsAny(text, "\n\x1b") {
-		return nil
-	}
-	return []byte(text)
 }
 
 // masked returns a line, and its trimmed form b, with the user's masks applied. It returns
