@@ -40,7 +40,7 @@ func (c *agentsCmd) Run(a *app) error {
 	var rows []shownAgent
 	for _, of := range a.config.Agents().All() {
 		for _, s := range carrier.KnownShapes() {
-			if s.Agent == of.Name {
+			if s.Agent == cmp.Or(of.CostFrom, of.Name) { // qwen prints what claude does
 				s.Agent = "" // as a looprun.yaml has it
 				of.Transcript = append(of.Transcript, s)
 			}
