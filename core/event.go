@@ -349,6 +349,9 @@ type DebugFinished struct {
 	Action   Action `json:"action"` // debug or run
 	ExitCode int    `json:"exit_code"`
 	Findings string `json:"findings,omitempty"`
+	// CostUSD and Tokens are what it used.
+	CostUSD float64 `json:"cost_usd,omitempty"`
+	Tokens  int64   `json:"tokens,omitempty"`
 }
 
 // VerifyFinished records the end of a policy rule's verify command.

@@ -41,8 +41,9 @@ const (
 	// ActionReview shows the history to a person, who is then asked again. It never reaches
 	// the state: the responder that talks to the person handles it.
 	ActionReview Action = "review"
-	// ActionDebug runs the debug command. If it exits with 0, its output becomes guidance and
-	// the run resumes; otherwise the question is asked again with its findings.
+	// ActionDebug runs the debug command, or a turn of the agent that only looks, or a shell.
+	// If it exits with 0, its findings become guidance and the run resumes; otherwise the
+	// question is asked again with them.
 	ActionDebug Action = "debug"
 	// ActionPause checkpoints the run and ends as paused.
 	ActionPause Action = "pause"
@@ -92,6 +93,8 @@ type Option struct {
 	// Restore is the iteration whose files [ActionAccept] takes instead of the last one's;
 	// zero takes the files as they are.
 	Restore int `json:"restore,omitempty"`
+	// Shell means that [ActionDebug] opens a shell, which needs a person at a terminal.
+	Shell bool `json:"shell,omitempty"`
 }
 
 // Question is a question for the responders, asked because a guard tripped or because the
@@ -211,9 +214,17 @@ func (q *Question) Option(id string) (Option, bool) {
 	return q.Options[i], true
 }
 
-// WantsWords reports whether the option is useless without guidance, because the command asked
-// what to do.
-func (q *Question) WantsWords(o Option) bool { return q.Guard.wantsWords(o) }
+// WantsWords reports whether a person's answer with the option is useless without guidance,
+// because the command asked what to do.
+func (q *Question) WantsWords(o Option) bool {
+	return q.Guard == Clarification && q.Guard.wantsWords(o)
+}
+
+// AsksWords reports whether a person who chooses the option is asked for words, which may stay
+// empty: something outside may have changed.
+func (q *Question) AsksWords(o Option) bool {
+	return (q.Guard == Blocked || q.Guard == LadderExhausted) && o.Action == ActionContinue && o.Guidance == ""
+}
 
 // TakesReason reports whether the reason of an answer is passed to the work if the answer has
 // no other words.

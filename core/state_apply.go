@@ -103,6 +103,7 @@ func (s *State) fold(e Event) {
 		s.foldAction(d, e.Time)
 	case DebugFinished:
 		s.Findings = d.Findings
+		s.spend(d.CostUSD, d.Tokens)
 		if d.Action != ActionDebug || d.ExitCode != 0 {
 			s.Question, s.Answer = nil, nil // asked again, with the findings
 		}

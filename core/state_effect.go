@@ -62,6 +62,9 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 	if d.Guidance = joinLines(o.Guidance, words); d.Guidance != "" { // the work tries something else now
 		d.Resets = distinct(append(d.Resets, counting()...))
 	}
+	if a.Person && s.Trip.Guard == Blocked && d.Guidance == "" {
+		d.Guidance = goOn
+	}
 	if s.Trip.Guard.wantsWords(o) && d.Guidance == "" {
 		return d, errWordless(o)
 	}
@@ -265,6 +268,10 @@ func (s *State) offerBest(q Question, say func(Note) string) Question {
 	}
 	return q
 }
+
+// goOn reaches a blocked command when a person lets it go on without words: what was in the way
+// may be gone.
+const goOn = "Go on."
 
 // delivered formats guidance as the command receives the answer to a signal: Task, Agent,
 // Question, Guidance.

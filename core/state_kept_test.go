@@ -136,7 +136,8 @@ func TestWhatAnAnswerNeeds(t *testing.T) {
 		{"no sub-tasks", rejected(rejection.Rejection{Suggested: "the other"}), core.ActionDecompose, by("user", "", ""), false},
 		{"no rejection", core.State{Trip: &core.Trip{Guard: core.Rejection}}, core.ActionReformulate, by("user", "", ""), false},
 		{"words", blocked, core.ActionContinue, by("user", "", "ask there"), true},
-		{"no words of a person", blocked, core.ActionContinue, by("user", "so", ""), false},
+		{"no words of a person, who may have unblocked it", blocked, core.ActionContinue, by("user", "so", ""), true},
+		{"no words of a program", blocked, core.ActionContinue, by("program", "", ""), false},
 		{"the reason of a rule", blocked, core.ActionContinue, by("policy", "Use the test key.", ""), true},
 		{"no reason either", blocked, core.ActionContinue, by("policy", "", ""), false},
 	} {

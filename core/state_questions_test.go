@@ -24,7 +24,7 @@ func TestWhatAnswersAQuestionOfTheCommand(t *testing.T) {
 	free := list(func(q *core.Question) { q.AllowText = true })
 	optional := list(func(q *core.Question) { q.AllowCancel = true })
 	words, confirm := core.Question{Kind: core.KindText}, core.Question{Kind: core.KindConfirm}
-	inner := core.Question{Guard: core.Blocked, Kind: core.KindSelect, Options: []core.Option{
+	inner := core.Question{Guard: core.Clarification, Kind: core.KindSelect, Options: []core.Option{
 		{ID: "tell", Action: core.ActionContinue}, {ID: "again", Action: core.ActionContinue, Guidance: "Try again."}, {ID: "cancel", Action: core.ActionCancel},
 	}}
 	for _, c := range []struct {

@@ -171,6 +171,10 @@ func (l *Loop) debug(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if o.Shell { // a person is at work there
+		l.watch.Pause()
+		defer l.watch.Continue()
+	}
 	limited, cancel := ctx, func() {}
 	if !a.Person { // who is there ends it when it takes too long
 		limited, cancel = l.within(ctx)

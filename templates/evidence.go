@@ -57,7 +57,7 @@ func (s *source) details(values facts, sentence string) []string {
 	if len(s.trip.Also) > 0 && !same { // errors in a row are told as such
 		also = say("detail_tripped")
 	}
-	if s.trip.Guard == core.LoopDetected && len(s.state.Check) == 0 {
+	if s.trip.Guard == core.LoopDetected && len(s.state.Check) == 0 && values["Failing"] == 0 { // a test that fails waits for nothing
 		part(say("detail_waiting"))
 	}
 	if s.trip.Guard != core.LoopDetected && s.state.OnlyCountsChanged() {

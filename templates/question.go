@@ -35,6 +35,7 @@ func (s *Set) Question(state *core.State, trip core.Trip) (core.Question, error)
 		if err != nil {
 			return core.Question{}, fmt.Errorf("%s: option %s: %w", t.File, o.ID, err)
 		}
+		option.Shell = option.Action == core.ActionDebug && !s.debug
 		q.Options = append(q.Options, option)
 	}
 	if _, ok := q.Option(q.Default); !ok {

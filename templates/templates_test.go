@@ -183,8 +183,15 @@ func TestQuestionWording(t *testing.T) {
 		t.Error("the hint for waiting is shown though there is a check")
 	}
 	q = ask(core.LoopDetected, func(s *core.State, trip *core.Trip) { s.Check = nil })
+	if strings.Contains(details(q), "--loop-threshold off") {
+		t.Error("the hint for waiting is shown though tests fail")
+	}
+	q = ask(core.LoopDetected, func(s *core.State, trip *core.Trip) {
+		s.Check = nil
+		s.Last = &core.IterationFinished{Iteration: s.Iterations}
+	})
 	if !strings.Contains(details(q), "--loop-threshold off") {
-		t.Error("no hint for waiting though there is no check")
+		t.Errorf("no hint for waiting though there is no check:\n%s", details(q))
 	}
 	q = ask(core.LoopDetected, func(s *core.State, trip *core.Trip) { trip.Known, trip.Period = true, 0 })
 	if !strings.HasPrefix(q.Text, "Nothing but known issues came") {

@@ -284,7 +284,9 @@ func (c *answerCmd) answers(a *app, w *session.Waiting, words []string) ([]sessi
 			return nil, config.Usage(fmt.Sprintf("%q is not an option of the question; use one of %s", id, config.OrNearest(id, session.OptionsOf(q))), "")
 		}
 	}
-	if o, ok := q.Option(answer.Option); ok && q.TakesReason(o) && answer.Guidance == "" {
+	if o, ok := q.Option(answer.Option); ok && o.Shell && !w.Live && !a.config.CanAsk() {
+		return nil, config.Usage(fmt.Sprintf("%q opens a shell, and there is no terminal here", o.ID), "answer at a terminal, or start the run with --debug LINE or --agent NAME")
+	} else if ok && q.TakesReason(o) && answer.Guidance == "" {
 		answer.Guidance = c.Reason
 	}
 	return []session.Answered{session.AnswerTo(q, answer)}, nil

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -343,6 +344,28 @@ func files(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// A shell needs a terminal, so the page does not offer one; an agent can look without it.
+func TestThePageOffersNoShell(t *testing.T) {
+	for debug, offered := range map[string]bool{"": false, "--debug=true": true} {
+		dir := t.TempDir()
+		args := []string{"-q", "--non-interactive", "--detached", "defer", "--loop-threshold", "2", "-c", "echo x; exit 1"}
+		if debug != "" {
+			args = append(args, debug)
+		}
+		begin(t, dir, args...).ended(t)
+		v := startServe(t, dir)
+		var page struct {
+			Questions []struct{ Options []struct{ ID string } }
+		}
+		if code := v.call("GET", v.run(), "", &page); code != 200 || len(page.Questions) != 1 || len(page.Questions[0].Options) < 3 {
+			t.Fatalf("%d %+v", code, page)
+		}
+		if got := slices.Contains(page.Questions[0].Options, struct{ ID string }{"debug"}); got != offered {
+			t.Errorf("%q: the page offers debug: %t", debug, got)
+		}
+	}
 }
 
 // With --read-only nothing that can be asked of the page changes anything.

@@ -455,7 +455,17 @@ func TestDebugGivesAPersonAShell(t *testing.T) {
 	s.keys(t, "echo iteration-$LOOPRUN_ITERATION\r")
 	until(t, "it has the run's environment", s.shows("iteration-3"))
 	s.keys(t, "touch mended; exit 0\r")
+	until(t, "it asks what was found", s.shows("what did you find?"))
+	s.keys(t, "The lockfile is stale.\r")
 	if got := s.ended(t); got != 0 {
 		t.Errorf("ended with %d", got)
+	}
+	st := s.state(t)
+	if st.Findings != "" || st.Elapsed > time.Minute {
+		t.Errorf("findings %q, %s", st.Findings, st.Elapsed)
+	}
+	journal, err := os.ReadFile(filepath.Join(onlyRun(t, s.dir), "journal.jsonl"))
+	if err != nil || !strings.Contains(string(journal), `"findings":"The lockfile is stale."`) {
+		t.Errorf("%v: the finding is not on record", err)
 	}
 }

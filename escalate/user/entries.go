@@ -100,7 +100,7 @@ func (m *Menu) forTrip(q core.Question) {
 	goesOn := false
 	for _, o := range q.Options {
 		item := newItem(o)
-		item.Types = q.WantsWords(o)
+		item.Types, item.Asks = q.WantsWords(o), q.AsksWords(o)
 		if item.Review {
 			review = item
 			review.Key = reviewKey
@@ -185,6 +185,7 @@ func newItem(o core.Option) Item {
 		Review:      o.Action == core.ActionReview,
 		Ends:        o.Action.Ends(),
 		GoesOn:      o.Action.Continues(),
+		Shell:       o.Shell,
 	}
 	if item.Label == "" {
 		item.Label = termsafe.Line(o.ID)

@@ -19,7 +19,9 @@ type field struct {
 	// without the option's own guidance.
 	item int
 	own  bool
-	text []byte
+	// wordless means that Enter took an item that asks for words, without words.
+	wordless bool
+	text     []byte
 	// part is the beginning of a character whose remaining bytes have not arrived yet.
 	part []byte
 	// full reports that something was left out.
@@ -117,6 +119,7 @@ func (p *prompt) typed() (text string, err error) {
 			case text == "" && p.menu.Default != "":
 				return p.menu.Default, nil
 			case text != "" || !p.menu.typesOnly():
+				p.field.wordless = text == "" && p.asks()
 				return text, nil
 			}
 			p.hint = "an empty text is not an answer"
@@ -129,6 +132,9 @@ func (p *prompt) typed() (text string, err error) {
 		}
 	}
 }
+
+// asks reports whether the field is for an item that can be taken without words.
+func (p *prompt) asks() bool { return p.menu.Items[p.field.item].Asks && !p.field.own }
 
 // drawField shows the hint and, below it, the end of the text.
 func (p *prompt) drawField(again bool) error {
@@ -160,6 +166,8 @@ func (p *prompt) fieldHint() string {
 	case p.menu.Default != "":
 		return "type the answer · Enter alone gives “" + termsafe.Cut(p.menu.Default, maxLabel) + "” · Ctrl-C interrupts"
 	case p.menu.typesOnly():
+	case p.asks():
+		return "type what to do · Enter: " + p.menu.Items[p.field.item].Label + ", with or without words · Esc goes back"
 	case p.field.own && p.state != nil && p.state.Words != "":
 		return "type what to do · Enter: go on with these words alone · “-” takes back what you said · Esc goes back"
 	case p.field.own:

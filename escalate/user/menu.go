@@ -50,8 +50,11 @@ type Item struct {
 	Pauses bool
 	// Review shows the history and asks again.
 	Review bool
-	// Types asks for a text, which is then the answer or accompanies the option.
-	Types bool
+	// Types asks for a text, which is then the answer or accompanies the option. Asks does so
+	// too, and an empty text takes the option without words.
+	Types, Asks bool
+	// Shell means that the option opens a shell.
+	Shell bool
 	// Cancels declines to answer.
 	Cancels bool
 	// Box reports that the item can be ticked, and Ticked that it is ticked at first.
@@ -146,7 +149,7 @@ func (m *Menu) assign() {
 	n := 0
 	for i := range m.Items {
 		item := &m.Items[i]
-		if item.ID == "" && !item.Cancels || item.Review || m.fixed(*item) {
+		if item.ID == "" && !item.Cancels || item.Review || item.Key == "y" && m.fixed(*item) || item.Key == "n" && m.fixed(*item) {
 			continue
 		}
 		n++
@@ -182,6 +185,9 @@ func (m *Menu) item(c byte) int {
 // takesWords reports whether words can accompany the item: what to do if it continues the run,
 // or else why.
 func (i Item) takesWords() bool { return i.ID != "" && !i.Review && !i.Box }
+
+// typed reports whether choosing the item opens a field.
+func (i Item) typed() bool { return i.Types || i.Asks || i.Says }
 
 // spoken returns the item that words are for: the marked one, or else the first that continues
 // the run; -1 if there is none. Words never end a run unless an item that does so is marked.

@@ -81,10 +81,10 @@ func (d *dialogue) run() (Choice, error) {
 				fmt.Fprintln(d.t, "Choose the answer now; your reason comes after it.")
 				continue
 			}
-		case !d.Items[i].Types && !(reason && d.Items[i].takesWords()):
+		case !d.Items[i].Types && !d.Items[i].Asks && !(reason && d.Items[i].takesWords()):
 			return c, nil
 		}
-		if c, err := d.words(c); err != nil || c.Text != "" {
+		if c, err := d.words(c); err != nil || c.Text != "" || d.Items[i].Asks {
 			return c, err
 		}
 	}

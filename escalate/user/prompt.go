@@ -135,7 +135,7 @@ func (p *prompt) converse(ctx context.Context) (Choice, error) {
 			before, evidence = "\n", true
 			err = p.suspend()
 		case err != nil:
-		case (p.menu.Items[c.Item].Types || p.menu.Items[c.Item].Says) && p.field == nil:
+		case p.menu.Items[c.Item].typed() && p.field == nil:
 			item, own := c.Item, false
 			if p.menu.Items[item].Says {
 				item, own = p.menu.spoken(p.marked), p.marked < 0
@@ -151,7 +151,7 @@ func (p *prompt) converse(ctx context.Context) (Choice, error) {
 			again = true
 			p.openField(item, own)
 			err = p.eraseLines(len(p.message()))
-		case p.field != nil && c.Text == "":
+		case p.field != nil && c.Text == "" && !p.field.wordless:
 			again = true
 			p.closeField()
 			err = p.eraseLines(len(p.message()) + 1) // and the hint
@@ -222,6 +222,8 @@ func (p *prompt) effect(item Item) string {
 		return "Enter: type words for “" + p.menu.Items[p.marked].Label + "”"
 	case item.Says && p.menu.spoken(-1) >= 0:
 		return "Enter: type what to do, and go on with your words alone"
+	case item.Shell:
+		return "Enter: a shell, while the clock stands still; then say what you found"
 	case item.Ends:
 		return "Enter: " + item.Label + " · this ends the run"
 	case p.menu.Open && item.ID != "" && item.ID != core.No:

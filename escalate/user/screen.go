@@ -41,7 +41,33 @@ func (p *prompt) opening(evidence bool) string {
 			lines = append(lines, "")
 		}
 	}
+	if evidence && p.menu.Sentence && len(lines)+p.listed() > p.rows {
+		lines = append(lines, p.rule(title))
+		for _, d := range p.gist() {
+			lines = append(lines, cells.Cut(d, p.width()))
+		}
+	}
 	return strings.Join(append(lines, ""), "\n")
+}
+
+// gist returns what is repeated right above the list where the evidence scrolls away: the
+// command, and what fails.
+func (p *prompt) gist() (lines []string) {
+	for i, d := range p.menu.Details {
+		if d != "" && (i == 0 || p.menu.Details[i-1] == "") && len(lines) < 2 {
+			lines = append(lines, d)
+		}
+	}
+	return lines
+}
+
+// listed is how many lines the list and its hint take.
+func (p *prompt) listed() int {
+	s, n := p.sheet(), 2
+	for _, item := range s.items[:min(s.rows, len(s.items))] {
+		n += strings.Count(item, "\n") + 1
+	}
+	return n
 }
 
 // rule returns a line across the screen with the title in it.
@@ -104,7 +130,11 @@ func (p *prompt) sheet() sheet {
 	s.hint = cells.Cut(s.hint, p.width())
 	message := p.message()
 	s.message = strings.Join(message, "\n")
-	s.items, s.rows = p.lay(p.rows - len(message) - 2)
+	room := p.rows - len(message) - 2
+	if p.menu.Sentence { // and the headline, the command and what fails
+		room = max(room-3, room/2)
+	}
+	s.items, s.rows = p.lay(room)
 	return s
 }
 

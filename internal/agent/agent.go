@@ -27,6 +27,10 @@ type Agent struct {
 	// Resume holds the arguments that continue a session of the agent's, with ID for its id.
 	// They come after the user's own flags. Empty means that it cannot.
 	Resume []string `yaml:"resume" json:"resume,omitempty" doc:"The arguments that continue a session of its own, with ID for the id that conversation in its transcript names, for session: keep."`
+	// ReadOnly are the flags for a turn in which it may only read; empty if it has none that
+	// hold without a person. Without flags of the user's own it asks before it writes, and so
+	// does not.
+	ReadOnly []string `yaml:"-" json:"-"`
 	// Permit holds the flags that let the agent edit files and run commands without asking.
 	// They are shown to people and never used.
 	Permit string `yaml:"permit" json:"permit,omitempty" doc:"Its flags that let it edit files and run commands unasked: they are shown, and never added."`
@@ -54,28 +58,29 @@ func (a Agent) ReadsCost() bool {
 var all = []Agent{
 	{
 		Name: "claude", Command: []string{"claude", "-p", "--output-format", "stream-json", "--verbose"},
-		CostFrom: "claude", WaitOn: []string{"@claude"}, StopOn: []string{"@claude"},
+		CostFrom: "claude", WaitOn: []string{"@claude"}, StopOn: []string{"@claude"}, ReadOnly: []string{"--permission-mode", "plan"},
 		Permit: "--permission-mode acceptEdits --allowedTools Bash", Login: "claude, then /login; or ANTHROPIC_API_KEY", Version: "2.1.330",
 		Resume: []string{"--resume", "ID"},
 	},
 	{
-		Name: "codex", Command: []string{"codex", "exec", "--json"}, CostFrom: "codex", WaitOn: []string{"@codex"}, StopOn: []string{"@codex"},
+		Name: "codex", Command: []string{"codex", "exec", "--json"}, CostFrom: "codex", WaitOn: []string{"@codex"}, StopOn: []string{"@codex"}, ReadOnly: []string{"--sandbox", "read-only"},
 		Permit: "--sandbox workspace-write", Login: "codex login; or OPENAI_API_KEY", Version: "0.169.0",
 		Resume: []string{"resume", "ID", "-"},
 	},
 	{
 		Name: "gemini", Command: []string{"gemini", "--output-format", "stream-json", "-p", ""},
 		CostFrom: "gemini", WaitOn: []string{"@gemini"}, StopOn: []string{"@gemini"},
+		// Its plan mode leaves itself and begins to write where nobody is asked, so it is not used.
 		Permit: "--yolo", Login: "gemini, then /auth; or GEMINI_API_KEY", Version: "0.61.0",
 		Resume: []string{"--resume", "ID"},
 	},
 	{
 		Name: "opencode", Command: []string{"opencode", "run", "--format", "json"}, CostFrom: "opencode", WaitOn: []string{"@opencode"}, StopOn: []string{"@opencode"},
+		ReadOnly: []string{"--agent", "plan"}, Resume: []string{"--session", "ID"},
 		Permit: `"permission": "allow" in opencode.json`, Login: "opencode auth login", Version: "1.18.33",
-		Resume: []string{"--session", "ID"},
 	},
 	{
-		Name: "cursor", Command: []string{"cursor-agent", "-p", "--output-format", "stream-json"},
+		Name: "cursor", Command: []string{"cursor-agent", "-p", "--output-format", "stream-json"}, ReadOnly: []string{"--mode", "ask"},
 		Permit: "--force", Login: "cursor-agent login; or CURSOR_API_KEY",
 	},
 	{

@@ -32,6 +32,8 @@ type Observer struct {
 	Withheld func() bool
 	// Asks means that only the person at this terminal is asked.
 	Asks bool
+	// Partial returns the warning that a partial result was accepted; nil prints none.
+	Partial func(core.GuardID) string
 	// Remedy is what can be done about an unanswered question; it is printed with it.
 	Remedy string
 	// Morning holds the lines to print before the last line of a run that nobody watched.
@@ -122,8 +124,8 @@ func (m *Observer) Observe(e core.Event, s *core.State) {
 	case core.VerifyFinished:
 		m.verified(d)
 	case core.ActionApplied:
-		if d.Action == core.ActionAccept && !m.Person { // who accepted it has read that
-			m.Warn("Task completed with partial results due to %s", d.Guard)
+		if d.Action == core.ActionAccept && m.Partial != nil {
+			m.Warn("%s", m.Partial(d.Guard))
 		}
 	case core.InterruptReceived:
 		switch {

@@ -96,7 +96,7 @@ func questionsOf(s *core.State) []asked {
 			a.Details = append(a.Details, termsafe.Text(d))
 		}
 		for _, o := range put.Options {
-			if o.Action == core.ActionReview { // a person's at the terminal
+			if o.Action == core.ActionReview || o.Shell { // a person's at the terminal
 				continue
 			}
 			a.Options = append(a.Options, choice{

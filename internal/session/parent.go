@@ -48,7 +48,7 @@ func (s *Session) bubble(q core.Question, st *core.State) bubbled {
 	b.Question.From, b.Question.AskID = core.FromCommand, "nested/"+cmp.Or(q.AskID, string(q.Guard))+"/"+q.Text
 	b.Question.Options = slices.DeleteFunc(slices.Clone(q.Options), func(o core.Option) bool {
 		// These actions only work at this run's own terminal.
-		return o.Action == core.ActionReview || o.Action == core.ActionDebug && s.opts.Debug == ""
+		return o.Action == core.ActionReview || o.Shell
 	})
 	return b
 }

@@ -14,6 +14,8 @@ import (
 type questions struct {
 	set func() (*templates.Set, error)
 	dir string // where the run takes place
+	// looks is the agent that looks for a cause; empty if the debug command does, or a shell.
+	looks string
 	// never lists the actions that the policy leaves to people.
 	never []core.Action
 }
@@ -25,14 +27,18 @@ var (
 
 // loadQuestions reads the folders at once, because nothing may run if one of them has an
 // error.
-func loadQuestions(dir string, dirs []string, debug bool) (questions, error) {
-	q := questions{sync.OnceValues(func() (*templates.Set, error) {
+func (s *Session) loadQuestions() (questions, error) {
+	dirs := s.opts.Templates
+	q := questions{dir: s.dir, set: sync.OnceValues(func() (*templates.Set, error) {
 		set, err := templates.Load(dirs...)
 		if err != nil {
 			return nil, err
 		}
-		return set.WithDebug(debug), nil
-	}), dir, nil}
+		return set.WithDebug(s.debugs()), nil
+	})}
+	if s.opts.Debug == "" {
+		q.looks = s.opts.Agent
+	}
 	if len(dirs) == 0 {
 		return q, nil
 	}
@@ -47,6 +53,11 @@ func (q questions) Question(s *core.State, trip core.Trip) (core.Question, error
 		return core.Question{}, err
 	}
 	question, err := set.Question(s, trip)
+	for i, o := range question.Options {
+		if o.Action == core.ActionDebug && q.looks != "" {
+			question.Options[i].Description = q.looks + " looks for the cause, and changes nothing"
+		}
+	}
 	question.CI = ciFacts(q.dir)
 	question.Never = slices.Concat(question.Never, q.never)
 	return question, err
@@ -59,4 +70,13 @@ func (q questions) Text(key string, values map[string]any) string {
 		return ""
 	}
 	return set.Text(key, values)
+}
+
+// partial returns the warning that a partial result was accepted.
+func (q questions) partial(guard core.GuardID) string {
+	set, err := q.set()
+	if err != nil {
+		return ""
+	}
+	return set.AcceptedWarning(guard)
 }

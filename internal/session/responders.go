@@ -22,6 +22,7 @@ import (
 	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/internal/tty"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/scratchpad"
@@ -50,6 +51,7 @@ func (s *Session) responders() []core.Responder {
 	}
 	var asked string // the question that a person was shown, and left unanswered
 	why := s.silenced()
+	s.app.Say.Partial = s.questions.partial
 	s.app.Say.Asks = why == "" && s.policy == nil && assisted == nil && s.parent == ""
 	person := user.New(user.Options{
 		NonInteractive: why != "", Why: why,
@@ -166,9 +168,7 @@ func (s *Session) assistant() core.Responder {
 	}
 	return core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 		of, _ := s.opts.AssistantOf(namesOf(q)...)
-		if s.opts.Debug == "" { // an assistant has no shell to look around in
-			q.Options = slices.DeleteFunc(slices.Clone(q.Options), func(o core.Option) bool { return o.Action == core.ActionDebug })
-		}
+		q.Options = slices.DeleteFunc(slices.Clone(q.Options), func(o core.Option) bool { return o.Shell })
 		return assistant.New(assistant.Options{
 			Command: string(of.Command), Dir: s.dir, Env: s.base, Timeout: s.opts.AssistantTimeout.Or(0),
 			Escalation: of.Escalation, As: of.Named(),
@@ -233,10 +233,13 @@ func (d *debugger) Debug(ctx context.Context, st *core.State, o core.Option, a c
 		}.run(ctx, *st.Question)
 	}
 	line := d.s.opts.Debug
-	if line == "" {
-		if a.Person {
-			return d.shell(ctx, st)
-		}
+	switch of, ok := d.s.opts.Agents.Find(d.s.opts.Agent); {
+	case line != "":
+	case ok:
+		return d.agentLooks(ctx, st, of, a)
+	case a.Person:
+		return d.shell(ctx, st)
+	default:
 		return core.DebugFinished{}, errNoDebug
 	}
 	out := tail.Buffer{Limit: findingsLimit}
@@ -257,7 +260,11 @@ func (d *debugger) environ(st *core.State, role string) []string {
 	if !st.Running {
 		d.s.writeContext(st)
 	}
-	return append(d.s.helperEnviron(core.Iteration{Number: st.Iterations, Limit: st.Limits.Iterations, Guidance: st.Guidance, Last: st.Ran, Task: st.Task, Subtasks: st.Decomposed()}, role), "LOOPRUN_CONTEXT="+d.s.run.ContextFile())
+	env := d.s.helperEnviron(core.Iteration{Number: st.Iterations, Limit: st.Limits.Iterations, Guidance: st.Guidance, Last: st.Ran, Task: st.Task, Subtasks: st.Decomposed()}, role)
+	if st.Trip != nil {
+		env = append(env, "LOOPRUN_GUARD="+string(st.Trip.Guard))
+	}
+	return append(env, "LOOPRUN_CONTEXT="+d.s.run.ContextFile())
 }
 
 // helping marks a helper command, which may not ask questions, as running until the returned
@@ -302,24 +309,25 @@ func (d *debugger) Expert(ctx context.Context, st *core.State, e ladder.Expert) 
 
 // shell opens a shell with the run's environment for the person.
 func (d *debugger) shell(ctx context.Context, st *core.State) (core.DebugFinished, error) {
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	term, err := os.OpenFile(tty.Path, os.O_RDWR, 0)
 	if err != nil {
 		return core.DebugFinished{}, fmt.Errorf("%w, and there is no terminal for a shell (%w)", errNoDebug, err)
 	}
-	defer tty.Close()
+	defer term.Close()
 	name := cmp.Or(os.Getenv("SHELL"), "sh")
-	d.s.app.Say.Printf("%s with the run's environment; exit 0 goes on, any other code asks again", name)
+	d.s.app.Say.Printf("%s with the run's environment, and the clock stands still; exit 0 goes on, any other code asks again", name)
 	d.s.display.Lend()
 	defer d.s.display.Retake()
 	sh := exec.CommandContext(ctx, name)
 	sh.Dir, sh.Env = d.s.dir, d.environ(st, "debug")
-	sh.Stdin, sh.Stdout, sh.Stderr = tty, tty, tty
+	sh.Stdin, sh.Stdout, sh.Stderr = term, term, term
 	err = sh.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		return core.DebugFinished{}, err
 	}
-	return core.DebugFinished{ExitCode: sh.ProcessState.ExitCode()}, nil
+	found, err := tty.Words(ctx, "what did you find? (one line, or Enter)")
+	return core.DebugFinished{ExitCode: sh.ProcessState.ExitCode(), Findings: found}, err
 }
 
 // loadPolicy reads the policy files, or their recorded contents.
@@ -339,7 +347,7 @@ func (s *Session) loadPolicy(sources policy.Sources) error {
 	}
 	p, err := sources.Policy(set.Known())
 	if err == nil {
-		err = p.Without(s.opts.Debug == "", len(s.opts.Notify) == 0)
+		err = p.Without(!s.debugs(), len(s.opts.Notify) == 0)
 	}
 	if err != nil {
 		return fmt.Errorf("the policy cannot be used, and nothing was run:\n%w", err)

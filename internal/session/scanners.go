@@ -148,7 +148,7 @@ func (s *Session) hear() error {
 	if h.agent, _ = s.opts.Agents.Find(s.opts.Agent); h.agent.HasTranscript() {
 		x.Agent = h.agent.Name
 	}
-	s.tree = h.before.tree
+	s.tree, s.look = h.before.tree, h.look
 	return nil
 }
 

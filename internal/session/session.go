@@ -108,6 +108,7 @@ type Session struct {
 	guarded   map[string]signature.Hash // the protected files as they have to be
 	found     string                    // the checkpoint of the files as the run found them
 	tree      signature.Hash            // the work tree as the run found it; zero: not known
+	look      func() looked             // at the work tree as it is
 	masker    *redact.Redactor          // nil masks nothing
 	input     io.Reader                 // what --stdin - reads
 }
@@ -148,7 +149,7 @@ func (s *Session) load(kept policy.Sources) error {
 		_, err = s.opts.Signature.Options("")
 	}
 	wrong(err)
-	if s.questions, err = loadQuestions(s.dir, s.opts.Templates, s.opts.Debug != ""); err == nil {
+	if s.questions, err = s.loadQuestions(); err == nil {
 		err = s.loadPolicy(kept)
 	}
 	wrong(err)
