@@ -123,8 +123,8 @@ func Ledger(ctx workflow.Context, b Budget) error {
 }
 
 // reserve reserves what the next iteration may cost. It returns nil if not enough is left,
-// which is a trip of max_cost, or if the run must end. A budget that cannot be reached has
-// nothing left.
+// which is a trip of max_cost; if the run must end; or if the ledger did not answer, which is
+// asked again after a wait.
 func (l *loop) reserve(n int) (*Spend, error) {
 	if l.in.Work.Label == "" {
 		return new(Spend), nil
@@ -140,8 +140,9 @@ func (l *loop) reserve(n int) (*Spend, error) {
 	if l.interrupted() {
 		return nil, l.stop()
 	}
-	if err != nil {
-		granted.Reason = fmt.Sprintf("the budget of %q cannot be reached: %s", s.Label, cause(err))
+	if err != nil { // it is asked again: nothing starts that was not granted
+		l.release()
+		return nil, l.later(fmt.Sprintf("waiting for the budget of %q: %s", s.Label, cause(err)))
 	}
 	if granted.OK {
 		return &s, nil

@@ -50,7 +50,7 @@ func (s *Server) options() (client.Options, error) {
 	if _, _, err := net.SplitHostPort(s.Address); err != nil {
 		return client.Options{}, fmt.Errorf("--address %s is no HOST:PORT: %w", s.Address, err)
 	}
-	level := slog.LevelError + 4
+	level := slog.LevelError
 	if s.Verbose {
 		level = slog.LevelInfo
 	}

@@ -46,6 +46,7 @@ func submitted(t *testing.T, line string, change func(*loops.Loop)) Loop {
 type bench struct {
 	*testsuite.TestWorkflowEnvironment
 	t        *testing.T
+	worker   *Worker
 	root     string
 	accepted int // updates that are in the history
 }
@@ -53,8 +54,10 @@ type bench struct {
 func newBench(t *testing.T, change func(*Worker)) *bench {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	b := &bench{suite.NewTestWorkflowEnvironment(), t, t.TempDir(), 0}
-	w := &Worker{Name: "w1", Root: b.root, Slots: 2, Queue: Queue, Log: testLog{t}, Environ: os.Environ(), places: map[string]*place{}}
+	b := &bench{suite.NewTestWorkflowEnvironment(), t, nil, t.TempDir(), 0}
+	w := &Worker{Name: "w1", Root: b.root, Slots: 2, Queue: Queue, Log: testLog{t}, Environ: os.Environ()}
+	w.prepare(nil)
+	b.worker = w
 	if change != nil {
 		change(w)
 	}

@@ -23,16 +23,18 @@ import (
 
 // Entry is a loop in the form that lists show.
 type Entry struct {
-	ID        string    `json:"id"`
-	Name      string    `json:"name,omitempty"`
-	Label     string    `json:"label,omitempty"`
-	Status    string    `json:"status"`
-	Iteration int64     `json:"iteration"`
-	Cost      float64   `json:"cost_usd,omitempty"`
-	Guard     string    `json:"guard,omitempty"`
-	Asked     *Asked    `json:"question,omitempty"`
-	Started   time.Time `json:"started"`
-	Updated   time.Time `json:"ended,omitzero"`
+	ID        string  `json:"id"`
+	Name      string  `json:"name,omitempty"`
+	Label     string  `json:"label,omitempty"`
+	Status    string  `json:"status"`
+	Iteration int64   `json:"iteration"`
+	Cost      float64 `json:"cost_usd,omitempty"`
+	Guard     string  `json:"guard,omitempty"`
+	Note
+	// Stuck means that no worker can continue it; Reason says why.
+	Stuck   bool      `json:"stuck,omitempty"`
+	Started time.Time `json:"started"`
+	Updated time.Time `json:"ended,omitzero"`
 }
 
 // Filter selects which loops are listed.
@@ -99,11 +101,16 @@ func (f *Fleet) entry(e *workflowpb.WorkflowExecutionInfo) Entry {
 	default: // it did not come to say so itself
 		out.Status = strings.ToLower(e.GetStatus().String())
 	}
-	if p := e.GetMemo().GetFields()[memoQuestion]; p != nil {
-		var asked *Asked
-		if f.converter().FromPayload(p, &asked) == nil && out.Status == Asking {
-			out.Asked = asked
-		}
+	memo := e.GetMemo().GetFields()
+	if p := memo[memoQuestion]; p != nil && out.Status == Asking {
+		_ = f.converter().FromPayload(p, &out.Question) // with another key, lists show the rest
+	}
+	if p := memo[memoReason]; p != nil && out.Status == Queued {
+		_ = f.converter().FromPayload(p, &out.Reason)
+	}
+	if problems := attr[[]string](fields, "TemporalReportedProblems"); len(problems) > 0 {
+		out.Stuck = true
+		out.Reason = fmt.Sprintf("no worker can continue it (%s): it was begun by another version; start a worker of that version, or end it: looprun-fleet cancel --force %s", strings.Join(problems, ", "), out.ID)
 	}
 	return out
 }
@@ -201,16 +208,45 @@ func (f *Fleet) Answer(ctx context.Context, id, questionID, by string, a core.An
 	return t, nil
 }
 
-// Cancel ends a loop: the running iteration is ended, with everything that it started.
-func (f *Fleet) Cancel(ctx context.Context, id string) error {
+// Cancel ends a loop: the running iteration is ended, with everything that it started. By force
+// the server ends it at once, also if no worker can: then nothing is recorded of its end.
+func (f *Fleet) Cancel(ctx context.Context, id string, force bool) error {
+	if force {
+		return f.explained(f.client.TerminateWorkflow(ctx, id, "", "cancelled by force"))
+	}
 	return f.explained(f.client.CancelWorkflow(ctx, id, ""))
 }
 
-// Wait waits until a loop has ended, and returns its result.
-func (f *Fleet) Wait(ctx context.Context, id string) (core.Result, error) {
+// look is how often a wait looks whether the loop can end at all.
+const look = 20 * time.Second
+
+// Wait waits until a loop has ended, and returns its result. A loop that no worker can continue
+// is an error. It calls say with each new reason why the loop does not run.
+func (f *Fleet) Wait(ctx context.Context, id string, say func(reason string)) (core.Result, error) {
 	var r core.Result
-	err := f.client.GetWorkflow(ctx, id, "").Get(ctx, &r)
-	return r, err
+	for said := ""; ; {
+		while, cancel := context.WithTimeout(ctx, look)
+		err := f.client.GetWorkflow(while, id, "").Get(while, &r)
+		late := while.Err() != nil && ctx.Err() == nil
+		cancel()
+		if _, forced := errors.AsType[*temporal.TerminatedError](err); forced {
+			return r, fmt.Errorf("loop %s was ended by force", id)
+		}
+		if err == nil || !late {
+			return r, err
+		}
+		d, err := f.client.DescribeWorkflowExecution(ctx, id, "")
+		if err != nil {
+			return r, f.explained(err)
+		}
+		switch e := f.entry(d.GetWorkflowExecutionInfo()); {
+		case e.Stuck:
+			return r, errors.New(e.Reason)
+		case e.Reason != "" && e.Reason != said:
+			said = e.Reason
+			say(said)
+		}
+	}
 }
 
 // explained returns what a server error means here.
@@ -226,6 +262,12 @@ func (f *Fleet) explained(err error) error {
 	}
 	if _, ok := errors.AsType[*serviceerror.PermissionDenied](err); ok {
 		return fmt.Errorf("the server at %s does not allow it in namespace %q: %w", f.server.Address, f.server.Namespace, err)
+	}
+	if _, ok := errors.AsType[*serviceerror.WorkflowNotReady](err); ok {
+		return fmt.Errorf("no worker can continue the loop; looprun-fleet list says why: %w", err)
+	}
+	if _, ok := errors.AsType[*serviceerror.NotFound](err); ok {
+		return fmt.Errorf("the loop has ended, or is not known: %w", err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("no worker of queue %q says anything: is one running? (looprun-fleet worker): %w", f.server.Queue, err)

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -16,6 +17,8 @@ const (
 	forever = 10 * 365 * 24 * time.Hour
 	// again is how long a loop waits for a slot on its previous worker.
 	again = 10 * time.Second
+	// retryFor is how long a loop that no worker could place is tried again.
+	retryFor = 24 * time.Hour
 )
 
 // acquire takes a slot of a worker and prepares the loop's work tree there, unless the loop
@@ -39,31 +42,58 @@ func (l *loop) acquire() (bool, error) {
 	var placed Placed
 	err := workflow.ExecuteActivity(workflow.WithActivityOptions(l.lease, workflow.ActivityOptions{
 		StartToCloseTimeout: 2 * time.Hour, HeartbeatTimeout: beat, WaitForCancellation: true,
-		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 3, NonRetryableErrorTypes: []string{errRefused, errFull}},
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 	}), (*Worker).Place, Prepare{Started: l.in.Started, Work: l.in.Work, Commit: l.in.Place.Commit}).Get(l.lease, &placed)
 	var app *temporal.ApplicationError
 	switch {
 	case l.interrupted():
 		return false, l.stop()
-	case errors.As(err, &app) && app.Type() == errFull: // another one has room, or this one later
-		l.lost()
-		return false, workflow.Sleep(l.ctx, patience)
-	case errors.As(err, &app):
+	case errors.As(err, &app) && app.Type() == errRefused:
 		l.release()
-		it, err := l.driver.Begin(l.state.NextIteration(), false)
-		if err != nil {
-			return false, err
-		}
-		return false, l.driver.Finish(it, refusedBy(it, app.Message()))
+		return false, l.refused(app.Message())
+	case errors.As(err, &app): // another one can, or this one later
+		l.lost()
+		return false, l.later(app.Message())
 	case err != nil: // the worker is gone: nothing had begun
 		l.lost()
 		return false, workflow.Sleep(l.ctx, time.Second)
 	}
-	l.in.Place.Host = placed.Host
+	l.in.Place.Host, l.in.Place.Since, l.in.Place.Tries = placed.Host, time.Time{}, 0
 	if placed.Commit != "" {
 		l.in.Place.Commit = placed.Commit
 	}
 	return true, nil
+}
+
+// later waits before the loop is tried again, on another worker if there is one: for a minute
+// at most, and until it has been tried for long enough. Lists show why.
+func (l *loop) later(why string) error {
+	p := &l.in.Place
+	now := workflow.Now(l.ctx)
+	if p.Since.IsZero() {
+		p.Since = now
+	}
+	if now.Sub(p.Since) >= retryFor {
+		return l.refused(fmt.Sprintf("no worker could take it for %s; the last reason: %s", retryFor, why))
+	}
+	if err := errors.Join(l.show(Queued), workflow.UpsertMemo(l.ctx, map[string]any{memoReason: why})); err != nil {
+		return err
+	}
+	err := workflow.Sleep(l.ctx, min(time.Second<<min(p.Tries, 6), time.Minute))
+	p.Tries++
+	if l.interrupted() {
+		return l.stop()
+	}
+	return err
+}
+
+// refused ends the run: no worker accepts it.
+func (l *loop) refused(why string) error {
+	it, err := l.driver.Begin(l.state.NextIteration(), false)
+	if err != nil {
+		return err
+	}
+	return l.driver.Finish(it, refusedBy(it, why))
 }
 
 // slot waits for a slot: briefly for one on the loop's previous worker, and then for any.

@@ -55,6 +55,10 @@ type Place struct {
 	Token []byte `json:"token,omitempty"`
 	// Commit is the last checkpoint; empty means there is none.
 	Commit string `json:"commit,omitempty"`
+	// Since is when a worker first failed to place the loop, and Tries how many have failed
+	// since; zero means that none has.
+	Since time.Time `json:"since,omitzero"`
+	Tries int       `json:"tries,omitempty"`
 }
 
 // The names of the search attributes. They are not encrypted: each is a word.
@@ -87,7 +91,15 @@ const (
 	queryEvents  = "events"
 	queryState   = "state"
 	memoQuestion = "question"
+	memoReason   = "reason"
 )
+
+// Note is what lists show of a loop besides its search attributes.
+type Note struct {
+	Question *Asked `json:"question,omitempty"`
+	// Reason says why the loop does not run.
+	Reason string `json:"reason,omitempty"`
+}
 
 // Asked is the part of an open question that lists show.
 type Asked struct {

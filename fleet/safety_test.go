@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/mock"
 	commonpb "go.temporal.io/api/common/v1"
@@ -345,17 +347,38 @@ func TestASilentIterationCostsWhatItReserved(t *testing.T) {
 	}
 }
 
-func TestABudgetThatCannotBeReachedHasNothingLeft(t *testing.T) {
+func TestABudgetThatIsSpentTrips(t *testing.T) {
 	var committed []Spend
-	for name, reserve := range map[string]func(context.Context, Spend) (Granted, error){
-		"refused":     func(context.Context, Spend) (Granted, error) { return Granted{Reason: "it is spent"}, nil },
-		"unreachable": func(context.Context, Spend) (Granted, error) { return Granted{OK: true}, errors.New("no server") },
-	} {
-		b := labelled(t, reserve, &committed)
-		r := b.run(submitted(t, "touch ran", func(l *loops.Loop) { l.Label, l.Options["detached"] = "team", "deny" }))
-		if r.Guard != core.MaxCost || r.Status != core.StatusTripped || r.Iterations != 0 || len(committed) > 0 {
-			t.Errorf("%s: %+v, %v", name, r, committed)
+	b := labelled(t, func(context.Context, Spend) (Granted, error) { return Granted{Reason: "it is spent"}, nil }, &committed)
+	r := b.run(submitted(t, "touch ran", func(l *loops.Loop) { l.Label, l.Options["detached"] = "team", "deny" }))
+	if r.Guard != core.MaxCost || r.Status != core.StatusTripped || r.Iterations != 0 || len(committed) > 0 {
+		t.Errorf("%+v, %v", r, committed)
+	}
+}
+
+// A ledger that does not answer neither ends a loop nor lets it through: the loop waits, says
+// for what.
+func TestALoopWaitsForItsBudget(t *testing.T) {
+	var committed []Spend
+	tried := 0
+	b := labelled(t, func(context.Context, Spend) (Granted, error) {
+		if tried++; tried < 14 {
+			return Granted{OK: true}, errors.New("no server")
 		}
+		return Granted{OK: true}, nil
+	}, &committed)
+	var reasons []string
+	b.OnUpsertMemo(mock.Anything).Run(func(args mock.Arguments) {
+		if reason, ok := args.Get(0).(map[string]any)[memoReason].(string); ok {
+			reasons = append(reasons, reason)
+		}
+	}).Return(nil)
+	r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Label, l.Options["detached"] = "team", "deny" }))
+	if r.Status != core.StatusDone || r.Iterations != 1 || tried != 14 || len(committed) != 1 {
+		t.Errorf("%+v after %d tries, %v", r, tried, committed)
+	}
+	if len(reasons) == 0 || !strings.Contains(reasons[0], `waiting for the budget of "team"`) {
+		t.Errorf("lists show %q", reasons)
 	}
 }
 
@@ -441,6 +464,176 @@ func TestALoopWaitsForAnotherSlot(t *testing.T) {
 	r := b.run(submitted(t, "true", nil))
 	if r.Status != core.StatusInterrupted || tried != 5 || r.Iterations != 0 || b.state().Crashes != 0 {
 		t.Errorf("%+v after %d tries", r, tried)
+	}
+}
+
+// A worker that cannot place a loop does not end it: it is tried again, the list says why, and a
+// cancel ends that.
+func TestALoopIsTriedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		failures int
+		cancel   time.Duration
+		want     core.Status
+		code     int
+	}{
+		"until it works":  {20, 48 * time.Hour, core.StatusDone, 0},
+		"for a day":       {1 << 30, 48 * time.Hour, core.StatusFailed, core.ExitFailed},
+		"until cancelled": {1 << 30, time.Hour, core.StatusInterrupted, 143},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nil)
+			tried := 0
+			b.OnActivity((*Worker)(nil).Place, mock.Anything, mock.Anything).Return(func(ctx context.Context, in Prepare) (Placed, error) {
+				if tried++; tried <= c.failures {
+					return Placed{}, errors.New("the repository is away")
+				}
+				return b.worker.Place(ctx, in)
+			})
+			var reasons []string
+			b.OnUpsertMemo(mock.Anything).Run(func(args mock.Arguments) {
+				if reason, ok := args.Get(0).(map[string]any)[memoReason].(string); ok {
+					reasons = append(reasons, reason)
+				}
+			}).Return(nil)
+			b.RegisterDelayedCallback(b.CancelWorkflow, c.cancel)
+			r := b.run(submitted(t, "true", nil))
+			if r.Status != c.want || r.ExitCode != c.code || tried < 20 {
+				t.Errorf("%+v after %d tries", r, tried)
+			}
+			if len(reasons) == 0 || reasons[0] != "the repository is away" {
+				t.Errorf("lists show %q", reasons)
+			}
+		})
+	}
+}
+
+// A worker that stops lets iterations continue for a while, and then ends them: what it ended is
+// withdrawn, and runs on another one.
+func TestAWorkerDrains(t *testing.T) {
+	for _, ends := range []bool{true, false} {
+		t.Run(fmt.Sprintf("the iteration ends: %v", ends), func(t *testing.T) {
+			b := newBench(t, nil)
+			in, end := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "end")
+			b.worker.Drain = time.Millisecond
+			if ends {
+				b.worker.Drain = time.Hour
+			}
+			drained, begun := make(chan struct{}), false
+			b.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+				if info.ActivityType.Name != "Iterate" || begun {
+					return
+				}
+				begun = true
+				go func() {
+					defer close(drained)
+					waitFor(in)
+					if ends {
+						defer waitFor(end)
+						go b.worker.drain()
+						for b.worker.begin() == nil {
+							b.worker.work.Done()
+						}
+						_ = os.WriteFile(end, nil, 0o600)
+						return
+					}
+					b.worker.drain()
+				}()
+			})
+			b.RegisterDelayedCallback(b.CancelWorkflow, time.Hour)
+			r := b.run(submitted(t, "touch "+in+"; until test -e "+end+"; do sleep 0.02; done; exit 1", func(l *loops.Loop) { l.Options["kill_after"] = "1s" }))
+			<-drained
+			iterations := 0 // the one that was ended runs elsewhere
+			if ends {
+				iterations = 1
+			}
+			if r.Status != core.StatusInterrupted || r.Iterations != iterations || r.Reason != "it was cancelled" {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+func waitFor(name string) {
+	for {
+		if _, err := os.Stat(name); err == nil {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// A repository that is away for a while costs no iteration: its checkpoint is pushed later.
+func TestAPushIsTriedAgain(t *testing.T) {
+	from := repo(t)
+	away := from + ".away"
+	b := newBench(t, nil)
+	b.worker.Log = writerFunc(func(said string) {
+		if strings.Contains(said, "tried again") {
+			if err := os.Rename(away, from); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	r := b.run(submitted(t, `echo x >> `+away+`.ran; mv `+from+` `+away, func(l *loops.Loop) { l.Repo = from }))
+	ran, err := os.ReadFile(away + ".ran")
+	if r.Status != core.StatusDone || r.Iterations != 1 || string(ran) != "x\n" || err != nil {
+		t.Errorf("%+v, %q, %v", r, ran, err)
+	}
+	if got := git1(t, from, "log", "-1", "--format=%s", checkpoint.Ref(b.state().RunID)); !strings.Contains(got, "iteration 1") {
+		t.Errorf("the repository has %q", got)
+	}
+}
+
+type writerFunc func(said string)
+
+func (f writerFunc) Write(b []byte) (int, error) {
+	f(string(b))
+	return len(b), nil
+}
+
+// A command that a worker does not have is looked for elsewhere.
+func TestAWorkerWithoutTheCommand(t *testing.T) {
+	b := newBench(t, nil)
+	l := submitted(t, "true", nil)
+	l.Started.Command = []string{"no-such-agent"}
+	r := b.run(l)
+	if r.Status != core.StatusFailed || !strings.Contains(r.Reason, "worker w1 has no command no-such-agent") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAWorkerChecksItself(t *testing.T) {
+	w := &Worker{Name: "w1", Root: t.TempDir()}
+	if err := w.check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	w.Root = filepath.Join(w.Root, "missing")
+	if err := w.check(t.Context()); err == nil {
+		t.Error("a worker without a folder is well")
+	}
+	w.Root = t.TempDir()
+	t.Setenv("PATH", t.TempDir())
+	if err := w.check(t.Context()); err == nil || !strings.Contains(err.Error(), "git") {
+		t.Errorf("a worker without git: %v", err)
+	}
+}
+
+// The name of a loop is not encrypted, so the arguments of its command are not in it; and a
+// database takes no longer one.
+func TestANameShowsNoArguments(t *testing.T) {
+	for line, want := range map[string]string{
+		"/usr/bin/curl --data customer=ACME": "curl", "KEY=ACME ./fix.sh": "loop", "x='ACME'": "loop", "./fix.sh ACME": "fix.sh",
+	} {
+		l := submitted(t, line, func(l *loops.Loop) { l.Name = line })
+		if l.Started.Name != want {
+			t.Errorf("%s is named %q", line, l.Started.Name)
+		}
+	}
+	l := submitted(t, "true", func(l *loops.Loop) { l.Name, l.Label = "x"+strings.Repeat("ö", 200), strings.Repeat("ö", 200) })
+	o := (&Fleet{}).start(l)
+	name, _ := o.TypedSearchAttributes.GetKeyword(temporal.NewSearchAttributeKeyKeyword(AttrName))
+	if len(name) != 255 || !utf8.ValidString(name) || len(o.Priority.FairnessKey) != 64 || !utf8.ValidString(o.Priority.FairnessKey) {
+		t.Errorf("%d bytes, %d bytes", len(name), len(o.Priority.FairnessKey))
 	}
 }
 

@@ -64,7 +64,20 @@ func Check(list []loops.Loop, dir, version string) ([]Submission, error) {
 	return all, errors.Join(errs...)
 }
 
+// NameOf returns a name for a loop that has none: the program that it runs, since names are
+// not encrypted and arguments may be private.
+func NameOf(c loops.Command) string {
+	words := append(strings.Fields(string(c.Shell)), c.Words...)
+	if name := filepath.Base(words[0]); !strings.ContainsAny(name, "=\"'$;") {
+		return name
+	}
+	return "loop"
+}
+
 func check(l loops.Loop, dir, version string) (Submission, error) {
+	if l.Name == l.Command.String() {
+		l.Name = NameOf(l.Command)
+	}
 	if len(l.Copy) > 0 {
 		return Submission{}, errors.New("copy: names files of this machine, which workers do not have; let setup make them")
 	}
@@ -150,14 +163,16 @@ func (f *Fleet) start(in Loop) client.StartWorkflowOptions {
 		ID: in.Started.RunID, TaskQueue: f.server.Queue,
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, WorkflowExecutionErrorWhenAlreadyStarted: true,
 		// Share slots fairly between labels.
-		Priority: temporal.Priority{FairnessKey: fairness(in.Work.Label)},
+		Priority: temporal.Priority{FairnessKey: cut(in.Work.Label, 64)},
 		TypedSearchAttributes: temporal.NewSearchAttributes(
 			temporal.NewSearchAttributeKeyKeyword(AttrStatus).ValueSet(Queued),
-			temporal.NewSearchAttributeKeyKeyword(AttrName).ValueSet(in.Started.Name),
-			temporal.NewSearchAttributeKeyKeyword(AttrLabel).ValueSet(in.Work.Label),
+			temporal.NewSearchAttributeKeyKeyword(AttrName).ValueSet(cut(in.Started.Name, 255)),
+			temporal.NewSearchAttributeKeyKeyword(AttrLabel).ValueSet(cut(in.Work.Label, 255)),
 		),
 	}
 }
 
-// fairness returns a label in the form that the server accepts, which limits its length.
-func fairness(label string) string { return label[:min(len(label), 64)] }
+// cut shortens a text to as many bytes as the server and its database accept.
+func cut(text string, most int) string {
+	return strings.ToValidUTF8(text[:min(len(text), most)], "")
+}

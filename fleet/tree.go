@@ -24,6 +24,10 @@ import (
 // errFull is the type of error of a worker without room for another tree.
 const errFull = "Full"
 
+// pushRejected is the exit code of a git push that the repository refused; another means that
+// it could not be reached.
+const pushRejected = 1
+
 // minFree is how much disk space must be free for another tree, in bytes.
 const minFree = 512 << 20
 

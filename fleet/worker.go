@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,16 +28,18 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// errRefused is the type of error of a worker that refuses to run a loop.
-const errRefused = "Refused"
+// The types of errors of a worker.
+const (
+	errRefused = "Refused" // it refuses to run the loop: no other is asked
+	errStopped = "Stopped" // it stops: what was to run did not, or was withdrawn
+)
 
 func refuse(format string, args ...any) error {
 	return temporal.NewNonRetryableApplicationError(fmt.Sprintf(format, args...), errRefused, nil)
 }
 
-// broken returns the error of a worker for a failure that retrying does not fix.
-func broken(format string, args ...any) error {
-	return temporal.NewNonRetryableApplicationError(fmt.Sprintf(format, args...), "Worker", nil)
+func (w *Worker) stopped() error {
+	return temporal.NewNonRetryableApplicationError("worker "+w.Name+" was told to stop", errStopped, nil)
 }
 
 // The inputs and results of activities.
@@ -118,9 +121,13 @@ type Worker struct {
 	// Environ is the environment of this machine that loops see, in full.
 	Environ []string
 
-	client client.Client
-	mu     sync.Mutex
-	places map[string]*place
+	client  client.Client
+	mu      sync.Mutex
+	places  map[string]*place
+	leaving bool           // it takes nothing more
+	work    sync.WaitGroup // what runs
+	running context.Context
+	cut     context.CancelCauseFunc // ends what runs
 	// mirrors is held during a fetch.
 	mirrors sync.Mutex
 }
@@ -147,13 +154,16 @@ func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error
 		return err
 	}
 	defer unlock()
-	w.client, w.places = c, map[string]*place{}
+	if err := w.check(ctx); err != nil {
+		return err
+	}
+	w.prepare(c)
 	defer w.leaveAll()
 	fatal := make(chan error, 2)
 	o := worker.Options{
 		Identity: w.Name, EnableSessionWorker: true, MaxConcurrentSessionExecutionSize: w.Slots,
 		// Each slot runs one activity at a time, and needs another for the lease itself.
-		MaxConcurrentActivityExecutionSize: 4*w.Slots + 8, WorkerStopTimeout: w.Drain,
+		MaxConcurrentActivityExecutionSize: 4*w.Slots + 8, WorkerStopTimeout: ending,
 		MaxHeartbeatThrottleInterval: beat / 3, DefaultHeartbeatThrottleInterval: beat / 3,
 		OnFatalError: func(err error) { fatal <- err },
 	}
@@ -177,12 +187,19 @@ func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error
 		w.sweep(time.Now())
 		select {
 		case <-ctx.Done():
+			w.drain()
 			return nil
 		case err := <-fatal:
 			return err
 		case <-sweep.C:
 		}
 	}
+}
+
+// prepare makes a worker ready to run loops.
+func (w *Worker) prepare(c client.Client) {
+	w.client, w.places = c, map[string]*place{}
+	w.running, w.cut = context.WithCancelCause(context.Background())
 }
 
 // ownQueue is the task queue of one worker.
@@ -195,6 +212,10 @@ func (w *Worker) warn(format string, args ...any) {
 // Place prepares the work tree of a loop, at its last checkpoint.
 func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
 	defer beats(ctx, nil)()
+	if err := w.begin(); err != nil {
+		return Placed{}, err
+	}
+	defer w.work.Done()
 	id := in.Started.RunID
 	lines, err := session.CommandsOf(in.Started.Config)
 	if err = errors.Join(err, in.wrong()); err == nil {
@@ -203,6 +224,20 @@ func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
 	if err != nil {
 		return Placed{}, refuse("worker %s refuses loop %s: %v", w.Name, id, err)
 	}
+	run, stop := w.commands(ctx)
+	defer stop(nil)
+	placed, err := w.put(run, in)
+	if err != nil && w.withdrawn(ctx) {
+		return Placed{}, w.stopped()
+	}
+	if err != nil {
+		w.warn("loop %s: %v", id, err)
+	}
+	return placed, err
+}
+
+// put prepares the work tree of a loop.
+func (w *Worker) put(ctx context.Context, in Prepare) (Placed, error) {
 	p, err := w.place(in)
 	if err != nil {
 		return Placed{}, err
@@ -216,6 +251,11 @@ func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
 	if fresh && in.Work.Setup != "" {
 		if err := w.setUp(ctx, p); err != nil {
 			return Placed{}, err
+		}
+	}
+	if name := in.Started.Command[0]; filepath.Base(name) == name {
+		if _, err := exec.LookPath(name); err != nil {
+			return Placed{}, fmt.Errorf("worker %s has no command %s on its PATH", w.Name, name)
 		}
 	}
 	return Placed{w.Name, commit}, nil
@@ -280,65 +320,87 @@ func (w *Worker) here(id string) (*place, error) {
 }
 
 // at runs do for the place of a loop, once anything begun there earlier has ended. It sends
-// heartbeats to the server all the while. If the activity is cancelled, the context for
-// commands ends by a signal.
+// heartbeats to the server all the while. If the activity is cancelled, or the worker ends what
+// runs, the context for commands ends by a signal.
 func at[T any](w *Worker, ctx context.Context, id string, do func(run context.Context, p *place) (T, error)) (T, error) {
+	var none T
+	if err := w.begin(); err != nil {
+		return none, err
+	}
+	defer w.work.Done()
 	p, err := w.here(id)
 	if err != nil {
-		return *new(T), err
+		return none, err
 	}
 	defer beats(ctx, p.host.Printed)()
 	p.busy.Lock()
 	defer p.busy.Unlock()
-	run, stop := commands(ctx)
+	run, stop := w.commands(ctx)
 	defer stop(nil)
-	return do(run, p)
+	out, err := do(run, p)
+	if err != nil && w.withdrawn(ctx) {
+		return none, w.stopped()
+	}
+	return out, err
 }
 
 // Iterate runs an iteration and makes a checkpoint of the resulting tree.
 func (w *Worker) Iterate(ctx context.Context, in Iterate) (Iterated, error) {
 	return at(w, ctx, in.Loop, func(run context.Context, p *place) (Iterated, error) {
-		run, stop := context.WithCancelCause(run)
+		iteration, stop := context.WithCancelCause(run)
 		defer stop(nil)
 		if in.Left > 0 {
 			defer time.AfterFunc(in.Left, func() { stop(core.ErrRuntime) }).Stop()
 		}
-		result, err := p.host.Run(run, in.Iteration, &in.State)
+		result, err := p.host.Run(iteration, in.Iteration, &in.State)
 		if err != nil {
-			return Iterated{}, broken("%v", err)
+			return Iterated{}, err
 		}
-		if errors.Is(context.Cause(run), core.ErrRuntime) && result.Outcome != core.OutcomeDone {
+		if errors.Is(context.Cause(iteration), core.ErrRuntime) && result.Outcome != core.OutcomeDone {
 			result.Outcome, result.Cause = core.OutcomeError, core.CauseMaxRuntime
 		}
-		if draining(ctx) { // another worker runs it again, from the checkpoint before
-			return Iterated{}, broken("the worker was told to stop")
+		if result.Outcome == core.OutcomeInterrupted && w.withdrawn(ctx) {
+			return Iterated{}, w.stopped()
 		}
 		out := Iterated{Result: result}
-		if out.Commit, err = w.checkpoint(context.WithoutCancel(ctx), p, in.Iteration.Number, in.Commit); err != nil {
-			return out, broken("the checkpoint cannot be kept: %v", err)
+		if out.Commit, err = w.push(ctx, run, p, in); err != nil {
+			return out, fmt.Errorf("the checkpoint cannot be kept: %w", err)
 		}
 		return out, nil
 	})
 }
 
-// draining reports whether the worker itself ended the activity.
-func draining(ctx context.Context) bool {
-	select {
-	case <-activity.GetWorkerStopChannel(ctx):
-		return ctx.Err() != nil
-	default:
-		return false
+// push makes the checkpoint, and retries while the repository cannot be reached: an iteration
+// that has ended is not run again for that.
+func (w *Worker) push(ctx, run context.Context, p *place, in Iterate) (string, error) {
+	for pause, began := time.Second, time.Now(); ; pause = min(2*pause, time.Minute) {
+		commit, err := w.checkpoint(context.WithoutCancel(ctx), p, in.Iteration.Number, in.Commit)
+		if exit, ok := errors.AsType[*exec.ExitError](err); err == nil || run.Err() != nil || time.Since(began) > retryFor || ok && exit.ExitCode() == pushRejected {
+			return commit, err
+		}
+		w.warn("loop %s: the checkpoint cannot be pushed, and is tried again in %s: %v", p.id, pause, err)
+		select {
+		case <-run.Done():
+		case <-time.After(pause):
+		}
 	}
 }
 
-// commands returns the context for commands: cancelling it sends them a signal.
-func commands(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+// withdrawn reports whether something ended the activity that was not the workflow's cancel: it
+// is run again, elsewhere.
+func (w *Worker) withdrawn(ctx context.Context) bool {
+	return w.running.Err() != nil || ctx.Err() != nil && !temporal.IsCanceledError(context.Cause(ctx))
+}
+
+// commands returns the context for commands: it ends with the activity and with what the worker
+// runs, and that sends them a signal.
+func (w *Worker) commands(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	run, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	undo := context.AfterFunc(ctx, func() { stop(&engine.Interrupt{Signal: "SIGTERM", Code: 143}) })
+	end := func() { stop(&engine.Interrupt{Signal: "SIGTERM", Code: 143}) }
+	undo, uncut := context.AfterFunc(ctx, end), context.AfterFunc(w.running, end)
 	return run, func(err error) {
-		if err == nil {
-			undo()
-		}
+		undo()
+		uncut()
 		stop(err)
 	}
 }
@@ -372,7 +434,7 @@ func (w *Worker) Respond(ctx context.Context, in Respond) (Responded, error) {
 	return at(w, ctx, in.Loop, func(run context.Context, p *place) (Responded, error) {
 		r, err := p.host.Respond(run, in.Question, &in.State)
 		if err != nil {
-			return Responded{}, broken("%v", err)
+			return Responded{}, err
 		}
 		out := Responded{Answer: r.Answer, Unanswered: r.Unanswered}
 		for _, d := range r.Events {
@@ -440,15 +502,13 @@ func (w *Worker) leaveAll() {
 
 // setUp runs the setup line in a new work tree.
 func (w *Worker) setUp(ctx context.Context, p *place) error {
-	run, stop := commands(ctx)
-	defer stop(nil)
 	var said strings.Builder
 	take := func(b []byte) {
 		if said.Len() < 4<<10 {
 			said.Write(b)
 		}
 	}
-	exit := engine.Shell(p.work.Setup).Run(run, engine.Invocation{
+	exit := engine.Shell(p.work.Setup).Run(ctx, engine.Invocation{
 		Dir: filepath.Join(p.tree, filepath.FromSlash(p.work.Dir)), Env: w.environ(p.work), Stdout: take, Stderr: take,
 	})
 	if ctx.Err() != nil {

@@ -195,7 +195,7 @@ func (l *loop) iterate(n int) error {
 		return err
 	}
 	left, limited := l.driver.Remaining(l.active)
-	most := left + time.Hour // the worker ends it; this is for a worker that does not
+	most := left + time.Hour + retryFor // the worker ends it; this is for a worker that does not
 	if !limited {
 		left, most = 0, forever
 	}
@@ -217,7 +217,7 @@ func (l *loop) iterate(n int) error {
 
 // over records how the iteration ended: as the worker reports, or by losing the worker.
 func (l *loop) over(it core.Iteration, out Iterated, err error) error {
-	var refused *temporal.ApplicationError
+	var app *temporal.ApplicationError
 	switch {
 	case err == nil:
 		l.fresh = false
@@ -238,11 +238,13 @@ func (l *loop) over(it core.Iteration, out Iterated, err error) error {
 		return l.driver.Finish(it, core.IterationResult{IterationFinished: core.IterationFinished{
 			Iteration: it.Number, Outcome: core.OutcomeInterrupted, Cause: core.CauseInterrupt, ExitCode: -1,
 		}})
-	case errors.As(err, &refused) && refused.Type() == errRefused:
-		return l.driver.Finish(it, refusedBy(it, refused.Message()))
+	}
+	why := "the worker was lost: " + cause(err)
+	if errors.As(err, &app) && app.Type() == errStopped {
+		why = app.Message()
 	}
 	l.lost()
-	return l.driver.Withdraw("the worker was lost: " + cause(err))
+	return l.driver.Withdraw(why)
 }
 
 // refusedBy returns the result that ends a run which no worker accepts.
@@ -452,7 +454,7 @@ func (l *loop) end() (core.Result, error) {
 	if l.lease != nil {
 		ctx, _ := workflow.NewDisconnectedContext(l.lease)
 		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-			StartToCloseTimeout: time.Minute, HeartbeatTimeout: beat, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+			ScheduleToStartTimeout: again, StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 		})
 		// A worker that does not receive this keeps the tree as long as a failed loop's.
 		_ = workflow.ExecuteActivity(ctx, (*Worker).Leave, Leave{Loop: l.in.Started.RunID, Status: r.Status}).Get(ctx, nil)

@@ -209,7 +209,7 @@ func (y *yard) resultWithin(id string, d time.Duration) core.Result {
 	y.t.Helper()
 	ctx, cancel := context.WithTimeout(y.t.Context(), d)
 	defer cancel()
-	r, err := y.fleet.Wait(ctx, id)
+	r, err := y.fleet.Wait(ctx, id, func(string) {})
 	if err != nil {
 		y.t.Fatalf("loop %s: %v", id, err)
 	}
@@ -358,7 +358,7 @@ func TestACancelLeavesNoProcess(t *testing.T) {
 	marks := t.TempDir()
 	id := y.submit(1, `setsid sleep 300 `+"& "+`touch `+marks+`/in; trap '' TERM; sh -c 'sleep 300; echo `+marks+`'`, nil)[0]
 	wait(t, "the iteration", func() bool { return exists(filepath.Join(marks, "in")) })
-	if err := y.fleet.Cancel(t.Context(), id); err != nil {
+	if err := y.fleet.Cancel(t.Context(), id, false); err != nil {
 		t.Fatal(err)
 	}
 	if r := y.result(id); r.Status != core.StatusInterrupted || r.ExitCode != 143 {
@@ -423,7 +423,7 @@ func TestAnAnswerThatIsGivenAgainIsTheSame(t *testing.T) {
 	if _, err := y.fleet.Answer(t.Context(), id, q, "ann", core.Answer{Option: "cancel"}); err == nil {
 		t.Error("another answer of the same person was taken for the first")
 	}
-	if err := y.fleet.Cancel(t.Context(), id); err != nil {
+	if err := y.fleet.Cancel(t.Context(), id, false); err != nil {
 		t.Fatal(err)
 	}
 	y.result(id)
@@ -481,7 +481,7 @@ func TestLabelsTakeTurns(t *testing.T) {
 		t.Errorf("only %d of 30 loops of the other label are left", left)
 	}
 	for _, id := range many {
-		if err := y.fleet.Cancel(t.Context(), id); err != nil {
+		if err := y.fleet.Cancel(t.Context(), id, false); err != nil {
 			t.Log(err)
 		}
 	}
@@ -654,7 +654,7 @@ func TestHistoriesAreRecorded(t *testing.T) {
 	y.result(asked)
 	cancelled := y.submit(1, "echo the same; exit 1", nil)[0]
 	y.question(cancelled)
-	if err := y.fleet.Cancel(t.Context(), cancelled); err != nil {
+	if err := y.fleet.Cancel(t.Context(), cancelled, false); err != nil {
 		t.Fatal(err)
 	}
 	y.result(cancelled)

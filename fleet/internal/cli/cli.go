@@ -25,6 +25,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/fleet"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/loops"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -43,6 +44,7 @@ type DevOptions struct {
 
 type commands struct {
 	fleet.Server `embed:""`
+	Version      kong.VersionFlag `help:"Show the version."`
 
 	Dev    devCmd    `cmd:"" help:"Try it: a server and a worker on this machine."`
 	Init   initCmd   `cmd:"" help:"Make the namespace on the server, and a key."`
@@ -68,6 +70,7 @@ type app struct {
 	server *fleet.Server
 	out    io.Writer
 	dev    Dev
+	open   *fleet.Fleet
 	code   int
 }
 
@@ -75,18 +78,31 @@ func (a *app) say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "looprun-fleet: "+format+"\n", args...)
 }
 
-func (a *app) fleet() (*fleet.Fleet, error) { return a.server.Dial(a.ctx) }
+// fleet connects to the server, once; Main closes the connection.
+func (a *app) fleet() (f *fleet.Fleet, err error) {
+	if a.open == nil {
+		a.open, err = a.server.Dial(a.ctx)
+	}
+	return a.open, err
+}
 
 // Main runs a command and returns the exit code. A nil dev means a program without a server.
 func Main(args []string, dev Dev) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	var c commands
 	exited := -1
+	a := &app{ctx: ctx, server: &c.Server, out: os.Stdout, dev: dev}
+	defer func() {
+		if a.open != nil {
+			a.open.Close()
+		}
+	}()
 	parser, err := kong.New(
 		&c, kong.Name("looprun-fleet"), kong.Description("Run loops on many machines, with a Temporal server between them."),
 		kong.Exit(func(code int) { exited = code }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)),
+		kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)), kong.BindToProvider(a.fleet), kong.Vars{"version": "looprun-fleet " + version()},
 	)
 	if err != nil {
 		panic(err)
@@ -95,7 +111,6 @@ func Main(args []string, dev Dev) int {
 		args = []string{"--help"}
 	}
 	own, command, dashes := split(args)
-	a := &app{ctx: ctx, server: &c.Server, out: os.Stdout, dev: dev}
 	k, err := parser.Parse(own)
 	if exited >= 0 {
 		return exited
@@ -152,7 +167,6 @@ func (c *devCmd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		defer f.Close()
 		if err := f.Init(a.ctx, 72*time.Hour); err != nil {
 			return err
 		}
@@ -203,7 +217,6 @@ func (c *initCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
 	ctx, cancel := context.WithTimeout(a.ctx, time.Minute)
 	defer cancel()
 	if err := f.Init(ctx, c.Retention); err != nil {
@@ -222,12 +235,7 @@ type workerCmd struct {
 	Drain time.Duration `default:"10s" placeholder:"D" help:"How long iterations may go on when the worker is told to stop (${default})."`
 }
 
-func (c *workerCmd) Run(a *app) error {
-	f, err := a.fleet()
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+func (c *workerCmd) Run(a *app, f *fleet.Fleet) error {
 	return c.serve(a, f)
 }
 
@@ -297,7 +305,6 @@ func (c *submitCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
 	return f.Submit(a.ctx, list, func(id, name string) { fmt.Fprintf(a.out, "%s  %s\n", id, termsafe.Line(name)) })
 }
 
@@ -323,7 +330,7 @@ func (c *submitCmd) read() ([]fleet.Submission, error) {
 		l.Options[key] = value
 	}
 	if l.Name == "" {
-		l.Name = l.Command.String()
+		l.Name = fleet.NameOf(l.Command)
 	}
 	var list []loops.Loop
 	for i := range c.Count {
@@ -344,12 +351,7 @@ type listCmd struct {
 	Format string `enum:"text,json" default:"text" help:"${enum} (${default})."`
 }
 
-func (c *listCmd) Run(a *app) error {
-	f, err := a.fleet()
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+func (c *listCmd) Run(a *app, f *fleet.Fleet) error {
 	filter := fleet.Filter{Asking: c.Asking, All: c.All, Label: c.Label, Limit: c.Limit}
 	if c.Format == "json" {
 		enc := json.NewEncoder(a.out)
@@ -357,15 +359,16 @@ func (c *listCmd) Run(a *app) error {
 	}
 	n := 0
 	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	err = f.List(a.ctx, filter, func(e fleet.Entry) error {
+	err := f.List(a.ctx, filter, func(e fleet.Entry) error {
 		if n++; n == 1 {
-			fmt.Fprintln(t, "LOOP\tNAME\tLABEL\tSTATUS\tITER\tQUESTION")
+			fmt.Fprintln(t, "LOOP\tNAME\tLABEL\tSTATUS\tITER\tSTARTED\tQUESTION OR REASON")
 		}
-		asked := ""
-		if e.Asked != nil {
-			asked = fmt.Sprintf("%s: %s", e.Asked.Header, strings.Join(e.Asked.Options, ", "))
+		note := e.Reason
+		if e.Question != nil && e.Status == fleet.Asking && !e.Stuck {
+			note = fmt.Sprintf("%s: %s", e.Question.Header, strings.Join(e.Question.Options, ", "))
 		}
-		_, err := fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\n", e.ID, termsafe.Short(e.Name, 40), termsafe.Line(e.Label), e.Status, e.Iteration, termsafe.Line(asked))
+		_, err := fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", e.ID, termsafe.Short(e.Name, 40), termsafe.Line(e.Label), e.Status,
+			e.Iteration, console.Ago(time.Now(), e.Started), termsafe.Line(note))
 		return err
 	})
 	if n == 0 && err == nil {
@@ -379,29 +382,16 @@ type one struct {
 	Loop string `arg:"" help:"The loop: its id or a part of it, or its name."`
 }
 
-func (c *one) find(a *app) (*fleet.Fleet, string, error) {
-	f, err := a.fleet()
-	if err != nil {
-		return nil, "", err
-	}
-	id, err := f.Find(a.ctx, c.Loop)
-	if err != nil {
-		f.Close()
-	}
-	return f, id, err
-}
-
 // exported runs looprun on the loop, exported as a run of this machine.
-func (c *one) exported(a *app, outputs bool, args ...string) error {
+func (c *one) exported(a *app, f *fleet.Fleet, outputs bool, args ...string) error {
 	reader, err := program("looprun")
 	if err != nil {
 		return err
 	}
-	f, id, err := c.find(a)
+	id, err := f.Find(a.ctx, c.Loop)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
 	dir, err := os.MkdirTemp("", "looprun-fleet-")
 	if err != nil {
 		return err
@@ -452,18 +442,22 @@ type showCmd struct {
 	Format string `enum:"text,json,state" default:"text" help:"${enum} (${default})."`
 }
 
-func (c *showCmd) Run(a *app) error { return c.exported(a, false, "show", "--format", c.Format) }
+func (c *showCmd) Run(a *app, f *fleet.Fleet) error {
+	return c.exported(a, f, false, "show", "--format", c.Format)
+}
 
 type explainCmd struct{ one }
 
-func (c *explainCmd) Run(a *app) error { return c.exported(a, false, "explain") }
+func (c *explainCmd) Run(a *app, f *fleet.Fleet) error { return c.exported(a, f, false, "explain") }
 
 type reportCmd struct {
 	one
 	Format string `enum:"md,html,json,junit" default:"md" help:"${enum} (${default})."`
 }
 
-func (c *reportCmd) Run(a *app) error { return c.exported(a, true, "report", "--format", c.Format) }
+func (c *reportCmd) Run(a *app, f *fleet.Fleet) error {
+	return c.exported(a, f, true, "report", "--format", c.Format)
+}
 
 type exportCmd struct {
 	one
@@ -471,12 +465,11 @@ type exportCmd struct {
 	Outputs bool   `default:"true" negatable:"" help:"Also what iterations printed, from their workers (yes)."`
 }
 
-func (c *exportCmd) Run(a *app) error {
-	f, id, err := c.find(a)
+func (c *exportCmd) Run(a *app, f *fleet.Fleet) error {
+	id, err := f.Find(a.ctx, c.Loop)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
 	dir, err := f.Export(a.ctx, id, c.To, c.Outputs, func(err error) { a.say("%v", err) })
 	if err == nil {
 		fmt.Fprintln(a.out, dir)
@@ -494,12 +487,11 @@ type answerCmd struct {
 	By       string `placeholder:"NAME" help:"Who answers (the user)."`
 }
 
-func (c *answerCmd) Run(a *app) error {
-	f, id, err := c.find(a)
+func (c *answerCmd) Run(a *app, f *fleet.Fleet) error {
+	id, err := f.Find(a.ctx, c.Loop)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
 	question := c.Question
 	if question == "" {
 		s, err := f.State(a.ctx, id)
@@ -537,19 +529,15 @@ func (c *answerCmd) who() string {
 
 type cancelCmd struct {
 	Loops []string `arg:"" help:"The loops."`
+	Force bool     `help:"End them at once, without a worker: for loops that no worker can continue."`
 }
 
-func (c *cancelCmd) Run(a *app) error {
-	f, err := a.fleet()
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+func (c *cancelCmd) Run(a *app, f *fleet.Fleet) error {
 	var errs []error
 	for _, name := range c.Loops {
 		id, err := f.Find(a.ctx, name)
 		if err == nil {
-			err = f.Cancel(a.ctx, id)
+			err = f.Cancel(a.ctx, id, c.Force)
 		}
 		errs = append(errs, err)
 	}
@@ -562,12 +550,11 @@ type logsCmd struct {
 	Running   bool `help:"The end of what the iteration that runs has printed."`
 }
 
-func (c *logsCmd) Run(a *app) error {
-	f, id, err := c.find(a)
+func (c *logsCmd) Run(a *app, f *fleet.Fleet) error {
+	id, err := f.Find(a.ctx, c.Loop)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
 	if c.Running {
 		text, host, err := f.Tail(a.ctx, id)
 		if err == nil && host == "" {
@@ -591,27 +578,25 @@ type waitCmd struct {
 	Loops []string `arg:"" help:"The loops."`
 }
 
-func (c *waitCmd) Run(a *app) error {
-	f, err := a.fleet()
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+func (c *waitCmd) Run(a *app, f *fleet.Fleet) error {
+	var errs []error
 	for _, name := range c.Loops {
 		id, err := f.Find(a.ctx, name)
 		if err != nil {
-			return err
+			errs = append(errs, err)
+			continue
 		}
-		r, err := f.Wait(a.ctx, id)
+		r, err := f.Wait(a.ctx, id, func(reason string) { a.say("%s: %s", id, reason) })
 		if err != nil {
-			return err
+			errs = append(errs, err)
+			continue
 		}
 		fmt.Fprintf(a.out, "%s  %s\n", id, r.Status)
 		if a.code == 0 {
 			a.code = r.ExitCode
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 type budgetCmd struct {
@@ -619,13 +604,9 @@ type budgetCmd struct {
 	USD   *float64 `name:"usd" placeholder:"N" help:"Set it to so many US dollars, with what was spent already."`
 }
 
-func (c *budgetCmd) Run(a *app) error {
-	f, err := a.fleet()
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+func (c *budgetCmd) Run(a *app, f *fleet.Fleet) error {
 	var b fleet.Budget
+	var err error
 	if c.USD != nil {
 		b, err = f.SetBudget(a.ctx, c.Label, *c.USD)
 	} else {
@@ -647,12 +628,7 @@ type pruneCmd struct {
 	DryRun bool          `help:"Only say which."`
 }
 
-func (c *pruneCmd) Run(a *app) error {
-	f, err := a.fleet()
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+func (c *pruneCmd) Run(a *app, f *fleet.Fleet) error {
 	n, err := f.Prune(a.ctx, time.Now().Add(-c.Older), c.DryRun, func(e fleet.Entry) { fmt.Fprintf(a.out, "%s  %s\n", e.ID, termsafe.Line(e.Name)) })
 	a.say("%d loops", n)
 	return err
