@@ -144,9 +144,6 @@ func (g *group) end(sig syscall.Signal, killAfter time.Duration) {
 func (g *group) kill() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.over {
-		g.report.asked = true
-	}
 	if !g.report.gone {
 		_ = g.signal(unix.SIGKILL)
 	}

@@ -243,6 +243,11 @@ func TestBackgroundIsKept(t *testing.T) {
 				t.Errorf("%+v", e)
 			}
 			gone(t, n) // ended commands keep nothing
+			spec.KillAfter, spec.Argv = 50*time.Millisecond, sh("(trap '' TERM; exec sleep "+n+") & sleep 1000")
+			if e := run(t, spec); e.Cause != Timeout {
+				t.Errorf("%+v", e)
+			}
+			gone(t, n)
 		})
 	}
 }
