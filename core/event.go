@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/looprun/looprun/internal/termsafe"
@@ -638,7 +639,7 @@ func (d *said) UnmarshalJSON(b []byte) (err error) {
 
 // decode reads the data of an event of type t.
 func decode(t EventType, b []byte) (Data, error) {
-	of, ok := decoders[t]
+	of, ok := decoders()[t]
 	if !ok {
 		return nil, fmt.Errorf("%w: %q", ErrUnknownEvent, t)
 	}
@@ -661,27 +662,25 @@ func flat(head []byte, d Data) ([]byte, error) {
 	return append(append(head, ','), body[1:]...), nil
 }
 
-// decoders holds the Go type of each type of event.
-var decoders = func() map[EventType]reflect.Type {
+// decoders returns the Go type of each type of event. It is made on first use, since a program
+// starts faster without it.
+var decoders = sync.OnceValue(func() map[EventType]reflect.Type {
 	types := map[EventType]reflect.Type{}
-	for _, d := range allData {
+	for _, d := range []Data{
+		RunStarted{}, IterationStarted{}, IterationFinished{}, IterationWithdrawn{}, GuardTripped{}, QuestionAsked{},
+		QuestionAnswered{}, QuestionClosed{}, AnswerInvalid{}, AdviceGiven{}, ActionApplied{}, DebugFinished{},
+		VerifyFinished{}, InterruptReceived{}, OrderReceived{}, RunAlive{}, RunPaused{}, RunResumed{}, RunFinished{},
+		QuestionDelivered{}, SignalReceived{}, MessageRefused{}, RejectionSubmitted{}, RejectionInvalid{},
+		RejectionDecided{}, CountersReset{}, AttemptRecorded{}, ExpertFinished{}, CostReported{}, WaitStarted{},
+		WaitFinished{}, SubtaskFinished{}, TurnRepeated{}, CheckRerun{},
+	} {
 		types[d.Type()] = reflect.TypeOf(d)
 	}
 	return types
-}()
-
-// allData holds one value of each type of data that an event can have.
-var allData = []Data{
-	RunStarted{}, IterationStarted{}, IterationFinished{}, IterationWithdrawn{}, GuardTripped{}, QuestionAsked{},
-	QuestionAnswered{}, QuestionClosed{}, AnswerInvalid{}, AdviceGiven{}, ActionApplied{}, DebugFinished{},
-	VerifyFinished{}, InterruptReceived{}, OrderReceived{}, RunAlive{}, RunPaused{}, RunResumed{}, RunFinished{},
-	QuestionDelivered{}, SignalReceived{}, MessageRefused{}, RejectionSubmitted{}, RejectionInvalid{},
-	RejectionDecided{}, CountersReset{}, AttemptRecorded{}, ExpertFinished{}, CostReported{}, WaitStarted{},
-	WaitFinished{}, SubtaskFinished{}, TurnRepeated{}, CheckRerun{},
-}
+})
 
 // EventTypes returns all event types, sorted.
-func EventTypes() []EventType { return slices.Sorted(maps.Keys(decoders)) }
+func EventTypes() []EventType { return slices.Sorted(maps.Keys(decoders())) }
 
 type eventHeader struct {
 	Seq       int64     `json:"seq"`
