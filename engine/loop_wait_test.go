@@ -249,14 +249,14 @@ func TestWaitingSurvivesARestart(t *testing.T) {
 	})
 }
 
-// What the command asked is answered in words, or not at all.
+// A rule answers what the command asked in words, or not at all; a person may leave them out.
 func TestASignalIsAnsweredInWords(t *testing.T) {
 	blocked := core.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: "no key"}}
 	for name, c := range map[string]struct {
 		answer core.Answer
 		code   int
 	}{
-		"a person without words": {core.Answer{Option: "override", Responder: "user", Person: true, Reason: "chosen at the terminal"}, 115},
+		"a person without words": {core.Answer{Option: "override", Responder: "user", Person: true, Reason: "chosen at the terminal"}, 0},
 		"a person":               {core.Answer{Option: "override", Responder: "user", Person: true, Guidance: "use mine"}, 0},
 		"a rule":                 {core.Answer{Option: "override", Responder: "policy", Reason: "Use the spare one."}, 0},
 		"a rule without":         {core.Answer{Option: "override", Responder: "policy"}, 115},

@@ -18,10 +18,13 @@ import (
 // is for an assistant is not asked there.
 func TestWhatTheParentSays(t *testing.T) {
 	trip := core.Question{ID: "q", Guard: core.LoopDetected, Kind: core.KindSelect, Text: "How to go on?", Options: []core.Option{
-		{ID: "review", Action: core.ActionReview}, {ID: "debug", Action: core.ActionDebug}, {ID: "cancel", Action: core.ActionCancel},
+		{ID: "review", Action: core.ActionReview}, {ID: "debug", Action: core.ActionDebug, Shell: true}, {ID: "cancel", Action: core.ActionCancel},
 	}}
 	forAssistant := trip
 	forAssistant.To = ask.ToAssistant
+	withDebug := trip
+	withDebug.Options = slices.Clone(trip.Options)
+	withDebug.Options[1].Shell = false
 	for _, c := range []struct {
 		name     string
 		question core.Question
@@ -31,7 +34,7 @@ func TestWhatTheParentSays(t *testing.T) {
 		offered  []string // nil: it is not asked
 	}{
 		{"an answer", trip, "", nil, nil, []string{"cancel"}},
-		{"with a debug command of its own", trip, "make debug", nil, nil, []string{"debug", "cancel"}},
+		{"with a debug command of its own", withDebug, "make debug", nil, nil, []string{"debug", "cancel"}},
 		{"kept for later", trip, "", &socket.Error{Code: CodeDeferred}, core.ErrDeferred, []string{"cancel"}},
 		{"interrupted", trip, "", &socket.Error{Code: CodeInterrupted}, core.ErrInterrupted, []string{"cancel"}},
 		{"refused", trip, "", &socket.Error{Code: "refused"}, core.ErrNoAnswer, []string{"cancel"}},
