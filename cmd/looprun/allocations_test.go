@@ -11,11 +11,11 @@ import (
 
 // What an iteration and a MiB of output may allocate: a change that adds to it
 // has to be one that was meant. An iteration takes about 320 objects and, since
-// the clock says how often the page is made, 25 to 45 KB. A MiB takes nothing, but a
+// the clock says how often the page is made, 25 to 70 KB. A MiB takes nothing, but a
 // buffer of 256 KiB may have been dropped between two runs.
 const (
 	iterationObjects = 400 * raceSlack
-	iterationBytes   = raceSlack * 48 << 10
+	iterationBytes   = raceSlack * 80 << 10
 	outputObjects    = 4 * raceSlack
 	outputBytes      = raceSlack * 32 << 10
 )
