@@ -182,6 +182,8 @@ func exitStatuses() []man.Entry {
 	add(127, "The command was not found.")
 	add(129, "SIGHUP ended the run; looprun ends itself by the same signal.")
 	add(core.StatusInterrupted.ExitCode(), "SIGINT ended the run.")
+	add(131, "SIGQUIT ended the run.")
+	add(141, "Standard output was closed.")
 	add(143, "SIGTERM ended the run.")
 	return append(list, man.Entry{
 		Term: "others",

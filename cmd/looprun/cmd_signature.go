@@ -25,7 +25,7 @@ type signatureCmd struct {
 }
 
 func (signatureCmd) Help() string {
-	return `Two outputs have the same hash exactly when they are the same failure.
+	return `Two outputs of the same failure have the same hash.
 
 Example:
   looprun signature --format hash test.log`

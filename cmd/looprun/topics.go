@@ -19,7 +19,7 @@ as many as the rung allows, the next rung has its turn. The last rung is a perso
     - rung: human             # somebody is asked
 
 looprun show says which rung a run is on. Where nobody answers on the last one, the run
-ends with 111. docs/ladder.md says more.
+ends with 115. docs/ladder.md says more.
 `
 
 const rejectionsTopic = `Rejections: how the command says that a task cannot be done as given.

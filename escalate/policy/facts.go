@@ -98,9 +98,9 @@ func FactList() []Fact {
 		{"ci_name", "text", `the CI system; "": not known`, ""},
 		{"ci_event", "text", `what started the job, in the CI system's words; "": not known`, ""},
 		{"ci_attempt", "number", "how often the job was started, from 1; 0: not known", 0},
-		{"branch", "text", `the branch that is worked on; "": not known`, ""},
-		{"base_branch", "text", `the branch that a pull request goes to; "": none, or not known`, ""},
-		{"tag", "text", `the tag that is built; "": none, or not known`, ""},
+		{"branch", "text", `the branch that is worked on; "": none`, ""},
+		{"base_branch", "text", `the branch that a pull request goes to; "": none`, ""},
+		{"tag", "text", `the tag that is built; "": none`, ""},
 		{"pull_request", "number", "number of the pull request; 0: none, or not known", 0},
 	}
 }
