@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"testing"
@@ -22,7 +23,13 @@ func TestGuards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		eventually.Holds(t, "it is started", func() bool { parent, known := Parent(cmd.Process.Pid); return known && parent == os.Getpid() })
+		eventually.Holds(t, "it has its arguments", func() bool { // they come after the start has been reported
+			line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", cmd.Process.Pid))
+			return err == nil && len(line) > 0
+		})
+		if parent, known := Parent(cmd.Process.Pid); !known || parent != os.Getpid() {
+			t.Errorf("%s: the parent is %d, %t", name, parent, known)
+		}
 		if got := Guards(cmd.Process.Pid); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
