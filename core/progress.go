@@ -56,9 +56,9 @@ func (p *Progress) atLeast(best *Best) bool {
 	return p.Tests == best.Progress.Tests && p.Tasks == best.Progress.Tasks && p.Total >= best.Progress.Total && p.Failing <= best.Progress.Failing
 }
 
-// fell reports whether an earlier iteration had fewer failures than the last one and its files
+// BestIsEarlier reports whether an earlier iteration had fewer failures than the last one and its files
 // are kept. If the last one's progress is unknown, it counts as worse.
-func (s *State) fell() bool {
+func (s *State) BestIsEarlier() bool {
 	if s.Best == nil || s.Best.Iteration == s.Iterations {
 		return false
 	}

@@ -254,7 +254,7 @@ func (s *State) offer(q Question, texts Texts) Question {
 // offerBest names the iteration with the fewest failures if that is not the last, and offers
 // to accept it if the last one can be accepted.
 func (s *State) offerBest(q Question, say func(Note) string) Question {
-	if !s.fell() {
+	if !s.BestIsEarlier() {
 		return q
 	}
 	values := map[string]any{"Number": s.Best.Iteration, "Failing": s.Best.Progress.String()}

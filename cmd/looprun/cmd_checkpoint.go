@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/checkpoint"
@@ -65,9 +66,25 @@ func (c *diffCmd) Run(a *app) error {
 
 // restoreCmd restores the files of an iteration.
 type restoreCmd struct {
-	ID        string `arg:"" name:"run" help:"The run: its id or a part of it."`
-	Iteration int    `arg:"" name:"iteration" help:"The iteration."`
-	StateDir  string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
+	ID        string   `arg:"" name:"run" help:"The run: its id or a part of it."`
+	Iteration restored `arg:"" name:"iteration" help:"The iteration, or best for the one with the fewest failures."`
+	StateDir  string   `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
+}
+
+// restored is the number of an iteration; zero is the best one.
+type restored int
+
+// UnmarshalText parses a number, or best.
+func (n *restored) UnmarshalText(text []byte) error {
+	if string(text) == "best" {
+		return nil
+	}
+	number, err := strconv.Atoi(string(text))
+	if err != nil || number < 1 {
+		return fmt.Errorf("%q is neither the number of an iteration nor best", text)
+	}
+	*n = restored(number)
+	return nil
 }
 
 func (restoreCmd) Help() string {
@@ -77,7 +94,8 @@ and what is staged stay as they are: restore refuses to overwrite a file that is
 Only runs with --checkpoint can do it.
 
 Example:
-  looprun restore 3f9a 2`
+  looprun restore 3f9a 2
+  looprun restore 3f9a best`
 }
 
 func (c *restoreCmd) Run(a *app) error {
@@ -85,11 +103,17 @@ func (c *restoreCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	to, err := kept.iteration(c.Iteration)
+	id, number := filepath.Base(dir), int(c.Iteration)
+	if number == 0 {
+		if kept.state.Best == nil {
+			return config.Usage("no iteration of run "+id+" is known to be the best: none was kept whose failures were counted", "name an iteration")
+		}
+		number = kept.state.Best.Iteration
+	}
+	to, err := kept.iteration(number)
 	if err != nil {
 		return err
 	}
-	id := filepath.Base(dir)
 	if err := scratchpad.Mine(dir); err != nil {
 		return config.Usage(fmt.Sprintf("run %s: %v", id, err), "restore nothing that somebody else may have written")
 	}
@@ -112,13 +136,13 @@ func (c *restoreCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	restored, err := k.Restore(ctx, to.commit, fmt.Sprintf("Iteration %d, restored", to.number))
+	back, err := k.Restore(ctx, to.commit, fmt.Sprintf("Iteration %d, restored", to.number))
 	if lost, ok := errors.AsType[*checkpoint.LostError](err); ok {
 		return config.Usage(fmt.Sprintf("restore changed nothing: %v", lost), "move it away, then restore again")
 	} else if err != nil {
 		return err
 	}
-	a.say.News("the files in %s are those of iteration %d%s; what they were before is kept as %.12s", kept.dir, to.number, restored.Except(), restored.Before)
+	a.say.News("the files in %s are those of iteration %d%s; what they were before is kept as %.12s", kept.dir, to.number, back.Except(), back.Before)
 	return nil
 }
 

@@ -389,6 +389,9 @@ func (s *Session) finish(result core.Result, err error) (Ended, error) {
 	} else {
 		s.tidy()
 	}
+	if !result.Status.MayExitZero() && state.BestIsEarlier() {
+		s.app.Say.News("iteration %d was better: %s; looprun restore %s best takes its files", state.Best.Iteration, state.Best.Progress.String(), s.run.ID)
+	}
 	s.app.Say.Morning = s.morning()
 	s.app.Say.Summarize(state, result, code, console.Relative(page))
 	return Ended{code, raiseFor(result.Status, code)}, nil
