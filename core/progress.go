@@ -110,7 +110,10 @@ func (d *IterationFinished) summary() string {
 // Says describes for a person why an iteration did not pass: which checks fail, or how it
 // ended and the most informative line of its output. The label of its signature is the form
 // for programs. It is empty if there is nothing to add to Detail.
-func (d *IterationFinished) Says() string {
+func (d *IterationFinished) Says() string { return d.SaysIn(nil) }
+
+// SaysIn is Says in the words of texts; without texts in English.
+func (d *IterationFinished) SaysIn(texts Texts) string {
 	if d == nil || d.Outcome == OutcomeDone {
 		return ""
 	}
@@ -120,33 +123,34 @@ func (d *IterationFinished) Says() string {
 	if d.Cause == CauseStartFailed && d.Detail != "" {
 		return termsafe.Line(d.Detail)
 	}
+	say := func(n Note) string { return n.in(texts) }
 	said, by := d.Telling(), ": "
 	if p := d.Progress(); p != nil && p.Failing > 0 && d.Outcome != OutcomeError {
 		switch uncompiled := d.uncompiled(); {
 		case uncompiled != "":
-			return uncompiled + "; " + termsafe.Line(p.String())
+			return uncompiled + "; " + termsafe.Line(say(p.Note()))
 		case len(p.Checks) > 0 || said == "":
-			return termsafe.Line(p.String())
+			return termsafe.Line(say(p.Note()))
 		}
-		return p.String() + ": " + said
+		return say(p.Note()) + ": " + said
 	}
 	switch {
 	case said != "" && len(d.Signature.Errors) == 0:
 		said = "“" + said + "”"
 	case said == "" && d.OutputBytes == 0:
-		said, by = "printed nothing", ", "
+		said, by = say(Note{Key: noteSilent}), ", "
 	}
 	ended := ""
 	switch how(d, d.ExitCode) {
 	case HowKilled:
-		ended = "killed by " + SignalName(d.ExitCode)
+		ended = say(Note{noteKilled, map[string]any{"Signal": SignalName(d.ExitCode)}})
 	case HowNotFound:
 		if m := notFound().FindStringSubmatch(d.Excerpt); m != nil {
-			return oneLine(m[1]) + " was not found"
+			return say(Note{noteNotFound, map[string]any{"Label": oneLine(m[1])}})
 		}
 	case HowExited:
 		if by == ", " {
-			ended = fmt.Sprintf("exit code %d", d.ExitCode)
+			ended = say(Note{noteCode, map[string]any{"Code": d.ExitCode}})
 		}
 	}
 	if ended == "" || said == "" {
@@ -253,15 +257,30 @@ func (p *Progress) String() string {
 	if p.Total > 0 {
 		text = fmt.Sprintf("%d of %d%s %s", p.Failing, p.Total, p.noun(p.Total), p.fail())
 	}
-	const named = 5
-	switch n := len(p.Checks); {
-	case n == 0:
-	case n <= named:
-		text += ": " + strings.Join(p.Checks, ", ")
-	default:
-		text += fmt.Sprintf(": %s and %d more", strings.Join(p.Checks[:named], ", "), n-named)
+	names, more := p.named()
+	if len(names) > 0 {
+		text += ": " + strings.Join(names, ", ")
+	}
+	if more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
+}
+
+// named returns the names of failing checks to mention, and how many more there are.
+func (p *Progress) named() (names []string, more int) {
+	names = p.Checks[:min(len(p.Checks), 5)]
+	return names, len(p.Checks) - len(names)
+}
+
+// Note returns the progress as a text for a question. It is not for nil, nor for a progress
+// that is not known.
+func (p *Progress) Note() Note {
+	names, more := p.named()
+	return Note{NoteProgress, map[string]any{
+		"Tests": p.Tests, "Tasks": p.Tasks, "Failing": p.Failing, "Total": max(0, p.Total), "Names": names, "More": more,
+		"Text": p.String(),
+	}}
 }
 
 // oneLine returns a line of a command's output, safe to show and not too long.

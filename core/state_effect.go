@@ -149,13 +149,18 @@ type Texts interface {
 
 // The keys of the notes.
 const (
-	NoteCapped   = "note_capped"    // Cap, Flag: answers can add no more
-	NoteRoom     = "note_room"      // Room, Flag: the cap leaves less than an option promises
-	NoteKnown    = "note_known"     // nothing but skipped issues came
-	NoteNotGiven = "note_not_given" // Label, Why: the rejection gives no ground for the option
-	NoteFindings = "note_findings"  // what debug found follows
-	NoteBest     = "note_best"      // Number, Failing: an earlier iteration was better than the last
-	LabelBest    = "label_best"     // Number: the option that takes it
+	NoteCapped   = "note_capped"     // Cap, Flag: answers can add no more
+	NoteRoom     = "note_room"       // Room, Flag: the cap leaves less than an option promises
+	NoteKnown    = "note_known"      // nothing but skipped issues came
+	NoteNotGiven = "note_not_given"  // Label, Why: the rejection gives no ground for the option
+	NoteFindings = "note_findings"   // what debug found follows
+	NoteBest     = "note_best"       // Number, FailingOf: an earlier iteration was better than the last
+	noteKilled   = "error_killed"    // Signal
+	noteNotFound = "error_not_found" // Label: the command
+	noteSilent   = "error_silent"
+	noteCode     = "error_code"      // Code
+	NoteProgress = "summary_failing" // how many fail and which, see messages.yaml
+	LabelBest    = "label_best"      // Number: the option that takes it
 )
 
 // String returns the note in English.
@@ -173,11 +178,31 @@ func (n Note) String() string {
 	case NoteFindings:
 		return "Findings:"
 	case NoteBest:
-		return fmt.Sprintf("Iteration %v had the fewest failures: %v.", v["Number"], v["Failing"])
+		return fmt.Sprintf("Iteration %v had the fewest failures: %v.", v["Number"], v["FailingOf"])
+	case noteKilled:
+		return fmt.Sprintf("killed by %v", v["Signal"])
+	case noteNotFound:
+		return fmt.Sprintf("%v was not found", v["Label"])
+	case noteSilent:
+		return "printed nothing"
+	case noteCode:
+		return fmt.Sprintf("exit code %v", v["Code"])
+	case NoteProgress:
+		return fmt.Sprint(v["Text"])
 	case LabelBest:
 		return fmt.Sprintf("Accept iteration %v", v["Number"])
 	}
 	return n.Key
+}
+
+// in returns the note in the words of texts, or in English if they have none.
+func (n Note) in(texts Texts) string {
+	if texts != nil {
+		if text := texts.Text(n.Key, n.Values); text != "" {
+			return text
+		}
+	}
+	return n.String()
 }
 
 // Capped reports whether answers can add nothing more to that guard's limit.
@@ -207,14 +232,7 @@ func (s *State) room(q Question) (Note, bool) {
 // offer removes the options that cannot be carried out now from the question, and gives the
 // reason in the words of texts.
 func (s *State) offer(q Question, texts Texts) Question {
-	say := func(n Note) string {
-		if texts != nil {
-			if text := texts.Text(n.Key, n.Values); text != "" {
-				return text
-			}
-		}
-		return n.String()
-	}
+	say := func(n Note) string { return n.in(texts) }
 	drop := func(why Note, gone func(Option) bool) {
 		if !slices.ContainsFunc(q.Options, gone) {
 			return
@@ -257,13 +275,13 @@ func (s *State) offerBest(q Question, say func(Note) string) Question {
 	if !s.BestIsEarlier() {
 		return q
 	}
-	values := map[string]any{"Number": s.Best.Iteration, "Failing": s.Best.Progress.String()}
+	values := map[string]any{"Number": s.Best.Iteration, "FailingOf": say(s.Best.Progress.Note())}
 	q.Details = append(q.Details, say(Note{NoteBest, values}))
 	at := slices.IndexFunc(q.Options, func(o Option) bool { return o.Action == ActionAccept })
 	if _, taken := q.Option(acceptBest); at >= 0 && !taken {
 		q.Options = slices.Insert(slices.Clone(q.Options), at, Option{
 			ID: acceptBest, Label: say(Note{LabelBest, values}), Action: ActionAccept, Restore: s.Best.Iteration,
-			Description: s.Best.Progress.String(),
+			Description: values["FailingOf"].(string),
 		})
 	}
 	return q

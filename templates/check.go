@@ -95,8 +95,7 @@ func (t *Template) checkWording(r *report) {
 
 // rehearse reports a question that is empty in a sample run.
 func (t *Template) rehearse(r *report) {
-	state, trip := Sample(t.Guard)
-	text, err := fill(t.Question, newSource(state, trip, nil).facts(), textLimit)
+	text, err := fill(t.Question, sampleFacts(t.Guard, nil), textLimit)
 	if err == nil && strings.TrimSpace(text) == "" {
 		r.value("the question is empty in a made-up run", "write a text for every case, as {{if …}}…{{else}}…{{end}}", "question")
 	}
@@ -165,7 +164,7 @@ func (t *Template) checkKey(r *report, i int) {
 	case len(key) != 1 || key[0] < 'a' || key[0] > 'z':
 		r.value(fmt.Sprintf("the key %s is not a letter", shown(key)), "write one small letter, a to z", at...)
 	case strings.Contains(core.TakenKeys, key):
-		r.value(fmt.Sprintf("the key %s means the same at every question", shown(key)), "use a letter that is not one of j k w p r e y n", at...)
+		r.value(fmt.Sprintf("the key %s means the same at every question", shown(key)), "use a letter that is not one of "+takenLetters(), at...)
 	}
 	for j := range i {
 		if t.Options[j].Key == key {
@@ -173,6 +172,11 @@ func (t *Template) checkKey(r *report, i int) {
 			break
 		}
 	}
+}
+
+// takenLetters returns the letters that no option can have.
+func takenLetters() string {
+	return strings.Join(strings.Split(strings.ReplaceAll(core.TakenKeys, "?", ""), ""), " ")
 }
 
 func (t *Template) checkOption(r *report, i int) {

@@ -10,6 +10,6 @@
 // long or fail, and their output is bounded: files that pass [Check] and [Load] always produce
 // a question.
 //
-// [Check], [Init], [WriteSchema] and [WriteVariables], and the methods List, Show and Render
-// of a [Set], are for authors: they produce the output of the template commands.
+// [Check], [Init], [WriteSchema] and [WriteVariables], and the methods List and Show of a [Set],
+// are for authors: they produce the output of the template commands.
 package templates

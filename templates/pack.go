@@ -13,9 +13,12 @@ import (
 	"strings"
 	"sync"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 //go:embed builtin/*.yaml
@@ -23,8 +26,29 @@ var builtinFiles embed.FS
 
 // pack is the contents of one folder.
 type pack struct {
+	about     About
 	templates []*Template
 	messages  *messages
+	strays    []string // files that are none of a pack's
+}
+
+// aboutFile is the file in a pack that describes it.
+const aboutFile = "pack.yaml"
+
+// About describes a pack, as its pack.yaml does.
+type About struct {
+	Name     string `yaml:"name,required" json:"name,omitempty"`
+	Version  string `yaml:"version" json:"version,omitempty"`
+	Language string `yaml:"language" json:"language,omitempty"`
+}
+
+// String returns the name with the version and the language.
+func (a About) String() string {
+	text := strings.Join(strings.Fields(a.Name+" "+a.Version), " ")
+	if a.Language != "" {
+		text += " (" + a.Language + ")"
+	}
+	return termsafe.Line(text)
 }
 
 // builtinTemplates reads the templates of the built-in pack once, when they are first needed.
@@ -70,7 +94,25 @@ func readPack(dir string) (*pack, problem.List) {
 	if len(names) == 0 {
 		return &pack{}, problem.List{{File: dir, Text: "holds no *.yaml file", Remedy: "\"looprun template init\" writes a pack to start from"}}
 	}
-	return loadPack(names, readFile)
+	p, problems := loadPack(names, readFile)
+	if len(p.templates) == 0 && p.messages == nil && len(problems) == 0 {
+		problems = problem.List{{File: dir, Text: "holds no template and no " + messagesFile, Remedy: "a template has the keys guard, header, question and options"}}
+	}
+	return p, problems
+}
+
+// isStray reports whether a file is a mapping without any key that a template needs.
+func isStray(data []byte) bool {
+	var f map[string]any
+	if err := yaml.Unmarshal(data, &f); err != nil || len(f) == 0 {
+		return false
+	}
+	for _, key := range []string{"guard", "header", "question", "options", "extends"} {
+		if _, ok := f[key]; ok {
+			return false
+		}
+	}
+	return true
 }
 
 func isYAML(name string) bool {
@@ -89,10 +131,18 @@ func loadPack(names []string, read func(string) ([]byte, error)) (*pack, problem
 			problems = append(problems, problem.Problem{File: name, Text: "cannot be read: " + reason(err)})
 			continue
 		}
-		if filepath.Base(name) == messagesFile {
-			var found problem.List
+		var found problem.List
+		switch base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)) + ".yaml"; {
+		case base == messagesFile:
 			p.messages, found = parseMessages(name, data)
 			problems = append(problems, found...)
+			continue
+		case base == aboutFile:
+			_, err := strictyaml.Decode(name, data, &p.about)
+			problems = append(problems, problem.Of(err)...)
+			continue
+		case len(names) > 1 && isStray(data):
+			p.strays = append(p.strays, name)
 			continue
 		}
 		t, found := parseTemplate(name, data)
@@ -137,12 +187,31 @@ func reason(err error) string {
 }
 
 // Check reports everything that is wrong with the files and folders at those paths. The error
-// is a list of problems, each with file, line and column.
+// is a list of problems, each with its file and, where there is one, line and column.
 func Check(paths ...string) error {
+	_, err := Examine(false, paths...)
+	return err
+}
+
+// Checked is a file or folder that [Examine] has read.
+type Checked struct {
+	Path string
+	// About is what the pack says of itself; zero without a pack.yaml.
+	About About
+	// Strays are YAML files of the folder that are no templates and are ignored.
+	Strays []string
+}
+
+// Examine is [Check] that also says what it has read. With complete, questions and texts that
+// a folder leaves to the built-in pack are problems too.
+func Examine(complete bool, paths ...string) ([]Checked, error) {
+	var checked []Checked
 	var problems problem.List
 	for _, p := range paths {
+		info, err := os.Stat(p)
+		folder := err != nil || info.IsDir()
 		read := readPack
-		if info, err := os.Stat(p); err == nil && !info.IsDir() {
+		if !folder {
 			read = func(p string) (*pack, problem.List) { return loadPack([]string{p}, readFile) }
 		}
 		pack, found := read(p)
@@ -150,6 +219,25 @@ func Check(paths ...string) error {
 		for _, t := range pack.templates {
 			problems = append(problems, t.beyond()...)
 		}
+		if complete && folder && len(found) == 0 {
+			problems = append(problems, pack.missing(p)...)
+		}
+		checked = append(checked, Checked{p, pack.about, pack.strays})
 	}
-	return problems.Err()
+	return checked, problems.Err()
+}
+
+// missing reports the questions and texts that the pack in dir leaves to the built-in one.
+func (p *pack) missing(dir string) (problems problem.List) {
+	for _, id := range guardIDs() {
+		if !slices.ContainsFunc(p.templates, func(t *Template) bool { return string(t.Guard) == id }) {
+			problems = append(problems, problem.Problem{File: dir, Text: "no question for the guard " + id, Remedy: "looprun template show " + id + " prints the built-in one"})
+		}
+	}
+	for _, m := range Messages() {
+		if p.messages == nil || p.messages.texts[m.Key] == "" {
+			problems = append(problems, problem.Problem{File: filepath.Join(dir, messagesFile), Text: "the text " + m.Key + " is missing", Remedy: fmt.Sprintf("the built-in one is %q", builtinTexts()[m.Key])})
+		}
+	}
+	return problems
 }

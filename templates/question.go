@@ -88,6 +88,9 @@ func indented(lines []string) []string {
 	return out
 }
 
-// Text returns the wording of the loop's own additions to a question; with it the set
-// implements [core.Texts]. An unknown key gives an empty text.
-func (s *Set) Text(key string, values map[string]any) string { return s.texts.say(key, facts(values)) }
+// Text returns the wording of the loop's own additions to a question and of the prompt; with it
+// the set implements [core.Texts]. An unknown key gives an empty text.
+func (s *Set) Text(key string, values map[string]any) string { return s.texts.Text(key, values) }
+
+// Text is say, as [core.Texts] has it.
+func (m *messages) Text(key string, values map[string]any) string { return m.say(key, values) }

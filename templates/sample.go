@@ -72,6 +72,12 @@ func Sample(guard core.GuardID) (*core.State, core.Trip) {
 	return s, trip
 }
 
+// sampleFacts returns the variables of a guard's question in its made-up run.
+func sampleFacts(guard core.GuardID, texts *messages) facts {
+	state, trip := Sample(guard)
+	return newSource(state, trip, texts).facts()
+}
+
 func sampleRejection() rejection.Rejection {
 	return rejection.Rejection{
 		Task: "auth-12", Agent: "coder", ReasonType: rejection.ScopeCreep,

@@ -66,8 +66,9 @@ func templateSchema() []byte {
 	return strictjson.Document("looprun.dev/template/v1", "looprun template", "The question that looprun asks when a guard trips.", object{
 		"x-variables": Variables(),
 		"type":        "object", "additionalProperties": false,
-		"required": []string{"guard", "header", "question", "options"},
+		"required": []string{"guard"},
 		"properties": object{
+			"extends":   object{"const": "builtin", "description": "Keys that this file leaves out are those of the built-in template, and those of an option are those of the option with its id."},
 			"guard":     object{"description": "The guard that asks; \"*\" is any that has no template of its own.", "enum": guardIDs()},
 			"header":    fixed("The heading.", maxHeader),
 			"short":     fixed("A heading for interfaces that limit it; needed where the header is longer than this may be.", maxShort),
@@ -76,12 +77,18 @@ func templateSchema() []byte {
 			"exclusive": object{"type": "boolean", "default": false, "description": "Only a person can answer."},
 			"never":     object{"type": "array", "items": object{"enum": core.CanForbid()}, "uniqueItems": true, "description": "Actions that only a person may take: accept, and continue for all that go on."},
 			"options": object{
-				"type": "array", "minItems": minOptions, "maxItems": maxOptions, "items": optionSchema(),
+				"type": "array", "maxItems": maxOptions, "items": optionSchema(),
 				"description": "What can be answered. One option has to have the action cancel.",
-				"contains":    actions(core.ActionCancel),
 			},
 		},
-		"allOf": extending(),
+		"if": object{"required": []string{"extends"}},
+		"else": object{
+			"required": []string{"header", "question", "options"},
+			"properties": object{"options": object{
+				"minItems": minOptions, "contains": actions(core.ActionCancel), "items": object{"required": []string{"id", "label", "action"}},
+			}},
+			"allOf": extending(),
+		},
 	})
 }
 
@@ -140,11 +147,11 @@ func optionSchema() object {
 	_, others := continuing()
 	return object{
 		"type": "object", "additionalProperties": false,
-		"required": []string{"id", "label", "action"},
+		"required": []string{"id"},
 		"properties": object{
 			"id":          object{"type": []string{"string", "boolean"}, "pattern": optionID, "maxLength": maxID, "description": "What policies and looprun answer name. One that is called like an action has that action; in rejections accept has the action reject, override continue, and defer pause."},
 			"label":       fixed("What a person chooses.", maxLabel),
-			"key":         object{"type": "string", "pattern": "^[a-dfghilmoqs-vxz]$", "description": "The letter that chooses it at a terminal; the first free one of its label where left out. The letters j k w p r e y n mean the same at every question."},
+			"key":         object{"type": "string", "pattern": "^[a-z]$", "not": object{"pattern": "[" + core.TakenKeys + "]"}, "description": "The letter that chooses it at a terminal; the first free one of its label where left out. The letters " + takenLetters() + " mean the same at every question."},
 			"description": anyText("What it means, on one line. Can mention variables.", maxDescription),
 			"action":      object{"enum": actionNames(), "description": "What looprun does."},
 			"extend":      extendSchema(),

@@ -16,6 +16,7 @@ type Set struct {
 	templates map[core.GuardID]*Template
 	texts     *messages
 	debug     bool
+	packs     []Checked
 }
 
 var _ core.Questions = (*Set)(nil)
@@ -38,6 +39,7 @@ func Load(dirs ...string) (*Set, error) {
 		var found problem.List
 		packs[i], found = readPack(dir)
 		problems = append(problems, found...)
+		set.packs = append(set.packs, Checked{dir, packs[i].about, packs[i].strays})
 	}
 	if err := problems.Err(); err != nil {
 		return nil, err
@@ -57,6 +59,9 @@ func (s *Set) add(list []*Template) {
 		s.templates[t.Guard] = t
 	}
 }
+
+// Packs returns the folders that the set was read from.
+func (s *Set) Packs() []Checked { return s.packs }
 
 // WithDebug returns a copy of the set that knows whether there is a debug command, for options
 // that require one. A new set assumes there is none.
@@ -107,14 +112,6 @@ func (s *Set) Known(others ...core.GuardID) map[core.GuardID]core.Question {
 	return known
 }
 
-// Review returns the option that a person is offered in every question.
-func (s *Set) Review() core.Option {
-	return core.Option{
-		ID: string(core.ActionReview), Action: core.ActionReview,
-		Label: s.texts.say("review_label", nil), Description: s.texts.say("review_description", nil),
-	}
-}
-
 // AcceptedWarning returns the warning to print when a partial result was accepted.
 func (s *Set) AcceptedWarning(guard core.GuardID) string {
 	return s.texts.say("accepted_warning", facts{"Guard": string(guard)})
@@ -125,3 +122,7 @@ func (s *Set) Summary(state *core.State) string {
 	text, _ := (&source{state: state, texts: s.texts}).summary().(string)
 	return text
 }
+
+// Builtin returns the built-in texts, such as those of the prompt. A key that they do not have
+// gives an empty text.
+func Builtin() core.Texts { return (*messages)(nil) }

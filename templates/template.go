@@ -58,6 +58,7 @@ func (t *Template) OptionIDs() []string {
 
 // templateFile is the YAML form of a template.
 type templateFile struct {
+	Extends   string       `yaml:"extends"`
 	Guard     string       `yaml:"guard,required"`
 	Header    string       `yaml:"header,required"`
 	Short     string       `yaml:"short"`
@@ -152,11 +153,30 @@ func parseTemplate(name string, data []byte) (*Template, problem.List) {
 	return t, r.problems
 }
 
+// extended returns the file that a template extends; nil if it extends none.
+func extended(f templateFile) []byte {
+	if f.Extends != "builtin" || !slices.Contains(guardIDs(), f.Guard) {
+		return nil
+	}
+	data, err := builtinFiles.ReadFile("builtin/" + strings.ReplaceAll(f.Guard, string(AnyGuard), "other") + ".yaml")
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
 // readTemplate parses a template file and reports problems of its form.
 func readTemplate(name string, data []byte) (*Template, *report) {
 	var f templateFile
 	doc, err := strictyaml.Decode(name, data, &f)
+	if base := extended(f); base != nil {
+		f = templateFile{}
+		doc, err = strictyaml.DecodeOver(name, data, base, &f)
+	}
 	r := &report{doc: doc, problems: problem.Of(err)}
+	if doc.Has("extends") && f.Extends != "builtin" {
+		r.value("unknown template to extend "+shown(f.Extends), "write builtin", "extends")
+	}
 	t := &Template{
 		Guard: core.GuardID(f.Guard), Header: plain(f.Header), Short: plain(f.Short),
 		Question: f.Question, Default: f.Default, Exclusive: f.Exclusive,

@@ -147,11 +147,7 @@ func TestQuestionsGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var b bytes.Buffer
-			if err := set.Render(&b, q, FormatText); err != nil {
-				t.Fatal(err)
-			}
-			golden(t, name+".txt", b.String())
+			golden(t, name+".txt", rendered(q))
 		})
 	}
 }
@@ -363,13 +359,6 @@ func TestMessagesAreAllThere(t *testing.T) {
 	}
 	if !slices.IsSorted(keys) {
 		t.Errorf("not sorted: %v", keys)
-	}
-	set := load(t)
-	if got := set.AcceptedWarning(core.MaxIterations); got != "Task completed with partial results due to max_iterations" {
-		t.Errorf("warning %q", got)
-	}
-	if o := set.Review(); o.ID != "review" || o.Action != core.ActionReview || o.Label == "" || o.Description == "" {
-		t.Errorf("review %+v", o)
 	}
 }
 

@@ -210,18 +210,3 @@ func TestProtocolTemplatesAreChecked(t *testing.T) {
 		}
 	}
 }
-
-// A person reads that a mandatory question is theirs.
-func TestMandatoryNote(t *testing.T) {
-	q := toldBy(t, core.LadderExhausted, func(*core.State) {})
-	for _, mandatory := range []bool{true, false} {
-		q.Mandatory = mandatory
-		var b strings.Builder
-		if err := load(t).Render(&b, q, FormatText); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Contains(b.String(), "Only a person can answer this"); got != mandatory {
-			t.Errorf("mandatory %v, and the note is there: %v", mandatory, got)
-		}
-	}
-}

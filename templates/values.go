@@ -15,7 +15,6 @@ import (
 const (
 	shownErrors = 3
 	shownLines  = 3
-	shownNames  = 5
 	lineLength  = 160      // characters of one line
 	valueLength = 500      // characters of one value
 	readBytes   = 16 << 10 // bytes of a value that are looked at
@@ -147,7 +146,7 @@ func (s *source) errors() []string {
 		if why == "" {
 			why = s.texts.say("error_exit", facts{"Code": d.ExitCode})
 		}
-		a := attempt{number: d.Iteration, label: line(d.Says(), lineLength), why: line(why, lineLength), output: d.Telling()}
+		a := attempt{number: d.Iteration, label: line(d.SaysIn(s.texts), lineLength), why: line(why, lineLength), output: d.Telling()}
 		if a.why == a.label {
 			a.why = ""
 		}
@@ -182,13 +181,10 @@ func (s *source) summary() any {
 	case last.Outcome == core.OutcomeDone:
 		return s.texts.say("summary_done", nil)
 	case p != nil && p.Failing >= 0:
-		names := p.Checks[:min(len(p.Checks), shownNames)]
-		return s.texts.say("summary_failing", facts{
-			"Tests": p.Tests, "Tasks": p.Tasks, "Failing": p.Failing, "Total": max(0, p.Total),
-			"Names": clean(names), "More": len(p.Checks) - len(names),
-		})
+		n := p.Note()
+		return s.texts.say(n.Key, n.Values)
 	case last.Says() != "":
-		return s.texts.say("summary_label", facts{"Label": line(last.Says(), lineLength)})
+		return s.texts.say("summary_label", facts{"Label": line(last.SaysIn(s.texts), lineLength)})
 	}
 	return s.texts.say("summary_unknown", nil)
 }

@@ -331,7 +331,7 @@ func (c *answerCmd) only(a *app, w *session.Waiting, options []string) (core.Que
 
 // ask asks the person at this terminal the first waiting question.
 func (c *answerCmd) ask(a *app, w *session.Waiting) ([]session.Answered, error) {
-	o := user.Options{NoColor: !a.say.PromptColours(), Plain: a.say.Flags.Prompt == "plain"}
+	o := user.Options{NoColor: !a.say.PromptColours(), Plain: a.say.Flags.Prompt == "plain", Texts: w.Texts()}
 	if err := user.Available(o); err != nil {
 		return nil, config.Usage("no option was given, and "+whyNobody(err), "looprun show --pending prints the options; write looprun answer [RUN] OPTION")
 	}

@@ -16,7 +16,8 @@ type configCmd struct {
 }
 
 type configCheckCmd struct {
-	File string `arg:"" optional:"" help:"The file (all that count here)."`
+	File   string `arg:"" optional:"" help:"The file (all that count here)."`
+	Format string `enum:"text,json,github,junit" default:"text" help:"${enum}."`
 }
 
 // Help shows an example below the flags.
@@ -30,14 +31,15 @@ func (c *configCheckCmd) Run(a *app) error {
 		_, err := session.New(a.program(), o)
 		return err
 	})
+	var files []string
 	for _, f := range correct {
-		a.say.News("%s is correct", f.Name)
+		files = append(files, f.Name)
 	}
 	a.config.Needed(correct)
-	if err != nil {
+	if err := a.checked(c.Format, files, err, func(string) string { return "" }); err != nil {
 		return err
 	}
-	if len(correct) == 0 {
+	if len(correct) == 0 && c.Format == "text" {
 		a.say.News("there is no %s here, and neither you nor the system has one", config.Name)
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/scratchpad"
@@ -41,7 +42,8 @@ func loadPolicy(files, packs []string) (*policy.Policy, *templates.Set, error) {
 }
 
 type policyCheckCmd struct {
-	Files []string `arg:"" name:"file" help:"Policy files, each for itself."`
+	Files  []string `arg:"" name:"file" help:"Policy files, each for itself."`
+	Format string   `enum:"text,json,github,junit" default:"text" help:"${enum}."`
 	packFlag
 	Debug config.ShellLine `placeholder:"LINE" help:"The debug command of the run." key:"debug"`
 }
@@ -52,30 +54,34 @@ func (policyCheckCmd) Help() string {
 }
 
 func (c *policyCheckCmd) Run(a *app) error {
-	var errs []error
+	var problems problem.List
+	about := map[string]string{}
 	for _, file := range c.Files {
-		errs = append(errs, c.check(a, file))
+		var err error
+		if about[file], err = c.check(file); err != nil {
+			problems = append(problems, problem.Of(err)...)
+		}
 	}
-	return errors.Join(errs...)
+	return a.checked(c.Format, c.Files, problems.Err(), func(file string) string { return about[file] })
 }
 
-func (c *policyCheckCmd) check(a *app, file string) error {
+// check checks one file, and returns what to say about it if it is correct.
+func (c *policyCheckCmd) check(file string) (string, error) {
 	p, _, err := loadPolicy([]string{file}, c.Templates)
+	if err == nil {
+		_, err = p.RunTests()
+	}
+	if err == nil {
+		err = p.Without(c.Debug == "", false)
+	}
 	if err != nil {
-		return err
-	}
-	if _, err := p.RunTests(); err != nil {
-		return err
-	}
-	if err := p.Without(c.Debug == "", false); err != nil {
-		return err
+		return "", err
 	}
 	tests := "it has no tests of its own"
 	if n := len(p.Tests); n > 0 {
 		tests = plural.Count(n, "test") + " passed"
 	}
-	a.say.News("%s is correct: %s, %s", file, plural.Count(len(p.Rules), "rule"), tests)
-	return nil
+	return fmt.Sprintf(": %s, %s", plural.Count(len(p.Rules), "rule"), tests), nil
 }
 
 type policySchemaCmd struct {

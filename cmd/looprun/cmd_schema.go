@@ -122,6 +122,7 @@ func schemas() []namedSchema {
 		written("policy-replay", "looprun policy test --all --format json", reflect.TypeFor[replayed]()),
 		written("setting", "each option of looprun config show --format json", reflect.TypeFor[config.Shown]()),
 		written("agent", "each agent of looprun agents --format json", reflect.TypeFor[shownAgent]()),
+		written("check", "looprun config check, policy check and template check with --format json", reflect.TypeFor[checkReport]()),
 		written("listed-template", "each template of looprun template list --format json", reflect.TypeFor[listedTemplate]()),
 		written("version", "looprun version --format json", reflect.TypeFor[build]()),
 	}

@@ -96,7 +96,7 @@ func TestExamplesTemplates(t *testing.T) {
 		t.Skip("it builds and tests packages again and again")
 	}
 	t.Parallel()
-	pack := inExamples(t, "templates", "pack")
+	pack := inExamples(t, "templates", "german")
 	s := begin(t, t.TempDir(), "template", "check", pack)
 	if got := s.ended(t); got != 0 {
 		t.Errorf("check ended with %d", got)

@@ -60,7 +60,7 @@ func TestNothingIsPreselectedAfterARejection(t *testing.T) {
 			unmarked(s)
 			s.shows("The assistant recommended rejecting this: “It drops a table.”")
 			s.press(enter)
-			s.shows(unmarkedNote)
+			s.shows(said(unmarkedNote))
 			s.opens(tt.key, tt.label)
 			s.answered(byPerson(core.Answer{Option: tt.want}, "chosen at the terminal"))
 		})
@@ -85,7 +85,7 @@ func TestHeaderSaysWhoAsks(t *testing.T) {
 		s.opens("n", "No")
 		s.answered(byPerson(core.Answer{Option: core.No}, "chosen at the terminal"))
 	}
-	if got := header(core.Question{From: core.FromCommand, Header: "Question"}, nil); got != "The command asks" {
+	if got := new(Options).header(core.Question{From: core.FromCommand, Header: "Question"}, nil); got != "The command asks" {
 		t.Errorf("the header of a question without a heading is %q", got)
 	}
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// newMenu returns the menu for a question. It returns [core.ErrNoAnswer] for a question that a
+// menu returns the menu for a question. It returns [core.ErrNoAnswer] for a question that a
 // menu cannot present, and an error if one choice could be mistaken for another. The state may
 // be nil.
-func newMenu(q core.Question, s *core.State) (Menu, error) {
+func (o Options) menu(q core.Question, s *core.State) (Menu, error) {
 	q = q.ForPerson()
-	m := Menu{Header: header(q, s), Text: strings.TrimSpace(termsafe.Text(q.Text)), Cursor: -1}
+	m := Menu{say: o.say, Header: o.header(q, s), Text: strings.TrimSpace(termsafe.Text(q.Text)), Cursor: -1}
 	m.Sentence, m.Open = q.Guard != "", q.Open
 	if len(q.Path) > 0 {
-		m.Details = append(m.Details, "through "+termsafe.Line(strings.Join(q.Path, " › ")))
+		m.Details = append(m.Details, o.say("through", termsafe.Line(strings.Join(q.Path, " › "))))
 	}
 	for _, d := range q.Details {
 		m.Details = append(m.Details, strings.Split(strings.TrimRight(termsafe.Text(d), "\n"), "\n")...)
@@ -58,23 +58,19 @@ func (m *Menu) allowPause() {
 			return
 		}
 	}
-	m.Items = append(m.Items, Item{Label: "Pause", Description: "Stop here; “looprun resume” asks again", Key: pauseKey, Pauses: true})
+	m.Items = append(m.Items, Item{Label: m.say("pause_label"), Description: m.say("pause_description"), Key: pauseKey, Pauses: true})
 }
 
 // header names who asks, if that is not looprun itself.
-func header(q core.Question, s *core.State) string {
+func (o Options) header(q core.Question, s *core.State) string {
 	own := termsafe.Line(q.Header)
 	if q.From != core.FromCommand || q.Guard != "" {
 		return own
 	}
-	text := "The command asks"
-	if n := iteration(s); n > 0 {
-		text += fmt.Sprintf(" (iteration %d)", n)
+	if own == "Question" { // which is what one without a heading has
+		own = ""
 	}
-	if own != "" && own != "Question" { // which is what one without a heading has
-		text += " · " + own
-	}
-	return text
+	return o.texts().Text("command_asks", map[string]any{"Number": iteration(s), "Label": own})
 }
 
 // iteration returns the number of the running iteration, or of the last one; 0 if there is
@@ -89,14 +85,14 @@ func iteration(s *core.State) int {
 	return s.Iterations
 }
 
-var reviewItem = Item{
-	Label: "Review …", Description: "Iterations, errors and signatures, then ask again", Key: reviewKey, Review: true,
+func (m *Menu) review() Item {
+	return Item{Label: m.say("review_label"), Description: m.say("review_description"), Key: reviewKey, Review: true}
 }
 
 // forTrip offers words if an option continues the run, and a review. Nothing is marked,
 // because every option either ends or continues the run.
 func (m *Menu) forTrip(q core.Question) {
-	review := reviewItem
+	review := m.review()
 	goesOn := false
 	for _, o := range q.Options {
 		item := newItem(o)
@@ -110,7 +106,7 @@ func (m *Menu) forTrip(q core.Question) {
 		m.Items = append(m.Items, item)
 	}
 	if goesOn {
-		m.Items = append(m.Items, Item{Label: "Type what to do", Description: "Go on with your words", Key: wordsKey, Says: true})
+		m.Items = append(m.Items, Item{Label: m.say("words_label"), Description: m.say("words_description"), Key: wordsKey, Says: true})
 	}
 	m.Items = append(m.Items, review)
 }
@@ -135,9 +131,9 @@ func (m *Menu) forSelect(q core.Question) {
 	}
 	m.Cursor = start
 	if q.AllowText {
-		m.Items = append(m.Items, Item{Label: "Answer in words", Key: wordsKey, Types: true})
+		m.Items = append(m.Items, Item{Label: m.say("in_words_label"), Key: wordsKey, Types: true})
 	}
-	m.Items = append(m.Items, reviewItem)
+	m.Items = append(m.Items, m.review())
 	m.allowCancel(q)
 }
 
@@ -149,13 +145,13 @@ func (m *Menu) forConfirm(q core.Question) error {
 		case !ok && len(q.Options) > 0, len(q.Options) > 2:
 			return fmt.Errorf("question %s is for yes or no, and its options are %s", q.ID, strings.Join(q.OptionIDs(), ", "))
 		case !ok:
-			o = core.Option{ID: id, Label: strings.ToUpper(id[:1]) + id[1:]}
+			o = core.Option{ID: id, Label: m.say(id + "_label")}
 		}
 		item := newItem(o)
 		item.Key = id[:1]
 		m.Items = append(m.Items, item)
 	}
-	m.Items = append(m.Items, Item{Label: "Say why", Description: "Mark yes or no first", Key: wordsKey, Says: true}, reviewItem)
+	m.Items = append(m.Items, Item{Label: m.say("reason_label"), Description: m.say("reason_description"), Key: wordsKey, Says: true}, m.review())
 	m.allowCancel(q)
 	return nil
 }
@@ -163,7 +159,7 @@ func (m *Menu) forConfirm(q core.Question) error {
 // forText has no list to choose from, unless the question may be declined. A default is
 // ignored if it could not be shown and typed unchanged.
 func (m *Menu) forText(q core.Question) {
-	m.Items = []Item{{Label: "Type the answer", Key: wordsKey, Types: true}}
+	m.Items = []Item{{Label: m.say("type_label"), Key: wordsKey, Types: true}}
 	if d := q.Default; len(d) <= maxText && d == strings.TrimSpace(termsafe.Text(d)) && !strings.ContainsAny(d, "\n\t") {
 		m.Default = d
 	}
@@ -172,7 +168,7 @@ func (m *Menu) forText(q core.Question) {
 
 func (m *Menu) allowCancel(q core.Question) {
 	if q.AllowCancel {
-		m.Items = append(m.Items, Item{Label: "Cancel (do not answer)", Cancels: true})
+		m.Items = append(m.Items, Item{Label: m.say("cancel_label"), Cancels: true})
 	}
 }
 

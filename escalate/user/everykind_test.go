@@ -55,13 +55,13 @@ func TestLateKeysInEveryKind(t *testing.T) {
 	for _, text := range []string{enter, "yes" + enter, " ", down + enter, ctrlD, "\x1b["} {
 		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
 			everyKind(t, func(su *setup) { su.mute, su.Report = true, time.Hour }, func(s *session, k kindOfPrompt) {
-				s.shows(waitingHint)
+				s.shows(said("hint_wait"))
 				s.press(text)
 				s.press("\x1b[0n")
 				if k.name == "other" { // its field is one more prompt
 					unmarked(s)
 					s.opens("w", "Answer in words")
-					s.shows(waitingHint)
+					s.shows(said("hint_wait"))
 					s.press(text)
 					s.press("\x1b[0n")
 					k.ready(s)
@@ -90,7 +90,7 @@ func TestPastedLineInEveryKind(t *testing.T) {
 					k.ready(s)
 				default: // which note is the last depends on how the terminal cuts the text into reads
 					s.sees("a note and no mark", func(screen string) bool {
-						return marked(screen) == "" && slices.ContainsFunc([]string{pasteNote, againNote, unmarkedNote}, func(note string) bool { return strings.Contains(screen, note) })
+						return marked(screen) == "" && slices.ContainsFunc([]string{said(pasteNote), said(againNote), said(unmarkedNote)}, func(note string) bool { return strings.Contains(screen, note) })
 					})
 					if k.want.Options != nil {
 						s.press(down)
@@ -109,7 +109,7 @@ func TestCtrlDEndsNothingInAnyKind(t *testing.T) {
 			everyKind(t, nil, func(s *session, k kindOfPrompt) {
 				s.there(k)
 				s.press(first, ctrlD)
-				s.shows(endNote)
+				s.shows(said(endNote))
 				s.press(ctrlC)
 				s.interrupted()
 			})
@@ -187,7 +187,7 @@ func TestContextEndsInEveryKind(t *testing.T) {
 			}, func(s *session, k kindOfPrompt) {
 				switch state {
 				case "waiting":
-					s.shows(waitingHint)
+					s.shows(said("hint_wait"))
 				case "changed":
 					s.there(k)
 					s.press("x", down)

@@ -2,6 +2,7 @@ package user
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -105,7 +106,7 @@ func (p *prompt) typed() (text string, err error) {
 		if err != nil {
 			return "", err
 		}
-		p.hint = p.keys.note
+		p.hint = p.noted()
 		switch k.key {
 		case keyText:
 			p.field.take(k.text)
@@ -122,7 +123,7 @@ func (p *prompt) typed() (text string, err error) {
 				p.field.wordless = text == "" && p.asks()
 				return text, nil
 			}
-			p.hint = "an empty text is not an answer"
+			p.hint = p.Options.say("hint_empty")
 		}
 		if p.keys.idle() {
 			err = p.drawField(true)
@@ -156,34 +157,38 @@ func (p *prompt) fieldLines() string {
 }
 
 func (p *prompt) fieldHint() string {
+	back := p.Options.say("hint_back")
+	item := p.menu.Items[p.field.item]
+	label := item.Label
+	parts := []string{p.Options.say("hint_type"), p.Options.say("hint_gives"), p.Options.say("hint_interrupt")}
+	takesBack := ""
+	if p.state != nil && p.state.Words != "" {
+		takesBack = p.Options.say("hint_take_back")
+	}
 	switch {
 	case !p.keys.armed:
-		return waitingHint
+		return p.Options.say("hint_wait")
 	case p.hint != "":
 		return p.hint
 	case p.field.full:
-		return "that is all that fits, 8 KiB: the rest was left out"
+		return p.Options.say("hint_full")
 	case p.menu.Default != "":
-		return "type the answer · Enter alone gives “" + termsafe.Cut(p.menu.Default, maxLabel) + "” · Ctrl-C interrupts"
+		parts[1] = p.Options.say("hint_default", termsafe.Cut(p.menu.Default, maxLabel))
 	case p.menu.typesOnly():
 	case p.asks():
-		return "type what to do · Enter: " + p.menu.Items[p.field.item].Label + ", with or without words · Esc goes back"
-	case p.field.own && p.state != nil && p.state.Words != "":
-		return "type what to do · Enter: go on with these words alone · “-” takes back what you said · Esc goes back"
+		parts = []string{p.Options.say("hint_type_do"), p.Options.say("hint_enter_either", label), back}
 	case p.field.own:
-		return "type what to do · Enter: go on with these words alone · Esc goes back"
-	case p.menu.Items[p.field.item].GoesOn && p.state != nil && p.state.Words != "":
-		return "type what to do · Enter: " + p.menu.Items[p.field.item].Label + " · “-” takes back what you said · Esc goes back"
-	case p.menu.Items[p.field.item].GoesOn:
-		return "type what to do · Enter: " + p.menu.Items[p.field.item].Label + " · Esc goes back"
-	case p.menu.Items[p.field.item].Ends:
-		return "type why · Enter: " + p.menu.Items[p.field.item].Label + ", which ends the run · Esc goes back"
-	case p.menu.Items[p.field.item].takesWords() && !p.menu.Items[p.field.item].Types:
-		return "type why · Enter: " + p.menu.Items[p.field.item].Label + " · Esc goes back"
+		parts = []string{p.Options.say("hint_type_do"), p.Options.say("hint_alone"), takesBack, back}
+	case item.GoesOn:
+		parts = []string{p.Options.say("hint_type_do"), p.Options.say("hint_enter", label), takesBack, back}
+	case item.Ends:
+		parts = []string{p.Options.say("hint_type_why"), p.Options.say("hint_enter_ends", label), back}
+	case item.takesWords() && !item.Types:
+		parts = []string{p.Options.say("hint_type_why"), p.Options.say("hint_enter", label), back}
 	default:
-		return "type the answer · Enter gives it · Esc goes back · Ctrl-C interrupts"
+		parts = slices.Insert(parts, 2, back)
 	}
-	return "type the answer · Enter gives it · Ctrl-C interrupts"
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
 }
 
 // lastCells returns the end of a text that fits into that many columns.

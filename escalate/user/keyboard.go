@@ -55,13 +55,14 @@ type source interface {
 	Write(b []byte) (int, error)
 }
 
-// What the keyboard tells the person about keys that did nothing.
+// Keys of the texts about keystrokes that did nothing.
 const (
-	sentenceNote = "letters mark one option; w types words"
-	pasteNote    = "pasted text marks nothing; w types words"
-	againNote    = "press Enter again, alone"
-	unmarkedNote = "nothing is marked: press a number or a letter, or move with the arrows"
-	endNote      = "Ctrl-D ends nothing; Ctrl-C interrupts"
+	sentenceNote = "hint_sentence"
+	pasteNote    = "hint_pasted"
+	againNote    = "hint_again"
+	unmarkedNote = "hint_unmarked"
+	endNote      = "hint_end"
+	noKeyNote    = "hint_no_key"
 )
 
 // keyboard turns input from a terminal into the keys of one prompt. In a menu it enforces the
@@ -88,8 +89,9 @@ type keyboard struct {
 	ticks, typing bool
 	// entered reports whether the last key was Enter.
 	entered bool
-	// note is why the last key did nothing; empty if it did something.
-	note string
+	// note is the key of the text about why the last key did nothing; empty if it did
+	// something. noted is the character that it names.
+	note, noted string
 
 	decoder  decoder
 	pending  []stroke
@@ -240,9 +242,9 @@ func (k *keyboard) character(got stroke) stroke {
 		k.note = unmarkedNote
 	default:
 		k.missed = k.cursor >= 0 && !digit
-		k.note = "no option has that key"
+		k.note, k.noted = noKeyNote, ""
 		if c < 0x7f {
-			k.note = fmt.Sprintf("no option has the key %c", c)
+			k.noted = string(rune(c))
 		}
 	}
 	return stroke{}

@@ -89,7 +89,7 @@ func (s *session) opens(key, label string) {
 func unmarked(s *session) {
 	s.Helper()
 	s.sees("nothing marked", func(screen string) bool {
-		return marked(screen) == "" && (strings.Contains(screen, ready) || strings.Contains(screen, unmarkedNote) || strings.Contains(screen, "w types words"))
+		return marked(screen) == "" && (strings.Contains(screen, ready) || strings.Contains(screen, said(unmarkedNote)) || strings.Contains(screen, "w types words"))
 	})
 }
 
@@ -102,17 +102,17 @@ func kindsOfPrompts() []kindOfPrompt {
 		{
 			"confirm", commandAsks(core.KindConfirm, nil),
 			nothing, unmarked, choosing("Yes"),
-			byPerson(core.Answer{Option: core.Yes}, "chosen at the terminal"), unmarkedNote,
+			byPerson(core.Answer{Option: core.Yes}, "chosen at the terminal"), said(unmarkedNote),
 		},
 		{
 			"select", commandAsks(core.KindSelect, func(q *core.Question) { q.AllowCancel = true }),
 			nothing, unmarked, choosing("Red", "Green"),
-			byPerson(core.Answer{Option: "g"}, "chosen at the terminal"), unmarkedNote,
+			byPerson(core.Answer{Option: "g"}, "chosen at the terminal"), said(unmarkedNote),
 		},
 		{
 			"select or text", other,
 			nothing, unmarked, choosing("Red"),
-			byPerson(core.Answer{Option: "r"}, "chosen at the terminal"), unmarkedNote,
+			byPerson(core.Answer{Option: "r"}, "chosen at the terminal"), said(unmarkedNote),
 		},
 		{
 			"other", other,
@@ -142,7 +142,7 @@ func kindsOfPrompts() []kindOfPrompt {
 		{
 			"text or nothing", commandAsks(core.KindText, func(q *core.Question) { q.AllowCancel = true }),
 			nothing, unmarked, choosing("Type the answer", "Cancel (do not answer)"),
-			byPerson(core.Answer{Cancelled: true}, "cancelled at the terminal"), unmarkedNote,
+			byPerson(core.Answer{Cancelled: true}, "cancelled at the terminal"), said(unmarkedNote),
 		},
 	}
 }

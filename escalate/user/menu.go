@@ -31,6 +31,8 @@ type Menu struct {
 	Multi bool
 	// Default is the text that Enter alone submits; empty if there is none.
 	Default string
+
+	say func(key string, label ...string) string
 }
 
 // Item is one line of the menu.
@@ -163,9 +165,9 @@ func (m *Menu) assign() {
 	}
 }
 
-// fixed reports whether the item has a fixed letter: yes, no, the pause.
+// fixed reports whether the item has a fixed letter: yes, no, the pause, the review.
 func (m *Menu) fixed(item Item) bool {
-	return item.Key == "y" && item.ID == core.Yes || item.Key == "n" && item.ID == core.No || item.Key == pauseKey && item.ID == string(core.ActionPause)
+	return item.Review || item.Key == "y" && item.ID == core.Yes || item.Key == "n" && item.ID == core.No || item.Key == pauseKey && item.ID == string(core.ActionPause)
 }
 
 // item returns the item that the character chooses; -1 if there is none.
@@ -202,7 +204,7 @@ func (m *Menu) spoken(cursor int) int {
 func (m *Menu) report(c Choice) string {
 	switch item := m.Items[c.Item]; {
 	case item.Cancels:
-		return "none, as it was cancelled."
+		return m.say("answer_none")
 	case item.Types:
 		return termsafe.Cut(c.Text, maxDescription)
 	case item.Box:

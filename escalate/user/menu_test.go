@@ -11,6 +11,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/cells"
+	"github.com/looprun/looprun/templates"
 )
 
 func option(id, label string, a core.Action) core.Option {
@@ -40,7 +41,7 @@ func TestMenu(t *testing.T) {
 		{"unsafe label", []core.Option{option("go", "Go\n> on\x1b[A", core.ActionContinue), stop}, "Go > on|Cancel|Type what to do|Review …"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m, err := newMenu(core.Question{Options: tt.options}, nil)
+			m, err := (Options{}).menu(core.Question{Options: tt.options}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,13 +58,13 @@ func TestMenu(t *testing.T) {
 
 func TestQuestionThatAMenuCannotPut(t *testing.T) {
 	twice := []core.Option{option("a", "A", core.ActionContinue), option("a", "B", core.ActionCancel)}
-	if _, err := newMenu(core.Question{Options: twice}, nil); err == nil || errors.Is(err, core.ErrNoAnswer) {
+	if _, err := (Options{}).menu(core.Question{Options: twice}, nil); err == nil || errors.Is(err, core.ErrNoAnswer) {
 		t.Errorf("two options with one id: got %v, want an error", err)
 	}
-	if _, err := newMenu(core.Question{From: core.FromCommand, Kind: core.KindConfirm, Options: twice[:1]}, nil); err == nil {
+	if _, err := (Options{}).menu(core.Question{From: core.FromCommand, Kind: core.KindConfirm, Options: twice[:1]}, nil); err == nil {
 		t.Error("a confirm question without yes and no is put")
 	}
-	if _, err := newMenu(core.Question{Kind: core.KindSelect}, nil); !errors.Is(err, core.ErrNoAnswer) {
+	if _, err := (Options{}).menu(core.Question{Kind: core.KindSelect}, nil); !errors.Is(err, core.ErrNoAnswer) {
 		t.Errorf("a question without options: got %v, want no answer", err)
 	}
 }
@@ -103,7 +104,7 @@ func TestAskInPlaceOfTheTerminal(t *testing.T) {
 // A choice of a replacement for the terminal is one of this menu, or an error.
 func TestChoiceIsChecked(t *testing.T) {
 	several := commandQuestion(func(q *core.Question) { q.Multi, q.AllowText, q.AllowCancel = true, true, true })
-	m, err := newMenu(several, nil)
+	m, err := (Options{}).menu(several, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func TestDefaultText(t *testing.T) {
 		"main": true, "a  b": true, strings.Repeat("x", maxText): true,
 		strings.Repeat("x", maxText+1): false, "a\nb": false, "a\tb": false, " a": false, "a\x1b[31mb": false, "\u202ea": false, "a\xff": false,
 	} {
-		m, err := newMenu(core.Question{From: core.FromCommand, Kind: core.KindText, Default: value}, nil)
+		m, err := (Options{}).menu(core.Question{From: core.FromCommand, Kind: core.KindText, Default: value}, nil)
 		if err != nil || (m.Default == value) != want || (m.Default == "") == want {
 			t.Errorf("%.20q: the default is %.20q, %v", value, m.Default, err)
 		}
@@ -205,7 +206,7 @@ func TestFieldIsEdited(t *testing.T) {
 }
 
 func TestHistoryNamesWhatIsThere(t *testing.T) {
-	if got := History(nil); len(got) != 1 {
+	if got := History(nil, templates.Builtin()); len(got) != 1 {
 		t.Errorf("no state: %q", got)
 	}
 	s := &core.State{
@@ -218,7 +219,7 @@ func TestHistoryNamesWhatIsThere(t *testing.T) {
 			Guard: core.LoopDetected, Option: "skip", Responder: "user", Reason: "known",
 		}}},
 	}
-	got := strings.Join(History(s), "\n")
+	got := strings.Join(History(s, templates.Builtin()), "\n")
 	for _, want := range []string{"the last 1 of 60", "60  error", "no signature", "(idle timeout)", "test-fail:1-flaky", "59  loop_detected: skip, by user: known"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the history does not say %q:\n%s", want, got)
@@ -260,12 +261,26 @@ func TestAQuestionFromInsideIsPutAsOnesOwn(t *testing.T) {
 		ID: "ask-1", From: core.FromCommand, Guard: core.MaxIterations, Kind: core.KindSelect, Header: "Iteration Limit", Text: "Used up", Default: "cancel",
 		Path: []string{"inner (run)"}, Options: []core.Option{{ID: "continue", Label: "Continue", Action: core.ActionContinue}, {ID: "cancel", Label: "Cancel", Action: core.ActionCancel}},
 	}
-	m, err := newMenu(q, nil)
+	m, err := (Options{}).menu(q, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	words := slices.ContainsFunc(m.Items, func(i Item) bool { return i.Key == wordsKey && i.Says })
 	if !words || m.Cursor != -1 || m.Header != "Iteration Limit" || !m.Sentence || m.Details[0] != "through inner (run)" {
 		t.Errorf("%+v", m)
+	}
+}
+
+// An option that reviews has the letter of the review, as the entry that looprun adds has.
+func TestReviewKeepsItsLetter(t *testing.T) {
+	q := testQuestion()
+	q.Options = append(q.Options, core.Option{ID: "look", Label: "History", Action: core.ActionReview})
+	m, err := Options{}.menu(q, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := m.item('r')
+	if at < 0 || m.Items[at].ID != "look" || m.Items[at].Number != 0 {
+		t.Errorf("r chooses item %d of %+v", at, m.Items)
 	}
 }

@@ -19,7 +19,7 @@ import (
 // keyboard for asking again.
 func (p *prompt) review(ctx context.Context) error {
 	var lines []string
-	for _, l := range History(p.state) {
+	for _, l := range History(p.state, p.texts()) {
 		lines = append(lines, cells.Wrap(l, p.width(), indentOf(l))...)
 	}
 	text := strings.Join(lines, "\n") + "\n"
@@ -85,13 +85,13 @@ func (p *prompt) edit(ctx context.Context, item int) (c Choice, err error) {
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		p.hint = "the editor left no text"
+		p.hint = p.Options.say("hint_no_text")
 		return c, nil
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
 	if len(text) > maxText {
-		p.hint = "that is too long, 8 KiB is all that fits"
+		p.hint = p.Options.say("hint_long")
 		return c, err
 	}
 	return Choice{Item: item, Text: strings.TrimSpace(termsafe.Text(string(text)))}, err

@@ -30,25 +30,26 @@ func (r *responder) plainly() func(context.Context, Menu) (Choice, error) {
 		defer context.AfterFunc(ctx, t.Cancel)()
 		news := newWatch(t)
 		defer news.stop()
-		c, err := (&dialogue{Menu: m, t: t}).run()
+		c, err := (&dialogue{Options: r.Options, Menu: m, t: t}).run()
 		switch {
 		case news.ended():
 			return Choice{}, core.ErrInterrupted
 		case ctx.Err() != nil:
-			fmt.Fprintln(t, "\n"+unanswered(context.Cause(ctx)))
+			fmt.Fprintln(t, "\n"+r.unanswered(context.Cause(ctx)))
 			return Choice{}, context.Cause(ctx)
 		case errors.Is(err, errGone):
 			return Choice{}, fmt.Errorf("%w: %w", err, ErrAsked)
 		case err != nil:
 			return Choice{}, fmt.Errorf("the prompt failed: %w: %w", err, ErrAsked)
 		}
-		_, err = fmt.Fprintln(t, "Answer: "+m.report(c))
+		_, err = fmt.Fprintln(t, r.Options.say("answer")+": "+m.report(c))
 		return c, err
 	}
 }
 
 // dialogue is a question asked line by line.
 type dialogue struct {
+	Options
 	Menu
 	t *tty.Terminal
 }
@@ -62,7 +63,7 @@ func (d *dialogue) run() (Choice, error) {
 	}
 	reason := false // one is to be asked for
 	for {
-		line, more, err := d.ask("Answer: ")
+		line, more, err := d.ask(d.Options.say("answer") + ": ")
 		if err != nil {
 			return Choice{}, err
 		}
@@ -70,15 +71,15 @@ func (d *dialogue) run() (Choice, error) {
 		c := Choice{Item: i, Ticked: ticked}
 		switch {
 		case more:
-			fmt.Fprintln(d.t, "Several lines came at once, so nothing was chosen: type a number or a letter, and Enter.")
+			fmt.Fprintln(d.t, d.Options.say("plain_lines"))
 			continue
 		case i < 0:
-			fmt.Fprintln(d.t, "Nothing was chosen: type a number or a letter from the list, and Enter; w types words.")
+			fmt.Fprintln(d.t, d.Options.say("plain_nothing"))
 			continue
 		case d.Items[i].Says:
 			if c.Item, c.Own = d.Menu.spoken(-1), true; c.Item < 0 {
 				reason = true
-				fmt.Fprintln(d.t, "Choose the answer now; your reason comes after it.")
+				fmt.Fprintln(d.t, d.Options.say("plain_reason"))
 				continue
 			}
 		case !d.Items[i].Types && !d.Items[i].Asks && !(reason && d.Items[i].takesWords()):
@@ -93,10 +94,10 @@ func (d *dialogue) run() (Choice, error) {
 // words asks for a text. An empty text returns to the question, or means the default.
 func (d *dialogue) words(c Choice) (Choice, error) {
 	for {
-		line, _, err := d.ask("Your words: ")
+		line, _, err := d.ask(d.Options.say("plain_words") + ": ")
 		line = cmp.Or(line, d.Default)
 		if len(line) > maxText {
-			fmt.Fprintln(d.t, "That is too long: 8 KiB is the most.")
+			fmt.Fprintln(d.t, d.Options.say("plain_long"))
 			continue
 		}
 		if err != nil || line != "" || !d.typesOnly() {
@@ -128,7 +129,7 @@ func (d *dialogue) ask(prompt string) (text string, more bool, err error) {
 			if empty++; d.t.Gone() || empty >= emptyReads {
 				return "", false, errGone
 			}
-			if _, err := io.WriteString(d.t, "\n"+endNote+"\n"+prompt); err != nil {
+			if _, err := io.WriteString(d.t, "\n"+d.Options.say(endNote)+"\n"+prompt); err != nil {
 				return "", false, err
 			}
 			typed = nil
@@ -193,7 +194,7 @@ func (d *dialogue) spoken() string {
 			b.WriteString(text + "\n")
 		}
 	}
-	line("looprun asks: " + d.Header)
+	line(d.Options.say("plain_asks", d.Header))
 	for text := range strings.SplitSeq(d.Text, "\n") {
 		line(text)
 	}

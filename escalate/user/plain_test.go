@@ -105,7 +105,7 @@ func TestPlainIsNoAnswer(t *testing.T) {
 	s := plainly(t, testQuestion(), nil)
 	s.awaits("Answer:")
 	s.press(ctrlD)
-	s.shows(endNote)
+	s.shows(said(endNote))
 	s.awaits("Answer:")
 	s.press("accept\ncancel\n")
 	s.shows("Several lines came at once")

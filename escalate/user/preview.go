@@ -11,13 +11,14 @@ import (
 // than the minimum for wrapping count as that minimum. It returns an error for a question that
 // no menu can present, such as a select question without options ([core.ErrNoAnswer]).
 //
-// It opens no terminal and asks nobody.
-func Preview(q core.Question, columns int) (string, error) {
-	m, err := newMenu(q, nil)
+// Without texts it has the built-in ones. It opens no terminal and asks nobody.
+func Preview(q core.Question, columns int, texts core.Texts) (string, error) {
+	o := Options{Texts: texts}
+	m, err := o.menu(q, nil)
 	if err != nil {
 		return "", err
 	}
-	p := &prompt{responder: &responder{}, menu: m, columns: columns}
+	p := &prompt{responder: &responder{o}, menu: m, columns: columns}
 	p.begin(&keyboard{})
 	p.keys.armed = true
 	p.rows = 1 << 20

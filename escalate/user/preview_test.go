@@ -38,11 +38,11 @@ func TestPreviewIsWhatThePromptShows(t *testing.T) {
 	} {
 		for _, columns := range []int{120, 80, 40, 14} {
 			t.Run(fmt.Sprintf("%s, %d columns", name, columns), func(t *testing.T) {
-				want, err := Preview(q, columns)
+				want, err := Preview(q, columns, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if strings.ContainsAny(want, "\x1b\r") || strings.Contains(want, waitingHint) {
+				if strings.ContainsAny(want, "\x1b\r") || strings.Contains(want, said("hint_wait")) {
 					t.Fatalf("the preview is no plain text of a prompt that is ready: %q", want)
 				}
 				s := start(t, setup{scenario: scenario{Question: q}, columns: columns, rows: 150})
@@ -66,19 +66,19 @@ func trimmed(screen string) string {
 func TestPreviewOfWhatNoMenuCanPut(t *testing.T) {
 	q := testQuestion()
 	q.Options = nil
-	if got, err := Preview(q, 80); got != "" || !errors.Is(err, core.ErrNoAnswer) {
+	if got, err := Preview(q, 80, nil); got != "" || !errors.Is(err, core.ErrNoAnswer) {
 		t.Errorf("a question without options: %q, %v", got, err)
 	}
 }
 
 // A width that no terminal has draws as the least one.
 func TestPreviewOfNoWidth(t *testing.T) {
-	want, err := Preview(testQuestion(), minColumns+1)
+	want, err := Preview(testQuestion(), minColumns+1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, columns := range []int{minColumns, 0, -5} {
-		if got, err := Preview(testQuestion(), columns); err != nil || got != want {
+		if got, err := Preview(testQuestion(), columns, nil); err != nil || got != want {
 			t.Errorf("%d columns: %q, %v; want %q", columns, got, err, want)
 		}
 	}

@@ -175,7 +175,7 @@ func (p *prompt) choice() (Choice, error) {
 	}
 	n, err := choose(p.t, p.sheet(), func() (key, sheet, error) {
 		k, err := p.key()
-		p.hint = p.keys.note
+		p.hint = p.noted()
 		switch {
 		case err != nil:
 		case k.key == keyEnter:
@@ -219,17 +219,17 @@ func (p *prompt) mark(k stroke) {
 func (p *prompt) effect(item Item) string {
 	switch {
 	case item.Says && p.marked >= 0:
-		return "Enter: type words for “" + p.menu.Items[p.marked].Label + "”"
+		return p.Options.say("hint_words_for", p.menu.Items[p.marked].Label)
 	case item.Says && p.menu.spoken(-1) >= 0:
-		return "Enter: type what to do, and go on with your words alone"
+		return p.Options.say("hint_own_words")
 	case item.Shell:
-		return "Enter: a shell, while the clock stands still; then say what you found"
+		return p.Options.say("hint_shell")
 	case item.Ends:
-		return "Enter: " + item.Label + " · this ends the run"
+		return p.Options.say("hint_ends", item.Label)
 	case p.menu.Open && item.ID != "" && item.ID != core.No:
-		return "Enter: " + item.Label + " · this was advised against"
+		return p.Options.say("hint_against", item.Label)
 	case item.Box:
-		return "space ticks it, Enter chooses what is ticked"
+		return p.Options.say("hint_tick")
 	}
 	return ""
 }
@@ -239,11 +239,19 @@ func (p *prompt) effect(item Item) string {
 func (p *prompt) missing() string {
 	switch item := p.menu.Items[p.keys.cursor]; {
 	case item.Box && len(p.choices()) == 0:
-		return "nothing is ticked yet: the space bar ticks"
+		return p.Options.say("hint_tick_first")
 	case item.Says && p.menu.spoken(p.marked) < 0:
-		return "mark an answer first"
+		return p.Options.say("hint_mark_first")
 	}
 	return ""
+}
+
+// noted returns why the last key did nothing, in words.
+func (p *prompt) noted() string {
+	if p.keys.note == "" {
+		return ""
+	}
+	return p.Options.say(p.keys.note, p.keys.noted)
 }
 
 // key returns the next key that counts.
@@ -298,27 +306,27 @@ func (p *prompt) suspend() error {
 // conclude leaves a line about the outcome in place of the field or the hint, and the words
 // that were typed in vain, to be copied.
 func (p *prompt) conclude(c Choice, err error, lost string) {
-	line := "Answer: " + p.menu.report(c)
+	line := p.Options.say("answer") + ": " + p.menu.report(c)
 	if err != nil {
-		line = unanswered(err)
+		line = p.unanswered(err)
 	}
 	p.say(line) //nolint:errcheck // a terminal that is gone is told nothing
 	if lost != "" {
-		fmt.Fprintln(p.t, "Your words were not sent:\n"+lost)
+		fmt.Fprintln(p.t, p.Options.say("words_lost")+"\n"+lost)
 	}
 }
 
 // unanswered returns why the prompt ended without an answer.
-func unanswered(err error) string {
+func (o Options) unanswered(err error) string {
 	switch {
 	case errors.Is(err, core.ErrInterrupted):
-		return "No answer: interrupted."
+		return o.say("no_answer_interrupted")
 	case errors.Is(err, errGone):
-		return "No answer: the terminal was closed. The question is kept."
+		return o.say("no_answer_closed")
 	case errors.Is(err, context.Canceled):
-		return "No answer: the question was withdrawn."
+		return o.say("no_answer_withdrawn")
 	case errors.Is(err, core.ErrAnswered): // what, and by whom, is said next
-		return "Answered elsewhere."
+		return o.say("answered_elsewhere")
 	}
-	return "No answer: " + termsafe.Line(err.Error())
+	return o.texts().Text("no_answer", map[string]any{"Why": termsafe.Line(err.Error())})
 }

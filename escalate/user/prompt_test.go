@@ -209,3 +209,6 @@ func TestCIOff(t *testing.T) {
 	s.press(enter)
 	s.chose("cancel", "Cancel")
 }
+
+// said returns a built-in text of the prompt.
+func said(key string) string { return Options{}.say(key) }

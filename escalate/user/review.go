@@ -8,14 +8,16 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // History returns the contents of a review: iterations, errors, signatures and decisions of
 // the run, as lines that are safe on a terminal. A nil state has none.
-func History(s *core.State) []string {
+func History(s *core.State, texts core.Texts) []string {
+	h := history{s, texts}
 	if s == nil {
-		return []string{noHistory}
+		return []string{h.say("history_empty", nil)}
 	}
 	var lines []string
 	part := func(title string, more []string) {
@@ -24,33 +26,39 @@ func History(s *core.State) []string {
 		}
 	}
 	if s.Weakened() != "" && s.Last.Diff != "" {
-		part("What changed in protected files", strings.Split(termsafe.Text(strings.TrimSpace(s.Last.Diff)), "\n"))
+		part(h.say("history_changed", nil), strings.Split(termsafe.Text(strings.TrimSpace(s.Last.Diff)), "\n"))
 	}
-	part(iterationsTitle(s), iterationLines(s))
-	part("Errors, the last one at the end", errorLines(s))
-	part("Signatures", signatureLines(s))
-	part("Skipped as known issues", knownLines(s))
-	part("Decisions, after which iteration", decisionLines(s))
+	shown := map[string]any{"Number": len(s.History), "Total": 0}
+	if len(s.History) < s.Iterations {
+		shown["Total"] = s.Iterations
+	}
+	part(h.say("history_iterations", shown), h.iterations())
+	part(h.say("history_errors", nil), h.errors())
+	part(h.say("history_signatures", nil), h.signatures())
+	part(h.say("history_known", nil), knownLines(s))
+	part(h.say("history_decisions", nil), h.decisions())
 	if len(lines) == 0 { // also where nothing but the precheck, or what was cut off, has run
-		return []string{noHistory}
+		return []string{h.say("history_empty", nil)}
 	}
 	return append(lines[1:], "")
 }
 
-const noHistory = "No iteration has ended yet."
-
-func iterationsTitle(s *core.State) string {
-	if n := len(s.History); n < s.Iterations {
-		return fmt.Sprintf("Iterations (the last %d of %d)", n, s.Iterations)
-	}
-	return "Iterations"
+// history is a run's history in the words of texts.
+type history struct {
+	*core.State
+	texts core.Texts
 }
 
-func iterationLines(s *core.State) []string {
+func (h history) say(key string, values map[string]any) string { return h.texts.Text(key, values) }
+
+func (h history) exit(code int) string { return h.say("error_exit", map[string]any{"Code": code}) }
+
+func (h history) iterations() []string {
 	var lines []string
-	for _, d := range s.History {
+	for _, d := range h.History {
 		took := (time.Duration(d.DurationMS) * time.Millisecond).Round(10 * time.Millisecond)
-		line := fmt.Sprintf("%4d  %-11s exit %-3d  %8s  %s", d.Iteration, strings.ReplaceAll(string(d.Outcome), "_", " "), d.ExitCode, took, label(&d))
+		outcome, exit := h.say("outcome_"+string(d.Outcome), nil), h.exit(d.ExitCode)
+		line := fmt.Sprintf("%4d  %s %s  %8s  %s", d.Iteration, cells.Pad(outcome, 11), cells.Pad(exit, 8), took, h.label(&d))
 		if d.Detail != "" {
 			line += "  (" + termsafe.Line(d.Detail) + ")"
 		}
@@ -59,17 +67,17 @@ func iterationLines(s *core.State) []string {
 	return lines
 }
 
-func label(d *core.IterationFinished) string {
+func (h history) label(d *core.IterationFinished) string {
 	if d.Signature.Hash == 0 {
-		return "no signature"
+		return h.say("history_unsigned", nil)
 	}
-	return cmp.Or(d.Says(), "passed")
+	return cmp.Or(d.SaysIn(h.texts), h.say("how_passed", nil))
 }
 
-func errorLines(s *core.State) []string {
+func (h history) errors() []string {
 	var lines []string
-	for _, d := range s.Errors {
-		lines = append(lines, fmt.Sprintf("%4d  exit %d, %s", d.Iteration, d.ExitCode, label(&d)))
+	for _, d := range h.Errors {
+		lines = append(lines, fmt.Sprintf("%4d  %s, %s", d.Iteration, h.exit(d.ExitCode), h.label(&d)))
 		text := strings.TrimSpace(termsafe.Text(d.Excerpt))
 		if text == "" {
 			text = strings.Join(d.Signature.Errors, "\n")
@@ -83,14 +91,14 @@ func errorLines(s *core.State) []string {
 	return lines
 }
 
-// signatureLines counts the distinct signatures of the history, in order of first appearance.
-func signatureLines(s *core.State) []string {
+// signatures counts the distinct signatures of the history, in order of first appearance.
+func (h history) signatures() []string {
 	type count struct {
 		core.KnownIssue
 		n, last int
 	}
 	var counts []count
-	for _, d := range s.History {
+	for _, d := range h.History {
 		if d.Signature.Hash == 0 {
 			continue
 		}
@@ -104,7 +112,8 @@ func signatureLines(s *core.State) []string {
 	}
 	var lines []string
 	for _, c := range counts {
-		lines = append(lines, fmt.Sprintf("%4d×  %s  %s, last in iteration %d", c.n, c.Hash, termsafe.Line(s.Named(c.KnownIssue)), c.last))
+		last := h.say("history_signature", map[string]any{"Label": termsafe.Line(h.Named(c.KnownIssue)), "Number": c.last})
+		lines = append(lines, fmt.Sprintf("%4d×  %s  %s", c.n, c.Hash, last))
 	}
 	return lines
 }
@@ -117,11 +126,11 @@ func knownLines(s *core.State) []string {
 	return lines
 }
 
-func decisionLines(s *core.State) []string {
+func (h history) decisions() []string {
 	var lines []string
-	for _, d := range s.Decisions {
-		line := fmt.Sprintf("%s: %s, by %s: %s", d.Guard, d.Option, d.Who(), d.Reason)
-		lines = append(lines, fmt.Sprintf("%4d  %s", d.Iteration, termsafe.Line(line)))
+	for _, d := range h.Decisions {
+		line := h.say("history_decision", map[string]any{"Guard": string(d.Guard), "Answer": d.Option, "Who": d.Who(), "Why": d.Reason})
+		lines = append(lines, fmt.Sprintf("%4d  %s", d.Iteration, line))
 	}
 	return lines
 }

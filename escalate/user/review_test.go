@@ -9,6 +9,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/signature"
+	"github.com/looprun/looprun/templates"
 )
 
 func testState(iterations int) *core.State {
@@ -31,7 +32,7 @@ func TestAReviewBeforeTheFirstIterationHasEnded(t *testing.T) {
 	for name, s := range map[string]*core.State{
 		"no state": nil, "nothing ran": {}, "a precheck": {Last: failed, Ran: failed}, "one that was cut off": {Ran: failed},
 	} {
-		if lines := History(s); len(lines) != 1 || lines[0] != noHistory {
+		if lines := History(s, templates.Builtin()); len(lines) != 1 || lines[0] != said("history_empty") {
 			t.Errorf("%s: %q", name, lines)
 		}
 	}
@@ -42,12 +43,12 @@ func TestAReviewShowsTheDiffOfProtectedFiles(t *testing.T) {
 	s := testState(1)
 	s.Passed = true
 	s.Last = &core.IterationFinished{Iteration: 1, Outcome: core.OutcomeDone, Weakened: "Passes, and judge.sh has changed", Diff: "-test -e fixed\n+exit 0\x1b[2J\n"}
-	got := strings.Join(History(s), "\n")
+	got := strings.Join(History(s, templates.Builtin()), "\n")
 	if want := "What changed in protected files\n-test -e fixed\n+exit 0\n"; !strings.HasPrefix(got, want) {
 		t.Errorf("the review begins with:\n%q\nwant %q", got, want)
 	}
 	s.Last.Weakened = ""
-	if got := strings.Join(History(s), "\n"); strings.Contains(got, "protected") {
+	if got := strings.Join(History(s, templates.Builtin()), "\n"); strings.Contains(got, "protected") {
 		t.Errorf("a pass that is not weakened shows:\n%s", got)
 	}
 }

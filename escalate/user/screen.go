@@ -112,20 +112,18 @@ func (p *prompt) withdraw() {
 	p.eraseLines(above) //nolint:errcheck // a terminal that is gone shows nothing
 }
 
-const waitingHint = "one moment …"
-
 // sheet returns the menu for the current size of the screen.
 func (p *prompt) sheet() sheet {
 	s := sheet{cursor: p.keys.cursor, plain: p.NoColor}
 	switch {
 	case !p.keys.armed:
-		s.hint = waitingHint
+		s.hint = p.Options.say("hint_wait")
 	case p.hint != "":
 		s.hint = p.hint
 	case p.menu.Multi:
-		s.hint = p.orShort("a key marks, space ticks, Enter takes what is ticked")
+		s.hint = p.orShort(p.Options.say("hint_ticks"))
 	default:
-		s.hint = p.orShort("a key marks, Enter takes it")
+		s.hint = p.orShort(p.Options.say("hint_menu"))
 	}
 	s.hint = cells.Cut(s.hint, p.width())
 	message := p.message()
@@ -140,7 +138,7 @@ func (p *prompt) sheet() sheet {
 
 // orShort returns the hint, plus what Ctrl-C does if there is room.
 func (p *prompt) orShort(hint string) string {
-	const more = " · Ctrl-C interrupts"
+	more := " · " + p.Options.say("hint_interrupt")
 	if cells.Width(hint+more) > p.width() {
 		return hint
 	}
@@ -149,7 +147,7 @@ func (p *prompt) orShort(hint string) string {
 
 // text returns the question, wrapped.
 func (p *prompt) text() []string {
-	text := cmp.Or(p.menu.Text, "How to proceed?")
+	text := cmp.Or(p.menu.Text, p.Options.say("proceed"))
 	var lines []string
 	for _, l := range strings.Split(text, "\n") {
 		if strings.TrimSpace(l) != "" {

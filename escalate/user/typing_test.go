@@ -141,11 +141,11 @@ func TestKeysMark(t *testing.T) {
 		{"a letter that goes on", "g", "Continue +5", "continue", ready},
 		{"a capital", "G", "Continue +5", "continue", ready},
 		{"a number that goes on", "1", "Continue +5", "continue", ready},
-		{"a letter and Enter", "g" + enter, "Continue +5", "continue", againNote},
+		{"a letter and Enter", "g" + enter, "Continue +5", "continue", said(againNote)},
 		{"a letter that ends", "a", "Accept current", "accept", "this ends the run"},
 		{"a number that ends", "3", "Cancel", "cancel", "this ends the run"},
-		{"a letter that ends, and Enter", "c" + enter, "Cancel", "cancel", againNote},
-		{"a key that no option has, before", "xc", "", "", pasteNote},
+		{"a letter that ends, and Enter", "c" + enter, "Cancel", "cancel", said(againNote)},
+		{"a key that no option has, before", "xc", "", "", said(pasteNote)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := start(t, asking())
@@ -192,7 +192,7 @@ func TestEnterAloneAnswersNothing(t *testing.T) {
 	s := start(t, asking())
 	unmarked(s)
 	s.press(enter)
-	s.shows(unmarkedNote)
+	s.shows(said(unmarkedNote))
 	s.opens("g", "Continue +5")
 	s.chose("continue", "Continue +5")
 }

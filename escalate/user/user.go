@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/templates"
 )
 
 // ErrAsked marks errors of [core.Responder] that occurred after the question was shown: a
@@ -34,6 +36,8 @@ type Options struct {
 	// Width, if not zero, wraps text at that many columns, or at the terminal's edge if that
 	// is narrower.
 	Width int
+	// Texts are the words of the prompt; nil means the built-in ones.
+	Texts core.Texts
 	// Ask replaces the terminal: it shows the menu and returns the choice, which is then
 	// checked. Ask itself decides whether a person can be asked. Its errors count like those
 	// of [core.Responder]. After a review it is shown the menu again, with the history among
@@ -46,6 +50,19 @@ type Options struct {
 }
 
 type responder struct{ Options }
+
+// texts returns the words of the prompt.
+func (o Options) texts() core.Texts {
+	if o.Texts == nil {
+		return templates.Builtin()
+	}
+	return o.Texts
+}
+
+// say returns a text of the prompt, with what it names.
+func (o Options) say(key string, label ...string) string {
+	return o.texts().Text(key, map[string]any{"Label": strings.Join(label, "")})
+}
 
 // New returns the responder that asks a person. Its Respond returns:
 //
@@ -73,7 +90,7 @@ var turn = make(chan struct{}, 1)
 // Respond asks the person.
 func (r *responder) Respond(ctx context.Context, q core.Question, s *core.State) (core.Answer, error) {
 	none := core.Answer{Responder: core.RespondedByUser, Person: true}
-	m, err := newMenu(q, s)
+	m, err := r.menu(q, s)
 	if err != nil {
 		return none, err
 	}
@@ -93,7 +110,7 @@ func (r *responder) Respond(ctx context.Context, q core.Question, s *core.State)
 			ask = r.plainly()
 		}
 	}
-	chosen, err := m.ask(ctx, ask, s)
+	chosen, err := m.ask(ctx, ask, func() []string { return History(s, r.texts()) })
 	if err != nil {
 		return none, err
 	}
@@ -101,7 +118,7 @@ func (r *responder) Respond(ctx context.Context, q core.Question, s *core.State)
 }
 
 // ask asks until something other than review is chosen.
-func (m Menu) ask(ctx context.Context, ask func(context.Context, Menu) (Choice, error), s *core.State) (Choice, error) {
+func (m Menu) ask(ctx context.Context, ask func(context.Context, Menu) (Choice, error), history func() []string) (Choice, error) {
 	shown := m
 	for {
 		c, err := ask(ctx, shown)
@@ -123,6 +140,6 @@ func (m Menu) ask(ctx context.Context, ask func(context.Context, Menu) (Choice, 
 		case !m.Items[c.Item].Review:
 			return c, nil
 		}
-		shown.Details = append(m.Details[:len(m.Details):len(m.Details)], History(s)...)
+		shown.Details = append(m.Details[:len(m.Details):len(m.Details)], history()...)
 	}
 }

@@ -229,6 +229,9 @@ func (c *Settings) Fill(command any) {
 // value returns the effective value of a key.
 func (c *Settings) value(k Key) reflect.Value {
 	if l := c.source(k); l != nil && k.Name != exitCodesKey && c.wants(k.Name) {
+		if !l.enforced() && c.adds(k) {
+			return reflect.AppendSlice(c.given[k.Name].value, l.values[k.Name].value)
+		}
 		return l.values[k.Name].value
 	}
 	if c.by(k) != "" {
@@ -241,6 +244,11 @@ func (c *Settings) value(k Key) reflect.Value {
 	return reflect.Zero(k.field.Type)
 }
 
+// adds reports whether the key's variable comes before the values of a file, and replaces none.
+func (c *Settings) adds(k Key) bool {
+	return k.tag("adds") == "variable" && c.given[k.Name] != nil && c.given[k.Name].variable
+}
+
 // source returns the layer that gives the key its value; nil if the command line, the
 // environment or the default does.
 func (c *Settings) source(k Key) *layer {
@@ -248,7 +256,7 @@ func (c *Settings) source(k Key) *layer {
 	if l == nil || l.enforced() {
 		return l
 	}
-	if _, set := c.preset(k); set || c.by(k) != "" || k.Name == "shell" && (c.call.HasCommand || c.Has("agent")) {
+	if _, set := c.preset(k); set || c.by(k) != "" && !c.adds(k) || k.Name == "shell" && (c.call.HasCommand || c.Has("agent")) {
 		return nil
 	}
 	if of := k.tag("of"); of != "" && c.source(c.key(of)) != l {

@@ -152,7 +152,7 @@ type LimitFlags struct {
 // AnswerFlags control who answers questions.
 type AnswerFlags struct {
 	Policy       []string  `placeholder:"FILE" help:"Policy file that answers questions; repeatable, earlier wins." json:"policy,omitempty" group:"answer" sep:"none" trust:"ask" value:"path" blank:"no" example:"policy.yaml"`
-	Templates    []string  `kong:"-" placeholder:"DIR" help:"Folder of question templates, over the built-in ones; repeatable, earlier wins." json:"templates,omitempty" group:"answer" sep:"none" trust:"ask" value:"path" example:"my-pack"`
+	Templates    []string  `kong:"-" placeholder:"DIR" help:"Folder of question templates, over the built-in ones; repeatable, earlier wins." json:"templates,omitempty" group:"answer" sep:"none" adds:"variable" trust:"ask" value:"path" example:"my-pack"`
 	Detached     Modes     `placeholder:"MODE[,KEY=MODE]" help:"What happens when nobody can be asked. deny ends the run, defaults takes the default answer, auto lets the assistant answer, and defer keeps the question. KEY is a kind (confirm, select, text), a guard or the id of a question." json:"detached,omitzero" group:"answer" trust:"ask" normal:"deny" preset:"wait" example:"defer"`
 	WaitAnswer   Duration  `kong:"-" placeholder:"D" help:"How long to wait for looprun answer before --detached decides." json:"wait_answer,omitempty" group:"answer" trust:"ask" normal:"0s"`
 	Assistant    ShellLine `placeholder:"LINE" help:"Shell line that answers questions. docs/assistants.md says how." json:"assistant,omitempty" group:"answer" trust:"ask"`

@@ -22,6 +22,7 @@ import (
 	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
+	"github.com/looprun/looprun/templates"
 )
 
 // Waiting is a run that waits for an answer, as seen by someone answering from outside.
@@ -40,6 +41,17 @@ func Look(dir string) (*Waiting, error) {
 		return nil, err
 	}
 	return &Waiting{dir, state, live || Reachable(dir), state.Answerable()}, nil
+}
+
+// Texts returns the words of the prompt in the packs of the run; nil, which means the built-in
+// ones, if they cannot be read here.
+func (w *Waiting) Texts() core.Texts {
+	if r, err := RecordedOf(w.Dir); err == nil {
+		if set, err := templates.Load(r.Options.Templates...); err == nil {
+			return set
+		}
+	}
+	return nil
 }
 
 // QuestionsIn returns the questions that a run is waiting on. If the run ended in a way that

@@ -25,6 +25,9 @@ var (
 	_ core.Texts     = questions{}
 )
 
+// StrayTemplate is the warning about a YAML file of a pack that is ignored.
+const StrayTemplate = "%s is no template and is ignored: it has none of the keys guard, header, question, options"
+
 // loadQuestions reads the folders at once, because nothing may run if one of them has an
 // error.
 func (s *Session) loadQuestions() (questions, error) {
@@ -42,8 +45,16 @@ func (s *Session) loadQuestions() (questions, error) {
 	if len(dirs) == 0 {
 		return q, nil
 	}
-	_, err := q.set()
-	return q, err
+	set, err := q.set()
+	if err != nil {
+		return q, err
+	}
+	for _, pack := range set.Packs() {
+		for _, file := range pack.Strays {
+			s.app.Say.Warn(StrayTemplate, file)
+		}
+	}
+	return q, nil
 }
 
 // Question builds the question for a trip.

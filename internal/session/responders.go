@@ -55,7 +55,7 @@ func (s *Session) responders() []core.Responder {
 	s.app.Say.Asks = why == "" && s.policy == nil && assisted == nil && s.parent == ""
 	person := user.New(user.Options{
 		NonInteractive: why != "", Why: why,
-		NoColor: !s.app.Say.PromptColours(), Plain: s.app.Say.Flags.Prompt == "plain",
+		NoColor: !s.app.Say.PromptColours(), Plain: s.app.Say.Flags.Prompt == "plain", Texts: s.questions,
 	})
 	return append(
 		list,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -33,6 +34,13 @@ type Document struct {
 // into holds what could be read, so a caller can continue checking it and report its own
 // problems along with these.
 func Decode(file string, data []byte, into any) (*Document, error) {
+	return DecodeOver(file, data, nil, into)
+}
+
+// DecodeOver is [Decode] for a file that changes parts of a base, itself a correct file: keys
+// that the file leaves out are those of the base, as are those of list items with the same id.
+// Other items of such a list come after those of the base. Without a base it is Decode.
+func DecodeOver(file string, data, base []byte, into any) (*Document, error) {
 	target := reflect.ValueOf(into)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
 		panic("strictyaml.Decode wants a pointer")
@@ -53,12 +61,65 @@ func Decode(file string, data []byte, into any) (*Document, error) {
 		shape.check(doc.root, 0)
 		problems = append(problems, shape.problems...)
 		if !shape.deep {
+			if under := new(yaml.Node); base != nil && yaml.Unmarshal(base, under) == nil {
+				over(doc.root, under.Content[0])
+			}
 			read := reader{doc: doc}
 			read.value(doc.root, target.Elem(), "the file")
 			problems = append(problems, read.problems...)
 		}
 	}
 	return doc, problems.Err()
+}
+
+// YAML returns the document as YAML, with the keys of its base.
+func (d *Document) YAML() ([]byte, error) { return yaml.Marshal(d.root) }
+
+// over adds to a node what it leaves out of the base. Problems with that are reported at the
+// node.
+func over(n, base *yaml.Node) {
+	switch {
+	case n.Kind != base.Kind:
+		return
+	case n.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(base.Content); i += 2 {
+			if _, own := lookup(n, base.Content[i].Value); own != nil {
+				over(own, base.Content[i+1])
+				continue
+			}
+			for _, added := range base.Content[i : i+2] {
+				place(added, n)
+				n.Content = append(n.Content, added)
+			}
+		}
+	case n.Kind == yaml.SequenceNode && len(base.Content) > 0 && base.Content[0].Kind == yaml.MappingNode:
+		own := n.Content
+		n.Content = nil
+		for _, item := range base.Content {
+			_, id := lookup(item, "id")
+			at := slices.IndexFunc(own, func(o *yaml.Node) bool {
+				_, of := lookup(o, "id")
+				return id != nil && of != nil && of.Value == id.Value
+			})
+			if at < 0 {
+				place(item, n)
+			} else {
+				over(own[at], item)
+				item = own[at]
+				own = slices.Delete(slices.Clone(own), at, at+1)
+			}
+			n.Content = append(n.Content, item)
+		}
+		n.Content = append(n.Content, own...)
+	}
+}
+
+// place gives a node of the base the position of the node that it is added to.
+func place(n, at *yaml.Node) {
+	n.Line, n.Column = at.Line, at.Column
+	for _, part := range n.Content {
+		place(part, at)
+	}
 }
 
 func (d *Document) whole(text, remedy string) error {
