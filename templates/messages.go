@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/problem"
@@ -75,17 +76,17 @@ func mentionable(key string) (list []Variable) {
 		return Variables()
 	}
 	for _, v := range own {
-		if mentions(builtinTexts()[key], v.Name) {
-			list = append(list, v)
+		for _, name := range mention().FindAllStringSubmatch(builtinTexts()[key], -1) {
+			if name[1] == v.Name && !slices.Contains(list, v) {
+				list = append(list, v)
+			}
 		}
 	}
 	return list
 }
 
-// mentions reports whether the wording mentions the variable.
-func mentions(wording, name string) bool {
-	return regexp.MustCompile(`\{\{[^}]*[ ($]?\.` + name + `\b`).MatchString(wording)
-}
+// mention matches a variable in a text.
+var mention = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.([A-Z]\w*)`) })
 
 // messages holds texts by key. Keys that are not in texts are looked up in below, and finally
 // in the built-in pack.

@@ -273,8 +273,9 @@ func TestAQuestionFromInsideIsPutAsOnesOwn(t *testing.T) {
 
 // An option that reviews has the letter of the review, as the entry that looprun adds has.
 func TestReviewKeepsItsLetter(t *testing.T) {
-	q := testQuestion()
-	q.Options = append(q.Options, core.Option{ID: "look", Label: "History", Action: core.ActionReview})
+	q := core.Question{Guard: core.MaxIterations, Text: "Used up", Options: []core.Option{
+		{ID: "look", Label: "History", Action: core.ActionReview}, {ID: "cancel", Label: "Cancel", Action: core.ActionCancel},
+	}}
 	m, err := Options{}.menu(q, nil)
 	if err != nil {
 		t.Fatal(err)
