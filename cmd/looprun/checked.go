@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/looprun/looprun/internal/problem"
@@ -60,13 +61,15 @@ func (a *app) checked(format string, files []string, err error, more func(file s
 	case "junit":
 		return joined(a.printJUnit(files, problems), err)
 	}
-	if err != nil {
-		return err
+	if slices.ContainsFunc(problems, func(p problem.Problem) bool { return p.File == "" }) {
+		return err // which is not about one of the files
 	}
 	for _, file := range files {
-		a.say.News("%s is correct%s", file, more(file))
+		if !slices.ContainsFunc(problems, func(p problem.Problem) bool { return p.File == file }) {
+			a.say.News("%s is correct%s", file, more(file))
+		}
 	}
-	return nil
+	return err
 }
 
 // joined returns the first error that is not nil: what was found counts only where it could be

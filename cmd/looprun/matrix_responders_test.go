@@ -201,7 +201,7 @@ func byPerson(t *testing.T, c *cell) outcome {
 // says types the words that go with an option that is answered in words.
 func (c *cell) says(t *testing.T, s *screen) {
 	t.Helper()
-	if q := (core.Question{Guard: c.guard}); !q.WantsWords(c.option) {
+	if q := (core.Question{Guard: c.guard}); !q.WantsWords(c.option) && !q.AsksWords(c.option) {
 		return
 	}
 	until(t, "the words are asked for", s.shows("type what to do"))

@@ -79,7 +79,7 @@ func TestDocumentsFitTheirSchemas(t *testing.T) {
 		"rejection-graph": {run("stats", "rejections", "--format=graph")}, "doctor": {run("doctor", "--format=json")}, "prune": {run("prune", "--dry-run", "--keep=1", "--format=json")},
 		"policy-replay": {run("policy", "test", "policy.yaml", "--format=json", "--all")},
 		"policy-test":   {run("policy", "test", "policy.yaml", "--format=json", "--guard=max_iterations")}, "setting": {run("config", "show", "--format=json")},
-		"agent": {run("agents", "--format=json")}, "listed-template": {run("template", "list", "--format=json")}, "version": {run("version", "--format=json")},
+		"agent": {run("agents", "--format=json")}, "listed-template": {run("template", "list", "--format=json")}, "version": {run("version", "--format=json")}, "check": {run("policy", "check", "policy.yaml", "--format=json")},
 	}
 	for name, texts := range kinds {
 		for _, text := range texts {

@@ -114,7 +114,7 @@ func TestMistakes(t *testing.T) {
 	for typed, want := range map[string]string{
 		"policy chek":             `"chek" is not a command of looprun policy; did you mean looprun policy check?`,
 		"policy chek p.yaml":      `"chek" is not a command of looprun policy; did you mean looprun policy check?`,
-		"template nonsense":       `"nonsense" is not a command of looprun template; use one of list, show, init, check, preview, schema`,
+		"template nonsense":       `"nonsense" is not a command of looprun template; use one of list, show, init, check, test, preview, schema`,
 		"policy schema fact":      `of: "fact" is not known; did you mean "facts"?`,
 		"completion bsh":          `shell: "bsh" is not known; did you mean "bash"?`,
 		"ask x --to usr":          `--to: "usr" is not known; did you mean "user"?`,
