@@ -32,7 +32,7 @@ func (l *Log) summarize(v Verdict) error {
 func summary(v Verdict, limit int) ([]byte, error) {
 	limit -= summaryReserve
 	if limit < summaryLeast {
-		return nil, errors.New("there is no room left on it")
+		return nil, errors.New("it is full")
 	}
 	kept := &head{limit: limit}
 	if err := v.Summary(kept, limit); err != nil {
@@ -41,7 +41,7 @@ func summary(v Verdict, limit int) ([]byte, error) {
 	page := kept.b.Bytes()
 	if kept.cut {
 		page = page[:bytes.LastIndexByte(page, '\n')+1]
-		page = fmt.Appendf(page, "\n\nThe rest is left out. All of it: `looprun report %s`\n", identifier(v.Result.RunID))
+		page = fmt.Appendf(page, "\n\nThe rest is omitted. All of it: `looprun report %s`\n", identifier(v.Result.RunID))
 	}
 	return page, nil
 }

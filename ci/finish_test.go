@@ -235,7 +235,7 @@ func TestSummaryIsCutAtALineEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := read(t, file)
-			body, note, cut := strings.Cut(got, "\n\nThe rest is left out.")
+			body, note, cut := strings.Cut(got, "\n\nThe rest is omitted.")
 			if cut != c.cut || len(got) >= SummaryLimit || asked >= SummaryLimit-100*c.before {
 				t.Errorf("%d bytes, cut %v; asked for %d", len(got), cut, asked)
 			}

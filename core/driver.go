@@ -438,7 +438,7 @@ func (d *Driver) notTaken(data Data, why string) Data {
 			return unread
 		}
 	}
-	why = fmt.Sprintf("What you said (%s) was not taken: %s", data.Type(), why)
+	why = fmt.Sprintf("Your answer (%s) was not accepted: %s", data.Type(), why)
 	if slices.Contains(d.State.Notices, why) {
 		return nil
 	}
@@ -599,7 +599,7 @@ func (d *Driver) outage(end *IterationResult) {
 	case !d.State.Worked:
 		why = "no turn worked before it, so it is not waited out"
 	case began != nil && d.Now().Sub(*began) >= limit:
-		why = fmt.Sprintf("it goes on for %s, the limit of an outage", plural.Duration(d.Now().Sub(*began).Round(time.Second)))
+		why = fmt.Sprintf("it has lasted %s, the limit of an outage", plural.Duration(d.Now().Sub(*began).Round(time.Second)))
 	default:
 		end.Outcome, end.Match = OutcomeWaiting, end.Outage
 		return
@@ -643,7 +643,7 @@ func (s *State) contradiction(d IterationResult) string {
 		judge = "the check"
 	}
 	printed := IterationFinished{Signature: d.Printed}
-	return fmt.Sprintf("%s ended with exit code 0, and its output says %s. "+
+	return fmt.Sprintf("%s exited with 0, but its output shows %s. "+
 		"Something after the tests hides their exit code: leave out “|| true” and the like, and with a pipe write bash -c 'set -o pipefail; …'", judge, cmp.Or(termsafe.Line(printed.Progress().String()), "that tests fail"))
 }
 

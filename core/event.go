@@ -614,7 +614,7 @@ func (r TurnRepeated) String() string {
 	}
 	switch len(r.Calls) {
 	case 0:
-		return fmt.Sprintf("it said the same %d times in a row: %s", r.Times, termsafe.Line(r.Text))
+		return fmt.Sprintf("it repeated the same text %d times in a row: %s", r.Times, termsafe.Line(r.Text))
 	case 1:
 		return fmt.Sprintf("it made the same call %d times in a row, with the same result: %s", r.Times, termsafe.Line(r.Calls[0]))
 	}

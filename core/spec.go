@@ -73,7 +73,7 @@ type Spec struct {
 var specs = []Spec{
 	{
 		ID: Weakened, ExitCode: 116, Key: "weakened", Name: "weakened", Field: "Weakened", limit: weakening{},
-		About: "What happens where a pass checks less than before.",
+		About: "What happens if a pass ran fewer checks than before.",
 		reset: func(s *State) { s.Passed = false },
 	},
 	{ID: Rejection, ExitCode: 115},
@@ -107,7 +107,7 @@ var specs = []Spec{
 	},
 	{
 		ID: LoopDetected, ExitCode: 111, Key: "loop_threshold", Name: "loop", Field: "Loop", Stated: true, Streak: true,
-		About: "The same signature, or a cycle of them, so many times.", One: "every failure would be a loop",
+		About: "How often the same signature, or a cycle of them, may repeat.", One: "every failure would be a loop",
 		limit: counted[int]{of: func(l *Limits) *int { return &l.Loop }, parse: strconv.Atoi},
 		reset: (*State).streaksEnd,
 	},

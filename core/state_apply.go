@@ -380,7 +380,7 @@ func (s *State) endInterrupted() {
 }
 
 func (s *State) foldOrder(d OrderReceived, at time.Time) {
-	end := Ending{Responder: d.Responder, Reason: fmt.Sprintf("%s told it to %s", d.Who(), d.Order), At: at}
+	end := Ending{Responder: d.Responder, Reason: fmt.Sprintf("%s ordered it to %s", d.Who(), d.Order), At: at}
 	switch d.Order {
 	case OrderSay:
 		s.tell(d.Words)
@@ -622,7 +622,7 @@ func (s *State) foldSignal(d SignalReceived) {
 		s.notice(unread(d))
 		switch d.Name {
 		case signal.Blocked, signal.Clarify, NameChoices, NameRejection:
-			s.Objects = "what the command said could not be read"
+			s.Objects = "a message of the command could not be read"
 		}
 		return
 	}

@@ -273,7 +273,7 @@ func (q *Question) againstAdvice(a Answer) error {
 	case q.Advice == nil, a.Person, a.Cancelled, action.Stops(), q.Kind == KindConfirm && a.Option == No:
 		return nil
 	}
-	return fmt.Errorf("%s answered %q, and only a person may go on with what an assistant recommended rejecting", a.Responder, a.String())
+	return fmt.Errorf("%s answered %q, but an assistant recommended rejecting this, so only a person may continue", a.Responder, a.String())
 }
 
 // RejectedBy reports whether the answer is an assistant's rejection: no to a confirm question,

@@ -110,7 +110,7 @@ func (s *State) refuseOrder(d OrderReceived) string {
 	case d.Order == OrderPause && s.Pause != nil:
 		return "it pauses already after this iteration"
 	case d.Order != OrderSay && d.Order != OrderPause:
-		return fmt.Sprintf("a run can be told to %s, %s or %s, and not to %q", OrderSay, OrderPause, OrderStop, d.Order)
+		return fmt.Sprintf("the orders of a run are %s, %s and %s, not %q", OrderSay, OrderPause, OrderStop, d.Order)
 	}
 	return ""
 }

@@ -201,7 +201,7 @@ func deferred(d ActionApplied) string {
 	if d.Reason != "" {
 		text += "\nWhy: " + d.Reason
 	}
-	return text + "\nThe run was resumed, so it goes on now."
+	return text + "\nThe run was resumed, so this is its task now."
 }
 
 // NextExpert returns the expert that the ladder requires before the next iteration.

@@ -267,7 +267,7 @@ func (l *Loop) Answer(ctx context.Context, questionID string, a core.Answer) err
 }
 
 // errGone ends a prompt when nobody waits for its answer any longer.
-var errGone = errors.New("whoever asked is gone")
+var errGone = errors.New("the client that asked has disconnected")
 
 // queue keeps a question that arrives while another is being asked. If it is the same
 // question, its asker waits for the same answer.

@@ -101,7 +101,7 @@ func (p *promises) end() (made bool, why string) {
 	switch {
 	case !p.agents && p.silent:
 		if made, _ = p.plain.end(); made {
-			why = "promised on standard error: not counted; print it on standard output"
+			why = "promise on standard error: not counted; print it on standard output"
 		}
 		return false, why
 	case !p.agents:
@@ -110,7 +110,7 @@ func (p *promises) end() (made bool, why string) {
 	made, why = p.said.end()
 	switch {
 	case made && p.failed:
-		return false, "promised before a call that failed: not counted; say it last"
+		return false, "promise before a failed call: not counted; make the promise last"
 	case !made && why == "" && p.earlier:
 		why = "promised before the last message: not counted; say it last"
 	}

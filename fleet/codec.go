@@ -138,7 +138,7 @@ func (c codec) decode(p *commonpb.Payload) (*commonpb.Payload, error) {
 	case c.seal == nil && encoding != packed:
 		return p, nil
 	case c.seal != nil && encoding != sealed:
-		return nil, fmt.Errorf("it is not encrypted (%q), and only what is encrypted with the key is taken", encoding)
+		return nil, fmt.Errorf("it is not encrypted (%q), and only data encrypted with the key is accepted", encoding)
 	case c.seal != nil:
 		n := c.seal.NonceSize()
 		if len(data) < n {

@@ -48,7 +48,7 @@ func (s *Server) Local() bool {
 // machine nothing is sent, or stored there, in plain text.
 func (s *Server) options() (client.Options, error) {
 	if _, _, err := net.SplitHostPort(s.Address); err != nil {
-		return client.Options{}, fmt.Errorf("--address %s is no HOST:PORT: %w", s.Address, err)
+		return client.Options{}, fmt.Errorf("--address %s is not HOST:PORT: %w", s.Address, err)
 	}
 	level := slog.LevelError
 	if s.Verbose {
@@ -78,7 +78,7 @@ func (s *Server) options() (client.Options, error) {
 	case mutual && key:
 		return o, errors.New("--tls-cert and --api-key-file exclude each other; use one of them")
 	case !mutual && !key && !s.Local():
-		return o, fmt.Errorf("%s is another machine, and nothing says who you are; give --tls-cert FILE and --tls-key FILE, or --api-key-file FILE", s.Address)
+		return o, fmt.Errorf("%s is another machine, and you have no credentials; give --tls-cert FILE and --tls-key FILE, or --api-key-file FILE", s.Address)
 	case !mutual && !key && s.TLSCA == "":
 		return o, nil
 	}

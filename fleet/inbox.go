@@ -158,7 +158,7 @@ func (f *Fleet) Find(ctx context.Context, text string) (string, error) {
 	case err != nil:
 		return "", err
 	case len(found) == 0:
-		return "", fmt.Errorf("there is no loop %q; looprun-fleet list --all shows those that are known", text)
+		return "", fmt.Errorf("there is no loop %q; looprun-fleet list --all shows the known loops", text)
 	case len(exact) == 0 && len(found) > 1:
 		return "", fmt.Errorf("%q fits %d loops: %s; give more of the id", text, len(found), strings.Join(found[:min(4, len(found))], ", "))
 	}
@@ -258,7 +258,7 @@ func (f *Fleet) explained(err error) error {
 		return fmt.Errorf("the server at %s has no namespace %q; looprun-fleet init makes it", f.server.Address, f.server.Namespace)
 	}
 	if e, ok := errors.AsType[*serviceerror.QueryFailed](err); ok {
-		return fmt.Errorf("the loop cannot say: %w", e)
+		return fmt.Errorf("the loop did not answer: %w", e)
 	}
 	if _, ok := errors.AsType[*serviceerror.PermissionDenied](err); ok {
 		return fmt.Errorf("the server at %s does not allow it in namespace %q: %w", f.server.Address, f.server.Namespace, err)
@@ -270,7 +270,7 @@ func (f *Fleet) explained(err error) error {
 		return fmt.Errorf("the loop has ended, or is not known: %w", err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("no worker of queue %q says anything: is one running? (looprun-fleet worker): %w", f.server.Queue, err)
+		return fmt.Errorf("no worker of queue %q responds; is one running? (looprun-fleet worker): %w", f.server.Queue, err)
 	}
 	return err
 }

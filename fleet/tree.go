@@ -217,7 +217,7 @@ func run(ctx context.Context, dir string, env []string, args ...string) error {
 func (in Prepare) wrong() error {
 	switch {
 	case strings.HasPrefix(in.Work.Repo, "-"):
-		return fmt.Errorf("%q is no repository", in.Work.Repo)
+		return fmt.Errorf("%q is not a repository", in.Work.Repo)
 	case strings.HasPrefix(in.Work.Ref, "-") || strings.ContainsAny(in.Work.Ref, "+:"):
 		return fmt.Errorf("%q is no branch, tag or commit", in.Work.Ref)
 	case strings.Trim(in.Commit, "0123456789abcdef") != "":

@@ -44,7 +44,7 @@ func (r *Report) Markdown(w io.Writer, limit int) error {
 	return err
 }
 
-const cutMark = "\n\nThe rest is left out.\n"
+const cutMark = "\n\nThe rest is omitted.\n"
 
 // shortenBytes cuts s after the last whole line that fits.
 func shortenBytes(s string, limit int) string {
@@ -162,7 +162,7 @@ func (r *Report) markdownHistory(p printer, list []Iteration) {
 		left += r.Earlier.Iterations
 	}
 	if left > 0 {
-		p("%s before these are left out.\n\n", plural.Count(left, "iteration"))
+		p("%s before these are omitted.\n\n", plural.Count(left, "iteration"))
 	}
 	if len(list) == 0 {
 		return
@@ -222,7 +222,7 @@ func (r *Report) markdownTrips(p printer, list []Trip) {
 	}
 	p("### Decisions\n\n")
 	if left := r.tripsLeft() + len(r.Trips) - len(list); left > 0 {
-		p("%d before these are left out.\n\n", left)
+		p("%d before these are omitted.\n\n", left)
 	}
 	for i := len(list) - 1; i >= 0; i-- { // the newest first
 		t := &list[i]

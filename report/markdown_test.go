@@ -226,7 +226,7 @@ func TestMarkdownLimit(t *testing.T) {
 	whole := markdown(t, report)
 	for _, limit := range []int{markdownLeast, 10_000, 40_000, len(whole) - 1} {
 		page := written(t, func(w io.Writer) error { return report.Markdown(w, limit) })
-		if len(page) > limit || !strings.Contains(page, "iterations before these are left out.") {
+		if len(page) > limit || !strings.Contains(page, "iterations before these are omitted.") {
 			t.Errorf("limit %d: %d bytes", limit, len(page))
 		}
 		if limit > markdownLeast && !strings.Contains(page, "check599") {
@@ -241,7 +241,7 @@ func TestMarkdownLimit(t *testing.T) {
 	}
 	hostile := hostileRun(t)
 	hostile.Progress = strings.Repeat("@", maxProse)
-	if page := written(t, func(w io.Writer) error { return hostile.Markdown(w, markdownLeast) }); len(page) > markdownLeast || !strings.HasSuffix(page, "The rest is left out.\n") {
+	if page := written(t, func(w io.Writer) error { return hostile.Markdown(w, markdownLeast) }); len(page) > markdownLeast || !strings.HasSuffix(page, "The rest is omitted.\n") {
 		t.Errorf("%d bytes", len(page))
 	}
 }

@@ -115,7 +115,7 @@ func contextTask(p printer, s *core.State, c contextOf, next string) {
 		p("- %s done when this passes: %s\n", it(s, "It is", "All of it is"), code(s.Check[len(s.Check)-1]))
 	}
 	if s.Promise != "" {
-		p("- When %s done, and not before, print a line of its own that says nothing but %s.\n", it(s, "all of it is", "the sub-task of now is"), code(s.Promise))
+		p("- When %s done, and not before, print a line that contains only %s.\n", it(s, "all of it is", "the sub-task of now is"), code(s.Promise))
 	}
 	if most, next := s.Limits.Iterations, s.NextIteration(); most > 0 && next > most {
 		p("- %d of %d iterations are used. Progress: %s\n\n", next-1, most, code(s.Summary()))
@@ -186,7 +186,7 @@ func contextErrors(p printer, s *core.State, c contextOf) {
 		}
 		last = &s.Errors[len(s.Errors)-1]
 	case last != nil && last.Iteration == 0 && last.Outcome != core.OutcomeDone: // the precheck
-		p("## Errors to mend\n\n- Before the first iteration: %s\n", code(encountered(*last)))
+		p("## Errors to fix\n\n- Before the first iteration: %s\n", code(encountered(*last)))
 	default:
 		return
 	}

@@ -142,14 +142,14 @@ func (f *Findings) derived(dir string, s *core.State) {
 	case !there && s.Ended:
 		f.add(Finding{Kind: "no_result", Level: LevelNote, File: resultName, Text: "it is missing, though the run has ended", Remedy: "looprun show has the same"})
 	case !s.Ended && s.Seq > 0:
-		f.add(Finding{Kind: "crashed", Level: LevelNote, File: journalName, Text: "the run has no end: looprun was killed", Remedy: "looprun resume goes on with it"})
+		f.add(Finding{Kind: "crashed", Level: LevelNote, File: journalName, Text: "the run has no end: looprun was killed", Remedy: "looprun resume continues it"})
 	}
 	b, err := readStart(filepath.Join(dir, pageName), readLimit)
 	if s.Seq == 0 {
 		return
 	}
 	if err != nil || !strings.HasPrefix(string(b), string(Render(s))) {
-		f.add(Finding{Kind: "stale_page", Level: LevelNote, File: pageName, Text: "it is missing or older than the journal", Remedy: "it is made again when the run goes on"})
+		f.add(Finding{Kind: "stale_page", Level: LevelNote, File: pageName, Text: "it is missing or older than the journal", Remedy: "it is written again when the run continues"})
 	}
 }
 

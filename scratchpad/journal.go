@@ -163,7 +163,7 @@ func (j *Journal) removed() error {
 
 // moved returns an error that tells how to resume a run whose directory was moved.
 func (j *Journal) moved() error {
-	return fmt.Errorf("%s: %w: nothing else can be written there; go on where it is now, with looprun resume --dir DIR", j.f.Name(), errMoved)
+	return fmt.Errorf("%s: %w: nothing else can be written there; continue it there with looprun resume --dir DIR", j.f.Name(), errMoved)
 }
 
 // writeDetail writes the detail file that the line refers to. It must be written before the

@@ -36,7 +36,7 @@ func checkOwner(dir string) error {
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a directory", dir)
 	case foreign(info):
-		return fmt.Errorf("%w: %s belongs to another user; go on with the run as that one", ErrUnsafe, dir)
+		return fmt.Errorf("%w: %s belongs to another user; continue the run as that user", ErrUnsafe, dir)
 	}
 	return nil
 }

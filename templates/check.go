@@ -284,9 +284,9 @@ func (t *Template) checkExtend(r *report, i int) {
 	case given && !o.Action.Continues():
 		r.key(fmt.Sprintf("the action %s extends nothing", o.Action), "remove \"extend\"", path...)
 	case given && !limit:
-		r.key(fmt.Sprintf("%s is not a limit that can be extended", t.Guard), "remove \"extend\": going on resets its counter", path...)
+		r.key(fmt.Sprintf("%s is not a limit that can be extended", t.Guard), "remove \"extend\": continuing resets its counter", path...)
 	case limit && o.Action.Continues() && !r.doc.Has("options", i, "extend", unit):
-		r.value(fmt.Sprintf("the option goes on without extending the limit that %s guards", t.Guard),
+		r.value(fmt.Sprintf("the option continues without extending the limit of %s", t.Guard),
 			fmt.Sprintf("add \"extend: {%s: %s}\"", unit, unitExample(unit)), "options", i, "action")
 	}
 	for key, bad := range map[string]bool{

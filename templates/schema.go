@@ -75,7 +75,7 @@ func templateSchema() []byte {
 			"question":  text("The question. Can mention variables: "+variableNames()+".", 0),
 			"default":   text("Id of the option for detached mode defaults. Without it such a run ends with the guard's exit code.", maxID),
 			"exclusive": object{"type": "boolean", "default": false, "description": "Only a person can answer."},
-			"never":     object{"type": "array", "items": object{"enum": core.CanForbid()}, "uniqueItems": true, "description": "Actions that only a person may take: accept, and continue for all that go on."},
+			"never":     object{"type": "array", "items": object{"enum": core.CanForbid()}, "uniqueItems": true, "description": "Actions that only a person may take: accept, and continue for all options that continue."},
 			"options": object{
 				"type": "array", "maxItems": maxOptions, "items": optionSchema(),
 				"description": "What can be answered. One option has to have the action cancel.",
@@ -155,7 +155,7 @@ func optionSchema() object {
 			"description": anyText("What it means, on one line. Can mention variables.", maxDescription),
 			"action":      object{"enum": actionNames(), "description": "What looprun does."},
 			"extend":      extendSchema(),
-			"guidance":    anyText("What the next iteration is told, where the action goes on. Can mention variables.", 0),
+			"guidance":    anyText("Guidance for the next iteration, if the action continues. Can mention variables.", 0),
 			"requires": object{
 				"description": "What has to be there for the option to be offered.",
 				"oneOf":       []object{{"enum": needs}, {"type": "array", "items": object{"enum": needs}}},
@@ -185,7 +185,7 @@ func extendSchema() object {
 	}
 	return object{
 		"type": "object", "additionalProperties": false, "minProperties": 1,
-		"description": "What going on adds to the limit. Needed for max_iterations, max_runtime, max_cost and max_tokens, and only for these.",
+		"description": "What continuing adds to the limit. Needed for max_iterations, max_runtime, max_cost and max_tokens, and only for these.",
 		"properties": object{
 			"iterations": object{"type": "integer", "minimum": 1, "description": "Iterations to add."},
 			"runtime":    object{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(h|m|s|ms))+$`, "not": object{"pattern": `^(0+(\.0+)?(h|m|s|ms))+$`}, "description": "Active time to add, such as 10m."},

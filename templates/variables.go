@@ -117,7 +117,7 @@ var questionVariables = []variable{
 		func(s *source) any { return s.trip.Period },
 	},
 	{
-		Variable{"Confirmed", TypeText, "what the check came to when it was run once more before loop_detected asked: same, other, flaky, passed; empty when it was not"},
+		Variable{"Confirmed", TypeText, "the result of the repeated check before loop_detected asked: same, other, flaky, passed; empty when it was not repeated"},
 		func(s *source) any { return string(s.trip.Confirmed) },
 	},
 	{
@@ -153,7 +153,7 @@ var questionVariables = []variable{
 		func(s *source) any { return s.state.Trips },
 	},
 	{
-		Variable{"Continues", TypeNumber, "how often an answer has let this run go on"},
+		Variable{"Continues", TypeNumber, "how many answers have continued this run"},
 		func(s *source) any { return s.state.Continues },
 	},
 	{

@@ -533,7 +533,7 @@ func TestLoopsAreCounted(t *testing.T) {
 	for range maxLoops {
 		runs = append(runs, c.begin(arguments{"command": "until test -e go; do sleep 0.05; done"}))
 	}
-	c.fails("loop_start", arguments{"command": "true"}, "still go on")
+	c.fails("loop_start", arguments{"command": "true"}, "are still active")
 	if err := os.WriteFile(filepath.Join(c.dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (t *toolbox) ask(_ context.Context, r *mcp.CallToolRequest, in askArgs) (*m
 		return form(id, "The agent asks: "+in.Question, choose(choices), "Why, or what the agent should know."), nil
 	}
 	if answer.Action != "accept" {
-		return says("The person did not answer (" + clean(answer.Action) + "). That is no consent to any of the options."), nil
+		return says("The person did not answer (" + clean(answer.Action) + "). This agrees to none of the options."), nil
 	}
 	option, reason := word(answer, "option"), word(answer, "reason")
 	if !slices.Contains(in.Options, option) {

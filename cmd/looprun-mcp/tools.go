@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-const instructions = `looprun runs a command in a loop until it is done, and stops it when it is stuck. loop_start starts a loop in the background; loop_status says where it stands. When a guard stops a loop it asks a question, which is for the person: question_to_person shows it to them. Do not start the same loop again; change what you do first, and read loop_explain.`
+const instructions = `looprun runs a command in a loop until it is done, and stops it when it is stuck. loop_start starts a loop in the background; loop_status shows its state. When a guard stops a loop it asks a question, which is for the person: question_to_person shows it to them. Do not start the same loop again; change what you do first, and read loop_explain.`
 
 // toolbox holds the state that the tools share.
 type toolbox struct {
@@ -64,8 +64,8 @@ func newServer(l looprun) *mcp.Server {
 	runs := &mcp.ToolAnnotations{OpenWorldHint: new(true), DestructiveHint: new(true)}
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(false)}
 	asks := &mcp.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)}
-	add(s, "loop_start", runs, t.start, "Start a loop in the background: a command or a coding agent runs again and again until it is done. Returns the run's id at once; loop_status says how it goes.", fields{
-		"command":        text("A shell line: what each iteration does, such as one try to mend something.", 8000),
+	add(s, "loop_start", runs, t.start, "Start a loop in the background: a command or a coding agent runs again and again until it is done. Returns the run's id at once; loop_status shows its state.", fields{
+		"command":        text("A shell line: what each iteration does, such as one attempt to fix something.", 8000),
 		"agent":          text("In place of a command: a coding agent, such as claude, that gets the task.", 40),
 		"check":          text("A shell line that judges each iteration: exit code 0 is done. Without it the command's own exit code counts.", 8000),
 		"task":           text("What the loop is for, in a few words; lists show it, and an agent works on it.", 8000),
@@ -79,7 +79,7 @@ func newServer(l looprun) *mcp.Server {
 	add(s, "loop_list", reads, t.list, "List the latest loops of a folder, newest first.", fields{
 		"folder": text("The folder (where looprun-mcp runs).", 1000), "number": number("How many (10).", 1, 50),
 	})
-	add(s, "loop_status", reads, t.status, "Say where a loop stands: its status, what fails, the question that waits if there is one, and what to do next.", fields{
+	add(s, "loop_status", reads, t.status, "Show a loop's state: its status, what fails, the question that waits if there is one, and what to do next.", fields{
 		"run":          whichRun(),
 		"wait_seconds": number("Wait up to so long for the loop to end or to ask (0).", 0, 50),
 	})
@@ -87,7 +87,7 @@ func newServer(l looprun) *mcp.Server {
 	add(s, "loop_say", asks, t.say, "Say something to a loop that goes on: its next iteration gets the words. Nothing is reset. A question is not answered so: question_to_person.", fields{
 		"run": whichRun(), "words": text("What the next iteration should know.", 8000),
 	}, "words")
-	add(s, "loop_stop", runs, t.stop, "Stop a loop that goes on: its processes are ended, and it ends as cancelled. Its files stay.", fields{"run": whichRun()})
+	add(s, "loop_stop", runs, t.stop, "Stop an active loop: its processes end, and it ends as cancelled. Its files stay.", fields{"run": whichRun()})
 	add(s, "same_failure", reads, t.same, "Say whether two outputs of a command are the same failure, noise such as times and addresses left out, and why.", fields{
 		"first": text("What was printed the first time.", maxOutput), "second": text("What was printed the second time.", maxOutput),
 	}, "first", "second")
@@ -176,7 +176,7 @@ func (t *toolbox) start(ctx context.Context, _ *mcp.CallToolRequest, in startArg
 	select {
 	case t.loops <- struct{}{}:
 	default:
-		return nil, fmt.Errorf("%d loops that you started still go on; wait for one of them", maxLoops)
+		return nil, fmt.Errorf("%d loops that you started are still active; wait for one of them", maxLoops)
 	}
 	id, over, err := l.start(ctx, in.flags()...)
 	go func() {
@@ -358,7 +358,7 @@ func (t *toolbox) order(ctx context.Context, run, stdin, order string, words ...
 		return nil, err
 	}
 	_, err = t.of(s.RunID).call(ctx, stdin, append([]string{order, "--via=mcp", s.RunID}, words...)...)
-	return says("Run " + s.RunID + " was told. loop_status says where it stands."), err
+	return says("Run " + s.RunID + " was told. loop_status shows its state."), err
 }
 
 // maxOutput is the maximum length of an output that same_failure compares, in characters.

@@ -77,7 +77,7 @@ func run(args []string) error {
 	if _, err := fmt.Println(server.URL(console.IsTerminal(os.Stdout))); err != nil {
 		return err
 	}
-	fmt.Fprintln(os.Stderr, "looprun: open that address in a browser on this machine; Ctrl-C ends it, and the runs go on")
+	fmt.Fprintln(os.Stderr, "looprun: open that address in a browser on this machine; Ctrl-C ends it; the runs continue")
 	if console.IsTerminal(os.Stderr) {
 		fmt.Fprintln(os.Stderr, "looprun: if the page asks for a code, it is", server.Code())
 	}
@@ -125,7 +125,7 @@ func (l program) answer(ctx context.Context, dir string, a ask.ShortAnswer) (str
 		return "", errors.New(cmp.Or(message(stderr.Bytes()), err.Error()))
 	}
 	if strings.HasPrefix(message(stderr.Bytes()), "answered") {
-		return "Answered. The run goes on.", nil
+		return "Answered. The run continues.", nil
 	}
 	if scratchpad.Summarize(dir).Answered == "" { // it was carried out, or another question waits
 		return message(stderr.Bytes()), nil
@@ -191,7 +191,7 @@ func (l program) resume(ctx context.Context, dir string) (string, error) {
 		case <-ctx.Done():
 			return "", ctx.Err()
 		case <-late:
-			return "", errors.New("the run has not begun to go on; look at it with looprun show")
+			return "", errors.New("the run has not continued; see looprun show")
 		case <-look.C:
 			if scratchpad.Locked(dir) {
 				return "The run goes on.", nil
@@ -207,7 +207,7 @@ func ended(stderr *os.File, err error) (string, error) {
 	if code, ok := errors.AsType[*exec.ExitError](err); ok && code.ExitCode() == 125 || readErr != nil {
 		return "", errors.New(cmp.Or(message(text), "looprun resume failed"))
 	}
-	return cmp.Or(message(text), "The run went on, and has ended."), nil
+	return cmp.Or(message(text), "The run continued, and has ended."), nil
 }
 
 // openInBrowser passes the browser a file that leads to the address instead of the address

@@ -105,7 +105,7 @@ func TestARunThatEndsAtOnce(t *testing.T) {
 		}
 	}
 	said, err := script(t, "exit 0").resume(t.Context(), filepath.Join(t.TempDir(), "run"))
-	if said != "The run went on, and has ended." || err != nil {
+	if said != "The run continued, and has ended." || err != nil {
 		t.Errorf("%q, %v", said, err)
 	}
 }

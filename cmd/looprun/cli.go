@@ -19,18 +19,18 @@ import (
 // it, the section is More.
 type cli struct {
 	Run       runCmd       `cmd:"" default:"withargs" in:"run" help:"Run a command in a loop until it is done (the default command)."`
-	Many      manyCmd      `cmd:"" in:"run" help:"Run many loops, each in a git work tree of its own."`
+	Many      manyCmd      `cmd:"" in:"run" help:"Run many loops, each in its own git work tree."`
 	Resume    resumeCmd    `cmd:"" in:"run" help:"Resume a run that was paused or interrupted, that tripped, or that crashed."`
 	Answer    answerCmd    `cmd:"" in:"answer" help:"Answer the question that a run waits with."`
-	Say       sayCmd       `cmd:"" in:"answer" help:"Say something to the next iteration of a run that goes on."`
+	Say       sayCmd       `cmd:"" in:"answer" help:"Give the next iteration of an active run some words."`
 	Pause     pauseCmd     `cmd:"" in:"answer" help:"Pause a run after this iteration."`
 	Stop      stopCmd      `cmd:"" in:"answer" help:"Stop a run now: it ends as cancelled."`
 	List      listCmd      `cmd:"" in:"look" help:"List the runs of this directory."`
 	Show      showCmd      `cmd:"" in:"look" help:"Show what happened in a run."`
 	Context   contextCmd   `cmd:"" in:"look" help:"Print what the next attempt should know, for a prompt."`
 	Ask       askCmd       `cmd:"" in:"answer" help:"Ask a question from inside a run and wait for the answer."`
-	Signal    signalCmd    `cmd:"" in:"rare" help:"Say from inside a run where the work stands."`
-	Reject    rejectCmd    `cmd:"" in:"rare" help:"Say from inside a run that the task cannot be done as given."`
+	Signal    signalCmd    `cmd:"" in:"rare" help:"Report progress from inside a run."`
+	Reject    rejectCmd    `cmd:"" in:"rare" help:"Reject the task from inside a run."`
 	Stats     statsCmd     `cmd:"" in:"rare" help:"Count over all runs."`
 	Doctor    doctorCmd    `cmd:"" in:"check" help:"Check the files of a run."`
 	Diff      diffCmd      `cmd:"" in:"look" help:"Show what an iteration changed in the files."`
@@ -40,7 +40,7 @@ type cli struct {
 	Signature signatureCmd `cmd:"" in:"check" help:"Print the signature of recorded output."`
 	Replay    replayCmd    `cmd:"" in:"check" help:"Replay recorded outputs, or an earlier run, through the guards; nothing is run."`
 	Report    reportCmd    `cmd:"" in:"look" help:"Write a report of a run: Markdown, a web page, JSON or JUnit."`
-	Explain   explainCmd   `cmd:"" in:"look" help:"Say why a run ended as it did, and what its iterations had in common."`
+	Explain   explainCmd   `cmd:"" in:"look" help:"Explain why a run ended, and what its iterations had in common."`
 	Hook      hookCmd      `cmd:"" help:"Put the loop inside a coding agent's own session, as its stop hook."`
 	Serve     serveCmd     `cmd:"" in:"look" help:"Show the runs in a browser, and take answers there."`
 	Fleet     fleetCmd     `cmd:"" in:"run" help:"Run loops on many machines."`

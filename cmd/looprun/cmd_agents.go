@@ -21,7 +21,7 @@ type agentsCmd struct {
 
 // Help shows an example below the flags.
 func (agentsCmd) Help() string {
-	return `Those that looprun knows, and those that stand below agents: in a looprun.yaml; --format json
+	return `The built-in agents, and those under agents: in a looprun.yaml; --format json
 prints each as such a file has it. PERMIT are the agent's own flags that let it edit files and
 run commands unasked. looprun never adds them: pass them on behind --.
 

@@ -24,16 +24,16 @@ import (
 // answerCmd answers a pending question, from any terminal, while the run waits for it or after
 // it has exited.
 type answerCmd struct {
-	Words    []string `arg:"" optional:"" name:"run option" help:"The run, which may be left out where only one has a question, and the id of the option; - reads answers as JSON from standard input."`
+	Words    []string `arg:"" optional:"" name:"run option" help:"The run (optional if only one has a question), and the id of the option; - reads answers as JSON from standard input."`
 	Option   []string `placeholder:"ID" help:"The id of the option; repeatable where several can be chosen." sep:"none" xor:"answer"`
-	Text     *string  `placeholder:"TEXT" help:"A text as the answer, where the question takes one." xor:"answer"`
-	Cancel   bool     `help:"Decline to answer, where the question allows it." xor:"answer"`
-	Question string   `placeholder:"ID" blank:"no" help:"The question that it is for, as looprun show --pending names it: needed while the run is going on, and where several wait."`
-	Token    string   `placeholder:"WORD" help:"The word that the run shows on its terminal: needed while it is going on, where the system does not say who answers (not on Linux)."`
+	Text     *string  `placeholder:"TEXT" help:"A text as the answer, if the question accepts one." xor:"answer"`
+	Cancel   bool     `help:"Decline to answer, if the question allows it." xor:"answer"`
+	Question string   `placeholder:"ID" blank:"no" help:"The question's id (looprun show --pending): needed while the run is active or if several wait."`
+	Token    string   `placeholder:"WORD" help:"The word that the run's terminal shows: needed for an active run, except on Linux."`
 	Reason   string   `placeholder:"TEXT" help:"Why; it is kept in the record."`
-	Guidance string   `placeholder:"TEXT" help:"What to do from now on; without an option it goes on. - alone takes back what holds."`
-	Resume   bool     `help:"Go on with the run at once, and exit with its code." xor:"when"`
-	Later    bool     `help:"Record the answer, and do not ask whether to go on with the run." xor:"when"`
+	Guidance string   `placeholder:"TEXT" help:"Guidance for later iterations; without an option the run continues. - clears it."`
+	Resume   bool     `help:"Continue the run at once, and exit with its code." xor:"when"`
+	Later    bool     `help:"Only record the answer, and do not ask whether to continue." xor:"when"`
 	Via      string   `hidden:"" enum:",web" default:"" help:"Where the person was: on the page of looprun serve."`
 	session.TrustFlag
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
@@ -42,11 +42,11 @@ type answerCmd struct {
 // Help shows an example below the flags.
 func (answerCmd) Help() string {
 	return `Without an option it asks at the terminal; looprun show --pending prints the questions and
-their options. An answer is for one question: while the run is going on, or where several wait,
---question names it. The first valid answer counts. An answer that ends the run ends it there
-and then. After one that goes on, looprun asks at a terminal whether to go on now; elsewhere
-looprun resume goes on, or --resume. looprun answer itself exits with 0. A run that waits for
-somebody else's limit takes continue, and goes on now. From standard input comes
+their options. Name the question with --question if the run is active or several wait. The
+first valid answer counts. An answer that ends the run ends it at once. After one that
+continues, looprun asks at a terminal whether to continue now; elsewhere use --resume or
+looprun resume. looprun answer itself exits with 0. For a run that waits for a rate limit,
+the answer continue ends the wait. Standard input has
 {"answers": {"QUESTION": "OPTION"}} with questions by their text or id, or
 {"question": "ID", "option": "ID", "reason": "TEXT"}.
 
@@ -103,7 +103,7 @@ func (c *answerCmd) Run(a *app) error {
 		case w.Concludes(g):
 			next = fmt.Sprintf("; run %s stops", w.State.RunID)
 		default:
-			next = fmt.Sprintf("; run %s goes on", w.State.RunID)
+			next = fmt.Sprintf("; run %s continues", w.State.RunID)
 		}
 		a.say.Printf("%s %s (%s): %s%s", did, g.QuestionID, g.Words, answerWords(g.Answer), next)
 		if then != nil {
@@ -139,9 +139,9 @@ func (c *answerCmd) after(a *app, dir string) (said string, do func() error, err
 		return "; continue with looprun resume " + id, nil, nil
 	}
 	return "", func() error {
-		yes, err := tty.Agree("Go on now?")
+		yes, err := tty.Agree("Continue now?")
 		if err != nil || !yes {
-			a.say.Printf("the answer is kept; looprun resume %s goes on", id)
+			a.say.Printf("the answer is recorded; continue with looprun resume %s", id)
 			return err
 		}
 		if err := resume.Run(a); err != nil {
@@ -157,11 +157,11 @@ func (c *answerCmd) after(a *app, dir string) (said string, do func() error, err
 func (c *answerCmd) goOn(a *app, w *session.Waiting, words []string) error {
 	options := append(c.Option, words...)
 	if len(options) > 1 || len(options) == 1 && options[0] != string(core.ActionContinue) || c.Text != nil || c.Cancel || c.Question != "" {
-		return config.Usage(fmt.Sprintf("run %s asks nothing and waits until %s", w.State.RunID, w.State.Until.Local().Format(time.DateTime)), "answer continue lets it go on now")
+		return config.Usage(fmt.Sprintf("run %s asks nothing and waits until %s", w.State.RunID, w.State.Until.Local().Format(time.DateTime)), "the answer continue ends the wait now")
 	}
 	err := session.Tell(w.Dir, session.KindGoOn, session.GoOn{Token: c.Token})
 	if err == nil {
-		a.say.Printf("run %s goes on now", w.State.RunID)
+		a.say.Printf("run %s continues now", w.State.RunID)
 	}
 	return err
 }
@@ -322,9 +322,9 @@ func (c *answerCmd) only(a *app, w *session.Waiting, options []string) (core.Que
 	if a.config.CanAsk() {
 		return q, c.confirm(a, q, options)
 	}
-	text := fmt.Sprintf("run %s is going on, so an answer has to say which question it is for", w.State.RunID)
+	text := fmt.Sprintf("run %s is active, so name the question", w.State.RunID)
 	if !w.Live {
-		text = fmt.Sprintf("%d questions wait in run %s, so an answer has to say which one it is for", len(w.Questions), w.State.RunID)
+		text = fmt.Sprintf("%d questions wait in run %s, so name one", len(w.Questions), w.State.RunID)
 	}
 	return q, config.Usage(text, "add --question ID: "+w.List())
 }

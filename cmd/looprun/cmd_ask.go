@@ -33,17 +33,17 @@ type askCmd struct {
 	Confirm  bool     `help:"The answer is yes or no." excludes:"--text"`
 	Text     bool     `help:"The answer is a text."`
 	Header   string   `placeholder:"TEXT" help:"A heading of at most 12 characters."`
-	Default  []string `placeholder:"ID" help:"What counts where nobody can be asked and the run is set to defaults; one." sep:"none"`
+	Default  []string `placeholder:"ID" help:"The answer if nobody can be asked and the run uses --detached defaults." sep:"none"`
 
 	AllowCancel bool `help:"The question can be declined: exit code 130."`
 	NoText      bool `help:"Take only an option, no text."`
 	Multi       bool `help:"Several options can be chosen."`
 	Exclusive   bool `help:"Only a person may answer."`
 
-	To      string `enum:",user,assistant,assistant_with_escalation" default:"" placeholder:"WHO" help:"Who may answer: user, assistant, assistant_with_escalation (whoever the run is set up with)."`
+	To      string `enum:",user,assistant,assistant_with_escalation" default:"" placeholder:"WHO" help:"Who may answer: user, assistant, assistant_with_escalation (default: as the run is configured)."`
 	ID      string `placeholder:"ID" help:"Name of the question: asked again in the run, in the same words, it has the same answer. Not for --confirm and --exclusive."`
 	Again   bool   `help:"Ask although the question with this --id was answered before."`
-	Safe    string `enum:",yes,no" default:"" placeholder:"yes|no" help:"What the exit code of --confirm says when nobody answers."`
+	Safe    string `enum:",yes,no" default:"" placeholder:"yes|no" help:"The exit code of --confirm if nobody answers: yes is 0, no is 1."`
 	Request string `placeholder:"FILE|-" help:"Ask what this JSON document asks, 1 to 4 questions (docs/asking.md)."`
 	Format  string `enum:"text,json" default:"text" help:"${enum}."`
 }

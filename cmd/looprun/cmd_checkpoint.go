@@ -90,7 +90,7 @@ func (n *restored) UnmarshalText(text []byte) error {
 func (restoreCmd) Help() string {
 	return `The files in the run's directory become what they were after the iteration; what they
 are now is kept as one more checkpoint. Ignored files, nested repositories, branches, the stash
-and what is staged stay as they are: restore refuses to overwrite a file that is in no commit.
+and staged changes stay unchanged; restore refuses to overwrite a file that no commit has.
 Only runs with --checkpoint can do it.
 
 Example:
@@ -126,7 +126,7 @@ func (c *restoreCmd) Run(a *app) error {
 	}
 	release, err := scratchpad.Hold(dir)
 	if errors.Is(err, scratchpad.ErrLocked) {
-		return config.Usage("run "+id+" is going on", "end it first")
+		return config.Usage("run "+id+" is active", "end it first")
 	} else if err != nil {
 		return err
 	}

@@ -29,8 +29,8 @@ type completionCmd struct {
 // Help shows an example below the flags.
 func (completionCmd) Help() string {
 	return `Commands, flags and their values are completed, and so are the ids of runs, the
-options of a question that waits, and guards. What stands after -- is completed as the
-command that it is. The script calls the looprun that is found in PATH.
+options of a question that waits, and guards. Words after -- are completed for
+that command. The script calls the looprun that is found in PATH.
 
   bash   source <(looprun completion bash)   in ~/.bashrc
   zsh    source <(looprun completion zsh)    in ~/.zshrc, after compinit

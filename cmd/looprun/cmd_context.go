@@ -13,7 +13,7 @@ import (
 // contextCmd prints what the next attempt should know.
 type contextCmd struct {
 	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the one that this is inside of, else the latest)."`
-	MaxBytes int    `default:"16384" placeholder:"N" help:"Cut it to so many bytes, at the end of a line (${default})."`
+	MaxBytes int    `default:"16384" placeholder:"N" help:"Cut it to N bytes, at the end of a line (${default})."`
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 

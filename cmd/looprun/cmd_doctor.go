@@ -19,7 +19,7 @@ type doctorCmd struct {
 
 func (doctorCmd) Help() string {
 	return `It changes nothing. Exit codes: 0 when nothing is wrong, 1 when something is,
-125 when the run cannot be looked at.
+125 if the run cannot be examined.
 
 Example:
   looprun doctor && looprun resume`
@@ -56,7 +56,7 @@ func (d *diagnosis) text(w io.Writer) error {
 	}
 	line("run %s in %s: %d events", d.RunID, console.Relative(d.Dir), d.Events)
 	if d.Alive {
-		line("another looprun has it open: what is being written was not looked at")
+		line("another looprun has it open; records that it is writing were not checked")
 	}
 	for _, f := range d.List {
 		where := f.File

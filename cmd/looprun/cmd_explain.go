@@ -6,7 +6,7 @@ import "github.com/looprun/looprun/internal/review"
 type explainCmd struct {
 	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
 	Format   string `enum:"text,json" default:"text" help:"${enum}."`
-	Suggest  bool   `help:"Look for a rule that tells the counted iterations apart, and try it on the outputs of the run."`
+	Suggest  bool   `help:"Find a rule that distinguishes the counted iterations, and try it on their outputs."`
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 

@@ -11,7 +11,7 @@ type fleetCmd struct {
 }
 
 func (fleetCmd) Help() string {
-	return `It runs looprun-fleet, a program of its own that lies beside looprun or on the PATH;
+	return `It runs looprun-fleet, a separate program beside looprun or on the PATH;
 looprun fleet list --help is the help of one of its commands.
 
 Example:

@@ -73,8 +73,8 @@ func topics(root *kong.Node) []aTopic {
 		{name: "exit", about: "what the exit codes mean", other: []string{"exit-codes", "exit-code"}, write: exitHelp},
 		{name: "environment", about: "the variables that the command finds", other: []string{"env"}, write: environmentHelp},
 		{name: "ladder", about: "who tries when the command is stuck: the escalation ladder", write: text(ladderTopic)},
-		{name: "rejections", about: "how the command says that a task cannot be done", other: []string{"rejection"}, write: text(rejectionsTopic)},
-		{name: "signals", about: "how the command says where the work is", other: []string{"signal-protocol"}, write: text(signalsTopic)},
+		{name: "rejections", about: "how the command rejects its task", other: []string{"rejection"}, write: text(rejectionsTopic)},
+		{name: "signals", about: "how the command reports on its work", other: []string{"signal-protocol"}, write: text(signalsTopic)},
 		{name: "topics", about: "this list", write: topicsHelp(root)},
 	}
 }
@@ -119,7 +119,7 @@ func exitHelp(w io.Writer, width int) error {
 }
 
 func environmentHelp(w io.Writer, width int) error {
-	if err := wrapped(w, "", "What the command finds in its environment (docs/running.md says more):", width); err != nil {
+	if err := wrapped(w, "", "What the command finds in its environment (more: docs/running.md):", width); err != nil {
 		return err
 	}
 	for _, e := range commandEnvironment() {
@@ -146,13 +146,13 @@ func wrapped(w io.Writer, lead, text string, width int) error {
 
 // keysHelp lists all keys.
 func keysHelp(w io.Writer, width int) error {
-	fmt.Fprint(w, "Keys of looprun.yaml. Give one with -o KEY=VALUE, as a flag (done_codes as\n--done-codes) or as a variable (LOOPRUN_DONE_CODES). looprun help keys KEY says more.\n\n")
+	fmt.Fprint(w, "Keys of looprun.yaml. Give one with -o KEY=VALUE, as a flag (done_codes as\n--done-codes) or as a variable (LOOPRUN_DONE_CODES). more: looprun help keys KEY.\n\n")
 	for _, k := range config.Keys() {
 		if err := wrapped(w, fmt.Sprintf("%-24s", k.Name), shortHelp(k), width); err != nil {
 			return err
 		}
 	}
-	fmt.Fprint(w, "\nIn looprun.yaml alone:\n\n")
+	fmt.Fprint(w, "\nOnly in looprun.yaml:\n\n")
 	for _, b := range config.Blocks() {
 		if err := wrapped(w, fmt.Sprintf("%-24s", b.Name), b.About, width); err != nil {
 			return err

@@ -18,22 +18,22 @@ import (
 type hookCmd struct {
 	Stop    hookStopCmd    `cmd:"" help:"Decide whether a coding agent may stop: for its stop hook."`
 	Install hookInstallCmd `cmd:"" help:"Put looprun hook stop among an agent's hooks."`
-	Status  hookStatusCmd  `cmd:"" help:"Say which agents have the hook, and what it will run."`
-	Remove  hookRemoveCmd  `cmd:"" help:"Take it out again."`
+	Status  hookStatusCmd  `cmd:"" help:"Show which agents have the hook, and what it runs."`
+	Remove  hookRemoveCmd  `cmd:"" help:"Remove the hook."`
 	Off     hookOffCmd     `cmd:"" help:"Judge no stop in this project until looprun hook on."`
 	On      hookOnCmd      `cmd:"" help:"Judge stops in this project again."`
 }
 
 type hookStopCmd struct {
-	As      string        `enum:",claude,codex,gemini,copilot,cursor,opencode" default:"" placeholder:"AGENT" help:"Whose hook it is (what it says tells)."`
+	As      string        `enum:",claude,codex,gemini,copilot,cursor,opencode" default:"" placeholder:"AGENT" help:"The agent that runs the hook (default: detected from its request)."`
 	Timeout time.Duration `default:"9m30s" placeholder:"D" help:"How long the check may take (${default})."`
 	Args    []string      `arg:"" optional:"" passthrough:"" name:"flags" help:"Flags of run, such as --check LINE."`
 }
 
 // Help shows an example below the flags.
 func (hookStopCmd) Help() string {
-	return `Each stop is one iteration, and the check of looprun.yaml judges. Where it passes the
-agent may stop; where not, the agent is told what fails and goes on. When a guard trips the
+	return `Each stop is one iteration, and the check of looprun.yaml judges. If it passes, the
+agent may stop; otherwise the agent reads what fails and continues. When a guard trips the
 agent may stop, and the question is kept for looprun answer. A hook that cannot judge
 allows the stop: exit code 0, and why on standard error.
 
@@ -129,7 +129,7 @@ func (c *hookInstallCmd) Run(a *app) error {
 		a.say.Printf("%s now runs %s when %s is about to stop", file, hook.Command, agent.Name)
 	}
 	if check == "" {
-		a.say.Warn("there is no check here, and without one every stop is allowed; write check: COMMAND into looprun.yaml, or give --check")
+		a.say.Warn("there is no check, so every stop would be allowed; write check: COMMAND into looprun.yaml, or use --check")
 	} else {
 		a.say.Printf("it judges by the check: %s", check)
 	}

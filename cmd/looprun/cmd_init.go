@@ -23,7 +23,7 @@ import (
 
 // initCmd writes an initial configuration and policy.
 type initCmd struct {
-	Yes    bool             `short:"y" help:"Ask nothing: take what is found, the first in the order go, npm, cargo, pytest, make."`
+	Yes    bool             `short:"y" help:"Ask nothing: take the first that is found of go, npm, cargo, pytest, make."`
 	Check  config.ShellLine `placeholder:"LINE" help:"Shell line that judges whether it is done, in place of the project's tests."`
 	Force  bool             `help:"Replace files that are there; each is kept beside the new one, with .bak at its end."`
 	DryRun bool             `help:"Print the files and write nothing; nothing is asked."`
@@ -97,7 +97,7 @@ func (c *initCmd) setup(a *app, found []project.Project) (project.Setup, error) 
 		}
 	}
 	if s.Check == "" {
-		return s, config.Usage("there is no go.mod, no package.json with a test script, no Cargo.toml, nothing for pytest and no Makefile with the target test here", "say with --check LINE what tells that it is done")
+		return s, config.Usage("there is no go.mod, no package.json with a test script, no Cargo.toml, nothing for pytest and no Makefile with the target test here", "give the check with --check LINE")
 	}
 	if strings.ContainsAny(s.Check, "\r\n\x00") {
 		return s, config.Usage("--check has more than one line", "put them into a script and name that")
@@ -166,7 +166,7 @@ func askSetup(ctx context.Context, a *app, s *project.Setup, found []project.Pro
 	if err != nil {
 		return err
 	}
-	s.Policy, err = i.confirm("CI", "Write a policy too, which answers where no person can be asked?")
+	s.Policy, err = i.confirm("CI", "Also write a policy, which answers if nobody can be asked?")
 	return err
 }
 

@@ -18,7 +18,7 @@ import (
 // listCmd lists the runs of a directory.
 type listCmd struct {
 	Number   *int   `short:"n" placeholder:"N" help:"How many of the latest runs to list; 0 for all (20; with --all, all)."`
-	All      bool   `help:"List all your runs, in whatever folder they are, with the folder."`
+	All      bool   `help:"List all your runs, in any folder, with the folder."`
 	Pending  bool   `help:"List only runs that wait for an answer."`
 	Format   string `enum:"text,json" default:"text" help:"${enum}."`
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
@@ -26,7 +26,7 @@ type listCmd struct {
 
 func (listCmd) Help() string {
 	return `Columns are cut to the width of the terminal, and not in a pipe; -v shows them
-whole, with the moments at which the runs were started.
+whole, and when each run started.
 
 Example:
   looprun list -n 5

@@ -177,7 +177,7 @@ func exitStatuses() []man.Entry {
 	for _, code := range slices.Sorted(maps.Keys(texts)) {
 		add(code, texts[code])
 	}
-	add(core.ExitFailed, "looprun itself failed: it was called wrongly, the configuration is wrong, the state directory cannot be used.")
+	add(core.ExitFailed, "looprun itself failed: wrong usage, wrong configuration, or an unusable state directory.")
 	add(126, "The command is not executable.")
 	add(127, "The command was not found.")
 	add(129, "SIGHUP ended the run; looprun ends itself by the same signal.")
@@ -187,7 +187,7 @@ func exitStatuses() []man.Entry {
 	add(143, "SIGTERM ended the run.")
 	return append(list, man.Entry{
 		Term: "others",
-		Text: "With --passthrough it is the code of the command; --exit-code, or exit_codes in looprun.yaml or a policy, gives a status another one.",
+		Text: "With --passthrough it is the code of the command; --exit-code, or exit_codes in looprun.yaml or a policy, changes the code of a status.",
 	})
 }
 
@@ -207,9 +207,9 @@ func manEnvironment(n *kong.Node) []man.Entry {
 		{Term: "LOOPRUN_…", Text: "Nearly every option of run has a variable: LOOPRUN_MAX_ITERATIONS is --max-iterations. Flags beat variables, and variables beat looprun.yaml. None of them reaches the command."},
 		{Term: config.TrustVariable, Text: "Consent to a looprun.yaml that was found: sha256: and the hash of its content."},
 		{Term: "NO_COLOR, FORCE_COLOR, CLICOLOR", Text: "Whether looprun's own messages have colours."},
-		{Term: "CI", Text: "This is a job of a CI system, where no person is asked."},
+		{Term: "CI", Text: "A CI job: looprun asks nobody."},
 		{Term: "XDG_CONFIG_HOME, XDG_STATE_HOME", Text: "Where your own looprun.yaml is, and where consent is kept."},
-		{Term: "SHELL", Text: "What the answer debug starts for a person where there is no --debug."},
+		{Term: "SHELL", Text: "The shell that the answer debug opens without --debug."},
 	}
 	for _, e := range commandEnvironment() {
 		list = append(list, man.Entry{Term: e.Term, Text: "Given to the command: " + e.Text})
@@ -224,7 +224,7 @@ func manFiles(n *kong.Node) []man.Entry {
 	return []man.Entry{
 		{Term: config.Name, Text: "Defaults for the options of run: the nearest one upwards, to the git root."},
 		{Term: "~/.config/looprun/" + config.Name, Text: "Your own defaults, which the nearest one beats."},
-		{Term: "/etc/looprun/looprun.yaml", Text: "Those of the system. What stands below enforce nothing beats."},
+		{Term: "/etc/looprun/looprun.yaml", Text: "The system's settings; nothing overrides keys under enforce."},
 		{Term: ".looprun/RUN/journal.jsonl", Text: "All that happened to a run, one event a line."},
 		{Term: ".looprun/RUN/scratchpad.md", Text: "The page of a run, for people and agents."},
 		{Term: ".looprun/RUN/output/0001.log", Text: "What iteration 1 printed."},

@@ -24,9 +24,9 @@ import (
 
 // manyCmd runs many loops, each in a separate work tree.
 type manyCmd struct {
-	File           string             `arg:"" optional:"" name:"file" blank:"no" help:"A loops.yaml; with --resume what is to go on: its id or a part of it (the latest)."`
-	For            config.ShellLine   `placeholder:"LINE" help:"A loop for each line that this shell line prints; {} in the command stands for it."`
-	Matrix         []string           `placeholder:"KEY=A,B" sep:"none" help:"A loop for each value; {KEY} in the command stands for it. Repeatable: all combinations."`
+	File           string             `arg:"" optional:"" name:"file" blank:"no" help:"A loops.yaml; with --resume, the batch to continue: its id or a part of it (the latest)."`
+	For            config.ShellLine   `placeholder:"LINE" help:"A loop for each line that this shell line prints; {} in the command is replaced by it."`
+	Matrix         []string           `placeholder:"KEY=A,B" sep:"none" help:"A loop for each value; {KEY} in the command is replaced by it. Repeatable: all combinations."`
 	Jobs           *int               `short:"j" placeholder:"N" help:"How many loops run at the same time (the number of processors, at most 4)."`
 	Setup          config.ShellLine   `placeholder:"LINE" help:"Shell line that sets up each new work tree."`
 	Copy           []string           `placeholder:"FILE" sep:"none" help:"A file that git does not have and each work tree gets; repeatable."`
@@ -35,8 +35,8 @@ type manyCmd struct {
 	Cost           *config.MoneyLimit `name:"total-cost" placeholder:"USD" help:"What all loops together may cost (off)."`
 	Tokens         *config.TokenLimit `name:"total-tokens" placeholder:"N" help:"How many tokens all loops together may use (off)."`
 	Free           *loopfile.Size     `name:"min-free" placeholder:"SIZE" help:"How much of the disk has to stay free, or no loop is started (1GiB)."`
-	Keep           *config.Duration   `placeholder:"D" help:"How long the work tree of a loop that is not done is left (168h)."`
-	Resume         bool               `help:"Go on with what was interrupted or killed, or has answers now."`
+	Keep           *config.Duration   `placeholder:"D" help:"How long to keep the work tree of a loop that is not done (168h)."`
+	Resume         bool               `help:"Continue loops that were interrupted or killed, or that have answers now."`
 	JUnit          string             `name:"junit" placeholder:"FILE" help:"Write a JUnit file of all loops there."`
 	Report         string             `placeholder:"FILE" help:"Write a Markdown table of all loops there."`
 	config.Options `kong:"-"`
@@ -107,14 +107,14 @@ func (c *manyCmd) Run(a *app) error {
 // resume resumes a plan.
 func (c *manyCmd) resume(a *app, state string) error {
 	if a.hasCommand || c.For != "" || len(c.Matrix) > 0 {
-		return config.Usage("--resume goes on with what was planned", "leave the command, --for and --matrix out")
+		return config.Usage("--resume continues the planned loops", "leave the command, --for and --matrix out")
 	}
 	plan, err := many.Find(state, c.File)
 	if err != nil {
 		return err
 	}
 	if plan.Masked {
-		return config.Usage(plan.ID+" held a secret, which is not kept, so it cannot go on", "resume its runs one by one, or let the command read the secret from its variable")
+		return config.Usage(plan.ID+" held a secret, which is not kept, so it cannot continue", "resume its runs one by one, or let the command read the secret from its variable")
 	}
 	release, err := plan.Take()
 	if err != nil {
@@ -176,7 +176,7 @@ func (c *manyCmd) carryOut(a *app, b *many.Batch) error {
 	}
 	next := ""
 	if a.code != 0 {
-		next = "; go on with looprun many --resume " + b.ID
+		next = "; continue with looprun many --resume " + b.ID
 	}
 	a.say.News("%s of %d; exit %d%s", v.Counts(), len(v.Loops), a.code, next)
 	mentionUntaken(a, b.State)
@@ -250,7 +250,7 @@ func (c *manyCmd) fromFile(a *app, o *many.Order) error {
 // fromLine adds the loops of --for and --matrix.
 func (c *manyCmd) fromLine(a *app, o *many.Order) error {
 	if c.For == "" && len(c.Matrix) == 0 {
-		return config.Usage("nothing says which loops to run", "name a loops.yaml, or give --for 'go list ./...' or --matrix KEY=A,B and a command")
+		return config.Usage("no loops given", "name a loops.yaml, or give --for 'go list ./...' or --matrix KEY=A,B and a command")
 	}
 	one := loopfile.Loop{Name: c.Name, Check: c.Check, Setup: c.Setup, Copy: c.Copy, Ref: c.Ref}
 	switch {

@@ -346,7 +346,7 @@ func readState(file string) (*core.State, error) {
 		return nil, fmt.Errorf("%s holds null", file)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s goes on after the state", file)
+		return nil, fmt.Errorf("%s has more text after the state", file)
 	}
 	if key := strictjson.Repeated(text); key != "" {
 		return nil, fmt.Errorf("%s: the key %s is there twice", file, key)

@@ -18,22 +18,22 @@ import (
 // pruneCmd removes old runs.
 type pruneCmd struct {
 	Runs      []string    `arg:"" optional:"" name:"run" help:"The runs to remove, by their ids or parts of them, whatever became of them."`
-	OlderThan *config.Age `placeholder:"AGE" help:"Remove runs in which nothing has happened for so long: 30d, 2w, 12h." excludes:"<run>"`
-	Keep      *int        `placeholder:"N" help:"Leave the latest N runs, whatever became of them." excludes:"<run>"`
-	Status    []string    `placeholder:"STATUS" enum:"done,accepted,cancelled,rejected,tripped,failed,interrupted,crashed" help:"Remove only runs that ended so: ${enum}." excludes:"<run>"`
+	OlderThan *config.Age `placeholder:"AGE" help:"Remove runs without events for this long: 30d, 2w, 12h." excludes:"<run>"`
+	Keep      *int        `placeholder:"N" help:"Keep the latest N runs, whatever their status." excludes:"<run>"`
+	Status    []string    `placeholder:"STATUS" enum:"done,accepted,cancelled,rejected,tripped,failed,interrupted,crashed" help:"Remove only runs with this status: ${enum}." excludes:"<run>"`
 	Untaken   bool        `help:"Remove results of looprun many that nobody took, too: each is named first."`
-	DryRun    bool        `short:"n" help:"Say what would be removed, and remove nothing."`
+	DryRun    bool        `short:"n" help:"Only list what would be removed."`
 	Yes       bool        `short:"y" help:"Do not ask."`
 	Format    string      `enum:"text,json" default:"text" help:"${enum}."`
 	StateDir  string      `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 func (pruneCmd) Help() string {
-	return `What is given is combined: a run is removed when all of it holds. A run that is
-going on is never removed. One that is paused, waits for an answer or cannot be read
+	return `Flags combine: a run is removed if all of them match. An active run is never
+removed. One that is paused, waits for an answer or cannot be read
 is removed only when it is named.
 
-A result of looprun many is left until looprun take took it, or a branch has its commit,
+A result of looprun many is kept until looprun take took it, or a branch has its commit,
 the same files or the same patch. --untaken removes it all the same.
 
 Without --yes it asks, and without a terminal to ask at it removes nothing (exit
@@ -89,7 +89,7 @@ func (c *pruneCmd) check() error {
 	case len(c.Runs) > 0 && chosen:
 		return config.Usage("runs are named, and --older-than, --keep or --status choose others", "use one of the two")
 	case len(c.Runs) == 0 && !chosen:
-		return config.Usage("nothing says which runs to remove", "give --older-than 30d, --keep 20, --status done or the ids of runs; --dry-run shows what would be removed")
+		return config.Usage("no runs given", "give --older-than 30d, --keep 20, --status done or the ids of runs; --dry-run shows what would be removed")
 	case c.Keep != nil && *c.Keep < 0:
 		return config.Usage(fmt.Sprintf("--keep is %d", *c.Keep), "give a number from 0")
 	}
@@ -119,7 +119,7 @@ func (c *pruneCmd) report(a *app, p *review.Pruned, state string) error {
 		return err
 	}
 	for _, k := range p.Kept {
-		a.say.News("run %s is left: %s", k.ID, k.Why)
+		a.say.News("run %s was kept: %s", k.ID, k.Why)
 	}
 	did, free := "removed", "freed"
 	if c.DryRun {

@@ -77,7 +77,7 @@ func TestPruneLeavesWhatWaits(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	s := begin(t, dir, "prune", "--keep", "0", "--yes")
-	if s.ended(t) != 0 || !strings.Contains(s.stderr.String(), "is left: it waits for an answer") || !scratchpad.HasEvents(run) {
+	if s.ended(t) != 0 || !strings.Contains(s.stderr.String(), "was kept: it waits for an answer") || !scratchpad.HasEvents(run) {
 		t.Errorf("%s", s.stderr.String())
 	}
 	if s = begin(t, dir, "prune", "--yes", id); s.ended(t) != 0 || scratchpad.HasEvents(run) {

@@ -24,20 +24,20 @@ type rejectCmd struct {
 	Detail     string   `placeholder:"TEXT" help:"The reason in full."`
 	Attempted  []string `placeholder:"TEXT" help:"What was attempted; at least two." sep:"none"`
 
-	BlockingFactor  string   `placeholder:"TEXT" help:"What is in the way."`
-	Evidence        []string `placeholder:"type=…,data=…,source=…" help:"What shows it; repeatable." sep:"none"`
-	Alternative     string   `placeholder:"TEXT" help:"What could be done in its place."`
-	AlternativeTask []string `placeholder:"TITLE|SCOPE|DEPENDENCIES|ESTIMATE" help:"A task in its place; repeatable." sep:"none"`
-	OriginalScope   string   `placeholder:"TEXT" help:"What was asked for at first."`
-	Growth          float64  `placeholder:"N" help:"How many times the scope has become what it was."`
+	BlockingFactor  string   `placeholder:"TEXT" help:"The obstacle."`
+	Evidence        []string `placeholder:"type=…,data=…,source=…" help:"Evidence; repeatable." sep:"none"`
+	Alternative     string   `placeholder:"TEXT" help:"What to do instead."`
+	AlternativeTask []string `placeholder:"TITLE|SCOPE|DEPENDENCIES|ESTIMATE" help:"An alternative task; repeatable." sep:"none"`
+	OriginalScope   string   `placeholder:"TEXT" help:"The original task."`
+	Growth          float64  `placeholder:"N" help:"How many times its scope has grown."`
 
 	Format string `enum:"text,json" default:"text" help:"${enum}."`
 }
 
 // Help shows an example below the flags.
 func (rejectCmd) Help() string {
-	return `For the command of a run. Exit codes: 0 it is put to whoever decides when the
-iteration has ended, 1 it breaks the rules (docs/rejections.md), 125 not inside a run.
+	return `For the command of a run. Exit codes: 0 the rejection waits for a decision after the
+iteration, 1 it breaks the rules (docs/rejections.md), 125 not inside a run.
 
 Example:
   looprun reject --reason-type BLOCKER --summary 'The registry is down.' \
@@ -74,7 +74,7 @@ func (c *rejectCmd) Run(a *app) error {
 		a.say.Printf("%s", issue)
 	}
 	if reply.Valid {
-		a.say.News("the rejection is put to whoever decides when this iteration has ended")
+		a.say.News("the rejection waits for a decision after this iteration")
 	}
 	return nil
 }

@@ -18,17 +18,17 @@ type replayCmd struct {
 	LoopValues   *string      `enum:"on,off" placeholder:"HOW" help:"Trip when the same checks fail and only values change: ${enum} (the run's; on)."`
 	LoopOften    config.Often `placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off (the run's; 6/10)."`
 	LoopMatch    *string      `enum:"strict,loose" placeholder:"HOW" help:"How signatures are compared: ${enum}; loose leaves out all numbers (the run's; strict)."`
-	Promise      *string      `placeholder:"TEXT" help:"A recorded output with exit code 0 is done only where it has this text."`
+	Promise      *string      `placeholder:"TEXT" help:"A recorded output with exit code 0 is done only if it has this text."`
 	PromiseMatch string       `enum:"line,anywhere" default:"line" help:"Where the promise counts: ${enum} (${default})."`
 	Format       string       `enum:"text,json" default:"text" help:"${enum}."`
 	StateDir     string       `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 func (replayCmd) Help() string {
-	return `Nothing is run. All recordings are read, and for each guard it is said where it
+	return `Runs nothing. Reads all recordings, and reports for each guard where it
 would first trip. An iteration that is done ends a run; what follows it is another one.
-An earlier run has the limits that it had, unless others are given. With masks or rules
-of your own its outputs are read anew.
+An earlier run has the limits that it had, unless others are given. With your own
+masks or rules, looprun reads its outputs again.
 
 Example:
   looprun replay --loop-threshold 3 monday.log tuesday.log=2 wednesday.log`

@@ -11,7 +11,7 @@ import (
 type reportCmd struct {
 	ID       string `arg:"" optional:"" name:"run" help:"The run: its id or a part of it (the latest)."`
 	Format   string `enum:"md,html,json,junit" default:"md" help:"${enum} (${default})."`
-	Output   string `short:"o" placeholder:"FILE" help:"Write it there (standard output)."`
+	Output   string `short:"o" placeholder:"FILE" help:"Write the report to FILE (default: standard output)."`
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 

@@ -24,9 +24,9 @@ type resumeCmd struct {
 
 // Help shows an example below the flags.
 func (resumeCmd) Help() string {
-	return `Counters, limits, guidance and elapsed time are as they were; limits and a policy
-can be given anew. Without a run it takes the latest; where several could be meant it asks
-which one, or, where nobody can be asked, refuses. A run that tripped asks its question
+	return `Counters, limits, guidance and elapsed time are kept; give limits or a policy
+again to change them. Without a run it takes the latest; if several are possible, it asks
+which one, or refuses if nobody can be asked. A run that tripped asks its question
 again. A run that came with a clone, an archive or a cache is refused without --trust-run.
 
 Example:

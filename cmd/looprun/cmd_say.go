@@ -11,7 +11,7 @@ import (
 
 // orderFlags are the flags of the commands that send an order to a run.
 type orderFlags struct {
-	Token string `placeholder:"WORD" help:"The word that the run shows on its terminal: needed where the system does not say who tells it (not on Linux)."`
+	Token string `placeholder:"WORD" help:"The word that the run shows on its terminal: needed except on Linux."`
 	Via   string `hidden:"" enum:",web,mcp" default:"" help:"From where: the page of looprun serve, or an agent's tools."`
 	session.TrustFlag
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
@@ -38,8 +38,8 @@ type sayCmd struct {
 
 // Help shows an example below the flags.
 func (sayCmd) Help() string {
-	return `The next iteration gets the words as its guidance, once. Nothing is reset: the guards count
-on. A run that waits with a question takes words with its answer: looprun answer.
+	return `The next iteration gets the words as its guidance, once. Counters are not reset. If
+the run waits with a question, give words with the answer: looprun answer.
 
 Example:
   looprun say latest 'the port is 8081, not 8080'`
@@ -68,8 +68,8 @@ type pauseCmd struct {
 
 // Help shows an example below the flags.
 func (pauseCmd) Help() string {
-	return `The iteration that runs comes to its end first. A wait between two iterations ends at once.
-looprun resume goes on.
+	return `The current iteration finishes first; a wait between iterations ends at once. Continue with
+looprun resume.
 
 Example:
   looprun pause latest`
@@ -87,7 +87,7 @@ type stopCmd struct {
 
 // Help shows an example below the flags.
 func (stopCmd) Help() string {
-	return `The processes of the run are ended as by Ctrl-C: they have their grace period, and a second
+	return `Ends the run's processes as Ctrl-C does: they get their grace period, and a second
 looprun stop kills them. The run ends as cancelled, with 101. Its files, checkpoints and
 results stay.
 

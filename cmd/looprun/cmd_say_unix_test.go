@@ -78,7 +78,7 @@ func TestSay(t *testing.T) {
 	if got := s.recorded(t); len(got) != 1 || got[0] != want {
 		t.Errorf("on record is %+v", got)
 	}
-	if text := "user says to the next iteration: “the port is 8081”"; !strings.Contains(s.stderr.String(), text) {
+	if text := "user gives the next iteration: “the port is 8081”"; !strings.Contains(s.stderr.String(), text) {
 		t.Errorf("the run does not say %q", text)
 	}
 	s.says(t, 125, "looprun resume", "say", "latest", "too late")
@@ -96,10 +96,10 @@ func TestPause(t *testing.T) {
 	if got := s.ended(t); got != core.StatusPaused.ExitCode() || s.has("began.2")() {
 		t.Errorf("ended with %d", got)
 	}
-	if end := s.state(t).Ending; end.Responder != core.RespondedByUser || end.Reason != "user told it to pause" {
+	if end := s.state(t).Ending; end.Responder != core.RespondedByUser || end.Reason != "user ordered it to pause" {
 		t.Errorf("it ended as %+v", end)
 	}
-	s.says(t, 125, "goes on, and looprun say reaches it then", "say", "latest", "words")
+	s.says(t, 125, "continues it, and then looprun say works", "say", "latest", "words")
 	again := begin(t, s.dir, "resume", "--non-interactive")
 	until(t, "the second iteration", s.has("began.2"))
 	if got, err := os.ReadFile(s.file("told.2")); err != nil || strings.TrimSpace(string(got)) != "when you go on" {
@@ -135,7 +135,7 @@ func TestStop(t *testing.T) {
 		t.Error("the command was not interrupted")
 	}
 	state := s.state(t)
-	if end := state.Ending; end.Status != core.StatusCancelled || end.Reason != "user told it to stop" || state.Iterations != 0 {
+	if end := state.Ending; end.Status != core.StatusCancelled || end.Reason != "user ordered it to stop" || state.Iterations != 0 {
 		t.Errorf("it ended as %+v after %d iterations", end, state.Iterations)
 	}
 	if got := s.recorded(t); len(got) != 1 || got[0].Order != core.OrderStop {
@@ -177,7 +177,7 @@ exit 0
 		t.Errorf("ended with %d", got)
 	}
 	text, _ := os.ReadFile(s.file("refused"))
-	if n := strings.Count(string(text), "by its own command; do it from outside"); n < 8 && strings.Count(string(text), "it is not known whether this comes from") == 0 {
+	if n := strings.Count(string(text), "own command cannot answer, guide or stop it"); n < 8 && strings.Count(string(text), "it is not known whether this comes from") == 0 {
 		t.Errorf("%d of 8 were refused so:\n%s", n, text)
 	}
 	if got := s.recorded(t); len(got) != 0 {

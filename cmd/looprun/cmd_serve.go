@@ -11,7 +11,7 @@ import (
 // serveCmd shows the runs in a browser, and accepts answers there.
 type serveCmd struct {
 	Port     uint16 `placeholder:"N" help:"The port to listen on (a free one)."`
-	All      bool   `help:"Show all your runs, in whatever folder they are."`
+	All      bool   `help:"Show all your runs, in any folder."`
 	Open     bool   `help:"Open the page in the browser."`
 	ReadOnly bool   `help:"Show only: nothing can be answered or resumed."`
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`

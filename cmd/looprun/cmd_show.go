@@ -29,8 +29,7 @@ func (showCmd) Help() string {
 	return `A long text is shown with $PAGER on a terminal. Columns are cut to its width; -v
 shows them whole, with the moments at which iterations ended.
 
-With --follow exit code 1 says that the run was killed: it is not there any more and
-has not ended.
+With --follow, exit code 1 means that the run was killed.
 
 Example:
   looprun show --format json | jq .status
@@ -115,7 +114,7 @@ func (c *showCmd) follow(a *app, dir string) error {
 	killed, err := f.Follow(dir)
 	if killed != "" {
 		a.code = 1
-		a.say.Printf("%s is not there any more: looprun was killed. looprun resume %[1]s goes on", killed)
+		a.say.Printf("run %s was killed; continue with looprun resume %[1]s", killed)
 	}
 	return err
 }
@@ -133,7 +132,7 @@ func (a *app) find(flag, id string) (string, error) {
 		return session.Find(flag, "") // it says why there is none
 	}
 	if !mine {
-		a.say.Warn("run %s, the latest, is not known to be yours: what it says may be made up", filepath.Base(dir))
+		a.say.Warn("run %s, the latest, is not known to be yours; its content may be forged", filepath.Base(dir))
 	}
 	return dir, nil
 }

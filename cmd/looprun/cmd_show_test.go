@@ -103,7 +103,7 @@ func TestFollowWhatIsOver(t *testing.T) {
 	f := follower(t, run)
 	until(t, "iteration 2 is shown", f.prints("iteration 2 of 10\n"))
 	_ = run.Process.Kill()
-	if got := f.ended(t); got != 1 || !strings.Contains(f.stderr.String(), "is not there any more: looprun was killed. looprun resume "+run.state(t).RunID+" goes on") {
+	if got := f.ended(t); got != 1 || !strings.Contains(f.stderr.String(), "was killed; continue with looprun resume "+run.state(t).RunID) {
 		t.Errorf("following ended with %d: %s", got, f.stderr.String())
 	}
 	run.ended(t)

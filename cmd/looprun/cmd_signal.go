@@ -25,18 +25,18 @@ type signalCmd struct {
 	Attempt    []string `placeholder:"TEXT" help:"What was tried; repeatable." sep:"none"`
 	WouldHelp  string   `placeholder:"TEXT" help:"What would help."`
 
-	Approach     string `placeholder:"TEXT" help:"Of attempt: what is tried."`
-	Outcome      string `placeholder:"TEXT" help:"Of attempt: what came of it."`
+	Approach     string `placeholder:"TEXT" help:"For attempt: the approach."`
+	Outcome      string `placeholder:"TEXT" help:"For attempt: its result."`
 	WhyDifferent string `placeholder:"TEXT" help:"Of attempt: how it differs from the ones before."`
 
-	Expert string  `placeholder:"NAME" help:"Of expert: the one that is wanted (the next)."`
+	Expert string  `placeholder:"NAME" help:"For expert: its name (the next)."`
 	USD    float64 `name:"usd" placeholder:"N" help:"Of cost: US dollars since the last report."`
 	Tokens int64   `placeholder:"N" help:"Of cost: tokens since the last report."`
 }
 
 // Help shows an example below the flags.
 func (signalCmd) Help() string {
-	return `For the command of a run. What it does is decided when the iteration has ended.
+	return `For the command of a run. It takes effect after the iteration.
 
 Example:
   looprun signal attempt --approach 'pin the clock' \

@@ -16,9 +16,9 @@ type takeCmd struct {
 	Names    []string `arg:"" optional:"" name:"name" blank:"no" help:"The loops whose results to take, by their names or the ids of their runs."`
 	Done     bool     `help:"Take the results of all loops that are done." excludes:"<name>"`
 	Branch   string   `placeholder:"NAME" blank:"no" help:"The new branch (looprun/ and the id of the batch)."`
-	Continue bool     `help:"Go on after a conflict was resolved."`
+	Continue bool     `help:"Continue after you resolved a conflict."`
 	Abort    bool     `help:"Remove the branch of a taking that a conflict stopped."`
-	DryRun   bool     `short:"n" help:"Say what would be taken and which results change the same files, and take nothing."`
+	DryRun   bool     `short:"n" help:"Only list what would be taken, and which results change the same files."`
 	StateDir string   `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
@@ -26,7 +26,7 @@ func (takeCmd) Help() string {
 	return `Each result becomes a commit with the name of its loop, on a new branch that begins at your
 HEAD. Your branch, your work tree and your index stay as they are. Results that change the same
 files are named first. At a conflict it stops and names both loops (exit code 102): resolve it
-in the work tree that it names, then go on with --continue, or back with --abort.
+in the work tree that it names, then run --continue, or --abort to undo.
 
 Example:
   looprun take parser lexer
@@ -61,7 +61,7 @@ func (c *takeCmd) Run(a *app) error {
 	case t != nil:
 		return config.Usage(fmt.Sprintf("a conflict of %s stopped the last taking", t.Left[0].Name), "resolve it in "+t.Tree+" and use --continue, or use --abort")
 	case len(c.Names) == 0 && !c.Done:
-		return config.Usage("nothing says which results to take", "name loops, or give --done; looprun list shows the names")
+		return config.Usage("no results given", "name loops, or give --done; looprun list shows the names")
 	}
 	if t, err = removal.Take(ctx, c.Names, c.Branch); err != nil {
 		return err

@@ -286,10 +286,10 @@ func commandEnvironment() []man.Entry {
 		{Term: "LOOPRUN, LOOPRUN_RUN_ID, LOOPRUN_ITERATION, LOOPRUN_ITERATION_LIMIT", Text: "1, the id of the run, the number of the iteration from 1, and how many there may be."},
 		{Term: "LOOPRUN_TASK, LOOPRUN_SUBTASK", Text: "the task, and which of the sub-tasks it is, as 2/3."},
 		{Term: "LOOPRUN_LAST_EXIT_CODE, LOOPRUN_LAST_OUTPUT, LOOPRUN_LAST_SIGNATURE", Text: "how the iteration before ended, the file of what it printed, and its signature; with a check, those of the check."},
-		{Term: "LOOPRUN_GUIDANCE, LOOPRUN_GUIDANCE_FILE", Text: "what an answer told it, at most 16 KiB of it, and a file with all of it."},
-		{Term: "LOOPRUN_FAILING", Text: "a file with the names of the checks that failed last, one a line; empty where not all are known."},
+		{Term: "LOOPRUN_GUIDANCE, LOOPRUN_GUIDANCE_FILE", Text: "the words of the last answer (16 KiB), and a file with all of them."},
+		{Term: "LOOPRUN_FAILING", Text: "a file with the names of the checks that failed last, one on each line; empty if not all are known."},
 		{Term: "LOOPRUN_SCRATCHPAD, LOOPRUN_CONTEXT, LOOPRUN_ANSWERS", Text: "files with the page of the run, with what looprun context prints, and with the answers to what it asked."},
-		{Term: "LOOPRUN_DIR, LOOPRUN_SOCKET", Text: "the folder of the run, and where it listens to looprun ask and looprun signal."},
+		{Term: "LOOPRUN_DIR, LOOPRUN_SOCKET", Text: "the folder of the run, and the socket for looprun ask and looprun signal."},
 		{Term: "LOOPRUN_ROLE", Text: "in a check, verify, debug or expert command, which have no LOOPRUN_SOCKET: which of them it is."},
 	}
 }

@@ -52,7 +52,7 @@ func TestEndedAsInit(t *testing.T) {
 	}
 }
 
-const ctrlZIgnored = "Ctrl-Z (SIGTSTP) stops nothing here"
+const ctrlZIgnored = "Ctrl-Z (SIGTSTP) is ignored"
 
 // Where nobody could let it go on, Ctrl-Z does not stop the run for ever.
 func TestCtrlZWithoutAShell(t *testing.T) {

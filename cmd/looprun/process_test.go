@@ -144,7 +144,7 @@ func TestASecondRunInTheSameWorkTree(t *testing.T) {
 		}
 		return s.stderr.String()
 	}
-	const said = "another run is going on here"
+	const said = "another run is active here"
 	if got := looprun("--", "true"); strings.Contains(got, said) {
 		t.Errorf("the first says %q", got)
 	}
@@ -190,7 +190,7 @@ func TestOutputThatNobodyReads(t *testing.T) {
 		code int
 		said string // on the terminal, or in the file stderr
 	}{
-		"no terminal":     {run + `2>stderr | head -n 1 >/dev/null`, 141, "nobody reads the command's output any more, and there is no terminal, so the run ends"},
+		"no terminal":     {run + `2>stderr | head -n 1 >/dev/null`, 141, "the output is closed and there is no terminal, so the run ends"},
 		"both streams":    {run + `2>&1 | head -n 1 >/dev/null`, 141, ""},
 		"only stderr":     {strings.Replace(run, "50000;", "50000 >&2;", 1) + `2>&1 >/dev/null | head -n 1 >/dev/null`, 110, ""},
 		"nothing printed": {strings.Replace(run, "seq 1 50000;", "", 1) + `2>&1 | true`, 110, ""},

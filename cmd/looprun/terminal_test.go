@@ -451,7 +451,7 @@ func TestDebugGivesAPersonAShell(t *testing.T) {
 	t.Setenv("SHELL", "/bin/sh")
 	s := onTerminal(t, t.TempDir(), "--", "sh", "-c", "test -e mended && exit 0; "+stuckWork)
 	until(t, "the question is asked", s.shows(cancelOption))
-	s.take(t, "d", "the shell begins", s.shows("exit 0 goes on"))
+	s.take(t, "d", "the shell begins", s.shows("exit 0 continues"))
 	s.keys(t, "echo iteration-$LOOPRUN_ITERATION\r")
 	until(t, "it has the run's environment", s.shows("iteration-3"))
 	s.keys(t, "touch mended; exit 0\r")

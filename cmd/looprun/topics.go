@@ -8,7 +8,7 @@ func shellWord(text string) string { return console.CommandLine([]string{text}) 
 const ladderTopic = `The escalation ladder: who tries when attempts fail.
 
 A looprun.yaml lists the rungs. Each distinct approach that fails is an attempt; after
-as many as the rung allows, the next rung has its turn. The last rung is a person's.
+as many as the rung allows, the next rung follows. The last rung is a person.
 
   ladder:
     - rung: self_solve        # the command itself
@@ -18,11 +18,11 @@ as many as the rung allows, the next rung has its turn. The last rung is a perso
         docs: ./ask-docs.sh
     - rung: human             # somebody is asked
 
-looprun show says which rung a run is on. Where nobody answers on the last one, the run
+looprun show prints the rung of a run. If nobody answers on the last one, the run
 ends with 115. docs/ladder.md says more.
 `
 
-const rejectionsTopic = `Rejections: how the command says that a task cannot be done as given.
+const rejectionsTopic = `Rejections: how the command rejects its task as given.
 
 Inside a run the command calls looprun reject with a reason and with what it tried. looprun
 checks the rejection by its rules, and a person, a policy or an assistant accepts it or
@@ -35,7 +35,7 @@ sends the command back to work. looprun help exit has the exit codes.
 docs/rejections.md says more.
 `
 
-const signalsTopic = `Signals: how the command says where the work is.
+const signalsTopic = `Signals: how the command reports on its work.
 
 Inside a run the command calls looprun signal: that it is done, that it is blocked, that it
 needs a clarification, or how far it is. With -o signals=text looprun also reads them from

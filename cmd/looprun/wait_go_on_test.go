@@ -28,7 +28,7 @@ func (s *started) waits() bool {
 func TestEnterGoesOnEarly(t *testing.T) {
 	t.Parallel()
 	s := onTerminal(t, t.TempDir(), limited...)
-	until(t, "it says how to go on", s.shows("press Enter to go on now"))
+	until(t, "it says how to go on", s.shows("press Enter to continue now"))
 	s.keys(t, "words\r")
 	until(t, "the words are there", s.shows("words"))
 	if !s.waits() {
@@ -52,8 +52,8 @@ func TestAnswerGoesOnEarly(t *testing.T) {
 		says string
 	}{
 		{[]string{"answer", "cancel"}, 125, "asks nothing and waits until"},
-		{[]string{"answer", "--text", "x"}, 125, "answer continue lets it go on now"},
-		{[]string{"answer", "continue"}, 0, "goes on now"},
+		{[]string{"answer", "--text", "x"}, 125, "the answer continue ends the wait now"},
+		{[]string{"answer", "continue"}, 0, "continues now"},
 	} {
 		a := begin(t, dir, c.args...)
 		if got := a.ended(t); got != c.code || !strings.Contains(a.stderr.String(), c.says) {

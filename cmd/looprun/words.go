@@ -112,7 +112,7 @@ func (l *line) choose(node *kong.Node) error {
 	for _, e := range l.early {
 		of := slices.ContainsFunc(l.held, func(k config.Key) bool { return k.Name == e.key })
 		if !of && l.kongs(e.by) == nil && !strings.HasPrefix(e.by, "-o ") {
-			return config.Usage(fmt.Sprintf("%s is a flag of run, and stands before %s", e.by, node.Path()), "see looprun "+node.Path()+" --help")
+			return config.Usage(fmt.Sprintf("%s is a flag of run; put it before %s", e.by, node.Path()), "see looprun "+node.Path()+" --help")
 		}
 	}
 	return nil

@@ -136,7 +136,7 @@ func TestMistakes(t *testing.T) {
 		"resume -o done_codes=0":  `-o done_codes: a run keeps its done_codes; leave it out, or start a new run`,
 		"resume --done-codes 0":   `unknown flag --done-codes; --done-codes is a flag of run, and a run keeps its done_codes`,
 		"list --check x":          `unknown flag --check; --check is a flag of run`,
-		"--check x list":          `--check is a flag of run, and stands before list; see looprun list --help`,
+		"--check x list":          `--check is a flag of run; put it before list; see looprun list --help`,
 		"list a b":                `"a" is one word too many; see looprun list --help`,
 		"policy check":            `FILE is missing; see looprun policy check --help`,
 		"--max-iteration 5 -- x":  `unknown flag --max-iteration; did you mean --max-iterations?; a flag of the command itself goes after --`,

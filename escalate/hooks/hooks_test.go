@@ -220,8 +220,8 @@ func TestNotifierThatFails(t *testing.T) {
 		to   *sent
 		want string
 	}{
-		{&sent{err: errors.New("\x1b[31mno\nluck")}, "no message was sent for on_end: no luck; the run goes on"},
-		{&sent{hang: true}, "no message was sent for on_end: it took longer than 3s"},
+		{&sent{err: errors.New("\x1b[31mno\nluck")}, "could not notify for on_end: no luck; the run continues"},
+		{&sent{hang: true}, "could not notify for on_end: it took longer than 3s"},
 	} {
 		b := newBench(t)
 		b.Notify, b.OnEnd = c.to, "cat >got"

@@ -27,7 +27,7 @@ func (h *Hooks) do(ctx context.Context, j job) {
 	if j.notify {
 		both.Go(func() {
 			if err := h.send(ctx, j, grace); err != nil {
-				h.warn(fmt.Sprintf("no message was sent for %s: %s; the run goes on", j.hook, h.shown(err.Error(), lineKept)))
+				h.warn(fmt.Sprintf("could not notify for %s: %s; the run continues", j.hook, h.shown(err.Error(), lineKept)))
 			}
 		})
 	}

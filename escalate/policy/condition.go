@@ -132,7 +132,7 @@ func (c *condition) compare(n *node, f Facts, forbids bool) (v verdict, why stri
 	for _, fact := range FactList() {
 		settled := n.settles(fact)
 		if slices.Contains(names, fact.Name) && f.unknown(fact) && !(settled && plain(fact.Unknown) == -1.0) && !((settled || forbids) && f.none(fact.Name)) {
-			return maybe, fmt.Sprintf("%s is not known, and %s does not say what holds then", fact.Name, c.shown(n))
+			return maybe, fmt.Sprintf("%s is not known, and %s does not handle that", fact.Name, c.shown(n))
 		}
 	}
 	got, err := n.evaluate(f)

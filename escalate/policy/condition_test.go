@@ -120,7 +120,7 @@ func TestNoChecks(t *testing.T) {
 func TestWhy(t *testing.T) {
 	for when, want := range map[string]string{
 		"improved && continues < 2":         "improved && continues < 2 does not hold: continues is 0, improved is false",
-		"failing < 3":                       "failing is not known, and failing < 3 does not say what holds then",
+		"failing < 3":                       "failing is not known, and failing < 3 does not handle that",
 		`upper(label) == "" || ci`:          "label is not known",
 		`tag == "" && repeats % trips == 0`: "cannot be evaluated: ",
 		`repeats % trips == 0 || ci`:        "cannot be evaluated: a division by zero",

@@ -170,13 +170,13 @@ func (c *decision) applies(r *Rule) (o core.Option, unlisted bool, why string) {
 		return o, false, why
 	}
 	if never := c.policy.forbids(o.Action); never != nil {
-		return o, false, fmt.Sprintf("%s says never: %s", never.where, never.action)
+		return o, false, fmt.Sprintf("%s forbids this: %s", never.where, never.action)
 	}
 	if q.Forbids(o.Action) {
-		return o, false, "the template says never to " + string(o.Action)
+		return o, false, "the template forbids " + string(o.Action)
 	}
 	if q.Advice != nil && !o.Action.Stops() {
-		return o, false, "an assistant recommended rejecting it, and only a person may go on"
+		return o, false, "an assistant recommended rejecting it, and only a person may continue"
 	}
 	if slices.Contains(q.Given, core.Given{Option: r.Answer, Responder: core.RespondedByPolicy, Rule: r.Where}) {
 		return o, false, "it gave this answer in this trip already"

@@ -111,7 +111,7 @@ func TestMatching(t *testing.T) {
 			"an option that is not what it is called", "rules:\n  - {guard: max_runtime, answer: cancel, reason: r}\n", core.MaxRuntime,
 			func(q *core.Question, _ *core.State) {
 				q.Options = []core.Option{{ID: "cancel", Action: core.ActionContinue}}
-			}, "", "the option cancel does something else than it says: continue",
+			}, "", "the option cancel does not do what its name says: continue",
 		},
 		{
 			"given already", "rules:\n" + goOn + goOn + cancel, core.MaxIterations,
@@ -122,7 +122,7 @@ func TestMatching(t *testing.T) {
 		{
 			"rejected by an assistant", "rules:\n" + goOn + cancel, core.MaxIterations,
 			func(q *core.Question, _ *core.State) { q.Advice = &core.Advice{Text: "no"} }, "cancel p.yaml:4",
-			"an assistant recommended rejecting it, and only a person may go on",
+			"an assistant recommended rejecting it, and only a person may continue",
 		},
 		{
 			"given by someone else", "rules:\n" + goOn, core.MaxIterations,

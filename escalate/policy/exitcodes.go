@@ -31,7 +31,7 @@ func checkExitCodes(r *report, codes map[string]int, known Known) {
 		case code < 0 || code > 255:
 			r.value(fmt.Sprintf("%d is not an exit code", code), "use 0 to 255", path...)
 		case code == 0 && !core.Status(key).MayExitZero():
-			r.value(key+" cannot exit with 0: the work is not done, and nobody said that this is all right",
+			r.value(key+" cannot exit with 0, because the work is not done and nobody accepted it",
 				"use a code from 1 to 255; only done and accepted can be 0", path...)
 		}
 	}

@@ -103,7 +103,7 @@ func (s Sources) Policy(known Known) (*Policy, error) {
 		if n := all.overruled(r); n != nil {
 			problems = append(problems, problem.Problem{
 				File: r.file, Line: r.line, Column: r.column,
-				Text: fmt.Sprintf("the rule answers %s, and %s says never: %s", quote(r.Answer), n.where, n.action), Remedy: "remove the rule",
+				Text: fmt.Sprintf("the rule answers %s, and %s forbids it: %s", quote(r.Answer), n.where, n.action), Remedy: "remove the rule",
 			})
 		}
 	}

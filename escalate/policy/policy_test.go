@@ -128,7 +128,7 @@ p.yaml:7:11: unknown fact "improvd"; did you mean "improved"?
 p.yaml:8:13: max_iterations has no option "contine"; did you mean "continue"?
 p.yaml:9:13: "reason" is empty; say why this is the right answer: it stands in the journal and in the result
 p.yaml:10:13: "verify" is empty; write a shell command, or remove the key
-p.yaml:11:28: the guard "loop_detected" stands in the list twice; remove one of them
+p.yaml:11:28: the guard "loop_detected" is in the list twice; remove one of them
 p.yaml:11:43: "*" in a list of guards; write guard: "*" for every guard
 p.yaml:14:17: "verify_timeout" has to be above 0; leave it out for 2m0s
 p.yaml:15:21: "continues" has to be above 0; leave it out for no bound; to never go on, write no rule that does
@@ -136,15 +136,15 @@ p.yaml:15:36: "iterations" has to be above 0; leave it out for no bound; to neve
 p.yaml:15:49: "runtime" wants a time, not "5"; write it with a unit, such as 90s, 10m or 1h30m
 p.yaml:16:11: unknown detached mode "defr"; did you mean "defer"?
 p.yaml:17:14: unknown status or guard "acepted"; did you mean "accepted"?
-p.yaml:17:35: tripped cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; only done and accepted can be 0
-p.yaml:17:51: max_runtime cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; only done and accepted can be 0
+p.yaml:17:35: tripped cannot exit with 0, because the work is not done and nobody accepted it; use a code from 1 to 255; only done and accepted can be 0
+p.yaml:17:51: max_runtime cannot exit with 0, because the work is not done and nobody accepted it; use a code from 1 to 255; only done and accepted can be 0
 p.yaml:17:64: 256 is not an exit code; use 0 to 255`,
 		},
-		{"failed as 0", "version: 1\nexit_codes: {failed: 0, interrupted: 0}\n", `p.yaml:2:22: failed cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; only done and accepted can be 0
-p.yaml:2:38: interrupted cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; only done and accepted can be 0`},
-		{"cancelled as 0", "version: 1\nexit_codes: {cancelled: 0}\n", `p.yaml:2:25: cancelled cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; only done and accepted can be 0`},
-		{"paused as 0", "version: 1\nexit_codes: {paused: 0}\n", `p.yaml:2:22: paused cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; only done and accepted can be 0`},
-		{"rejected as 0", "version: 1\nexit_codes: {rejected: 0}\n", `p.yaml:2:24: rejected cannot exit with 0: the work is not done, and nobody said that this is all right; use a code from 1 to 255; only done and accepted can be 0`},
+		{"failed as 0", "version: 1\nexit_codes: {failed: 0, interrupted: 0}\n", `p.yaml:2:22: failed cannot exit with 0, because the work is not done and nobody accepted it; use a code from 1 to 255; only done and accepted can be 0
+p.yaml:2:38: interrupted cannot exit with 0, because the work is not done and nobody accepted it; use a code from 1 to 255; only done and accepted can be 0`},
+		{"cancelled as 0", "version: 1\nexit_codes: {cancelled: 0}\n", `p.yaml:2:25: cancelled cannot exit with 0, because the work is not done and nobody accepted it; use a code from 1 to 255; only done and accepted can be 0`},
+		{"paused as 0", "version: 1\nexit_codes: {paused: 0}\n", `p.yaml:2:22: paused cannot exit with 0, because the work is not done and nobody accepted it; use a code from 1 to 255; only done and accepted can be 0`},
+		{"rejected as 0", "version: 1\nexit_codes: {rejected: 0}\n", `p.yaml:2:24: rejected cannot exit with 0, because the work is not done and nobody accepted it; use a code from 1 to 255; only done and accepted can be 0`},
 		{"control character", "version: 1\nrules: [{guard: max_runtime, answer: pause, reason: \"a\\eb\"}]\n", `p.yaml:2:53: "reason" holds a control character; remove it`},
 		{"empty list", "version: 1\nrules: [{guard: [], answer: pause, reason: r}]\n", `p.yaml:2:17: the list of guards is empty; name a guard, or write "*" for every guard`},
 		{"not an id", "version: 1\nrules: [{guard: {a: b}, answer: pause, reason: r}]\n", `p.yaml:2:17: "guard": wants a guard id, a list of them, or "*"`},
@@ -234,7 +234,7 @@ func TestMisleadingOptions(t *testing.T) {
 	} {
 		k := Known{core.LoopDetected: {Options: []core.Option{{ID: c.id, Action: c.action}}}}
 		_, err := Parse("p.yaml", []byte("version: 1\nrules: [{guard: loop_detected, answer: "+c.id+", reason: r}]"), k)
-		if (err == nil) != c.ok || (err != nil && !strings.Contains(err.Error(), "does something else than it says")) {
+		if (err == nil) != c.ok || (err != nil && !strings.Contains(err.Error(), "does not do what its name says")) {
 			t.Errorf("%s that means %s: %v", c.id, c.action, err)
 		}
 	}

@@ -146,8 +146,8 @@ func TestProtocolRules(t *testing.T) {
 		{without, "{guard: ladder_exhausted, answer: cancel, reason: r}", "no template asks about ladder_exhausted"},
 		{without, "{guard: [blocked, max_runtime], answer: cancel, reason: r}", ""},
 		{nil, "{guard: clarification, answer: pause, reason: r}", "no template asks about clarification"},
-		{Known{core.Rejection: {Options: []core.Option{{ID: "accept", Action: core.ActionContinue}}}}, "{guard: rejection, answer: accept, reason: r}", "does something else than it says"},
-		{Known{core.Blocked: {Options: []core.Option{{ID: "accept", Action: core.ActionReject}}}}, "{guard: blocked, answer: accept, reason: r}", "does something else than it says"},
+		{Known{core.Rejection: {Options: []core.Option{{ID: "accept", Action: core.ActionContinue}}}}, "{guard: rejection, answer: accept, reason: r}", "does not do what its name says"},
+		{Known{core.Blocked: {Options: []core.Option{{ID: "accept", Action: core.ActionReject}}}}, "{guard: blocked, answer: accept, reason: r}", "does not do what its name says"},
 	} {
 		_, err := Parse("p.yaml", []byte("version: 1\nrules: ["+c.rule+"]\nexit_codes: {ladder_exhausted: 9}\n"), c.known)
 		if (c.want == "") != (err == nil) || (err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n"))) {

@@ -76,7 +76,7 @@ func (r *Rule) option(q core.Question) (o core.Option, unlisted bool, why string
 	case ok && o.Action == core.ActionReview:
 		return o, false, fmt.Sprintf("%s shows the history to a person, and a policy is none", r.Answer)
 	case ok && misleading(guard, o):
-		return o, false, fmt.Sprintf("the option %s does something else than it says: %s", o.ID, o.Action)
+		return o, false, fmt.Sprintf("the option %s does not do what its name says: %s", o.ID, o.Action)
 	case ok && guard.Mandatory() && !r.answersMandatory():
 		return o, false, fmt.Sprintf("the question about %s is for a person, unless the rule names ladder_exhausted too", guard)
 	case ok:
@@ -124,7 +124,7 @@ func (f ruleFile) read(r *report, file string, known Known, i int) Rule {
 	if good && r.doc.Has(at("answer")...) {
 		rule.checkAnswer(r, known, at("answer"))
 		if r.doc.Has(at("guidance")...) && (rule.Guidance == "" || !rule.can(known, core.Action.Continues)) {
-			r.value(fmt.Sprintf("guidance reaches no iteration: the rule answers %s", quote(f.Answer)), "remove it, or answer what goes on", at("guidance")...)
+			r.value(fmt.Sprintf("guidance reaches no iteration: the rule answers %s", quote(f.Answer)), "remove it, or choose an answer that continues", at("guidance")...)
 		}
 	}
 	if good && f.When == "" && rule.Verify == "" && rule.can(known, func(a core.Action) bool { return a == core.ActionDone }) {
@@ -151,7 +151,7 @@ func (f ruleFile) checkDoubt(r *report, rule *Rule, known Known, path []any) {
 	case f.When == "":
 		r.value(`"unknown" without "when"`, "add a condition, or remove the key", path...)
 	case !rule.can(known, core.Action.Stops):
-		r.value(fmt.Sprintf("a rule that answers %s is skipped in any case where a fact is not known", quote(f.Answer)), "remove the key", path...)
+		r.value(fmt.Sprintf("a rule that answers %s never matches unknown facts anyway", quote(f.Answer)), "remove the key", path...)
 	}
 }
 
@@ -203,7 +203,7 @@ func (l guardList) check(r *report, known Known, path []any) bool {
 		case !slices.Contains(names, string(id)):
 			fault(j, "unknown guard "+quote(string(id)), nearest.DidYouMean(string(id), names))
 		case slices.Contains(l.ids[:j], id):
-			fault(j, "the guard "+quote(string(id))+" stands in the list twice", "remove one of them")
+			fault(j, "the guard "+quote(string(id))+" is in the list twice", "remove one of them")
 		}
 	}
 	return good

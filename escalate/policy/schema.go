@@ -23,10 +23,10 @@ func Schema() []byte {
 		"properties": object{
 			"version":        object{"const": 1, "description": "The form of this file."},
 			"include":        object{"type": "array", "items": text("A policy file, from the folder of this one."), "description": "Policies whose rules come after those of this file."},
-			"never":          object{"type": "array", "items": object{"enum": core.CanForbid()}, "uniqueItems": true, "description": "Actions that no rule may take, of this file or of another, nor anybody but a person: accept, and continue for all that go on."},
+			"never":          object{"type": "array", "items": object{"enum": core.CanForbid()}, "uniqueItems": true, "description": "Actions that only a person may take, whatever the rules of this or another file say: accept, and continue for all options that continue."},
 			"rules":          object{"type": "array", "items": ruleSchema(), "description": "Looked at from top to bottom. A policy without rules answers nothing."},
 			"verify_timeout": verifyTimeoutSchema(),
-			"budget":         budgetSchema("What answers of this policy that go on may add up to in one run. Past it no rule that goes on matches.", 1),
+			"budget":         budgetSchema("The limit of all answers of this policy that continue, in one run. Past it no rule that goes on matches.", 1),
 			"detached": object{
 				"enum":        []Detached{DetachedDeny, DetachedDefaults, DetachedAuto, DetachedDefer},
 				"default":     DetachedDeny,

@@ -224,7 +224,7 @@ func TestMutualTLS(t *testing.T) {
 		want string
 	}{
 		"nothing":                     {nil, "--key-file"},
-		"no certificate":              {[]string{"--key-file", key}, "nothing says who you are"},
+		"no certificate":              {[]string{"--key-file", key}, "you have no credentials"},
 		"a certificate of a stranger": {[]string{"--key-file", key, "--tls-ca", a.file, "--tls-cert", strange, "--tls-key", strangePrivate}, "cannot be reached"},
 		"a server of a stranger":      {[]string{"--key-file", key, "--tls-ca", strangers.file, "--tls-cert", cert, "--tls-key", private}, "certificate"},
 		"another name":                {[]string{"--key-file", key, "--tls-ca", a.file, "--tls-cert", cert, "--tls-key", private, "--tls-server-name", "else.example.com"}, "certificate"},

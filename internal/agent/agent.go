@@ -18,7 +18,7 @@ type Agent struct {
 	// Command starts the agent without a person: it reads the task from its standard input and
 	// writes a transcript. It has no flag that lifts the agent's own permissions. The user's
 	// own flags are appended.
-	Command []string `yaml:"command,required" json:"command" doc:"How it is started without a person: it reads the task from its standard input. What stands behind -- is added."`
+	Command []string `yaml:"command,required" json:"command" doc:"How it is started without a person: it reads the task from its standard input. Words after -- are added."`
 	// CostFrom, WaitOn and StopOn are the values that --agent sets for the options of the same
 	// names; empty sets nothing.
 	CostFrom string   `yaml:"cost_from" json:"cost_from,omitempty" doc:"As the option; without it, what usd and tokens of its transcript say."`

@@ -162,7 +162,7 @@ func CheckAnswer(q Question, a Answer) error {
 	case a.Text != nil && !q.TakesText():
 		return errors.New("the question takes no text; " + q.wanted())
 	case a.Text != nil && !a.Selected.IsNull():
-		return errors.New("a text stands in place of a selection; leave one of the two out")
+		return errors.New("give either a text or a selection")
 	case a.Text != nil && termsafe.Line(*a.Text) == "":
 		return errors.New("the text is blank; " + q.wanted())
 	case a.Text != nil && strings.ContainsRune(*a.Text, 0):

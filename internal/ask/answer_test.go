@@ -50,7 +50,7 @@ func TestCheckAnswer(t *testing.T) {
 		{"cancel not allowed", sel, Answer{Cancelled: true}, "cannot be cancelled"},
 		{"cancel and selection", cancel, Answer{Cancelled: true, Selected: One("pg")}, "leave one of the two out"},
 		{"cancel and empty list", cancel, Answer{Cancelled: true, Selected: Several()}, "leave one of the two out"},
-		{"cancel beats text", cancel, Answer{Cancelled: true, Text: typed}, ""},
+		{"cancel takes precedence over text", cancel, Answer{Cancelled: true, Text: typed}, ""},
 		{"list for one", sel, Answer{Selected: Several("pg")}, "not by a list"},
 		{"list", multi, Answer{Selected: Several("my", "pg")}, ""},
 		{"list of one", multi, Answer{Selected: Several("my")}, ""},

@@ -38,7 +38,7 @@ func requestShape() shape {
 			strictjson.Optional("schema", word("The version of the protocol.", QuestionSchema)),
 			strictjson.Optional("id", text("Names the request; the response has the same id.")),
 			strictjson.Required("questions", list("The questions.", 1, MaxQuestions, questionShape())),
-			strictjson.Optional("to", word("Who may answer. Left out: whoever the run is set up with.", ToUser, ToAssistant, ToAssistantWithEscalation)),
+			strictjson.Optional("to", word("Who may answer. Left out: as the run is configured.", ToUser, ToAssistant, ToAssistantWithEscalation)),
 		},
 	}
 }
@@ -57,10 +57,10 @@ func questionShape() shape {
 			strictjson.Optional("kind", word("What answers it: an option, yes or no, or a text. Left out: select.", string(core.KindSelect), string(core.KindConfirm), string(core.KindText))),
 			strictjson.Optional("options", options),
 			strictjson.Optional("multi_select", flag("Whether several options can be chosen.")),
-			strictjson.Optional("allow_text", flag("Whether a text can stand in place of an option. Left out: true for select, false for confirm.")),
+			strictjson.Optional("allow_text", flag("Whether a text is accepted instead of an option. Left out: true for select, false for confirm.")),
 			strictjson.Optional("allow_cancel", flag("Whether the question can be declined.")),
 			strictjson.Optional("exclusive", flag("Whether a person has to answer.")),
-			strictjson.Optional("default", text("What counts where nobody answers and the run is set to defaults: the id of an option, yes or no, or a text.")),
+			strictjson.Optional("default", text("The answer if nobody answers and the run is set to defaults: the id of an option, yes or no, or a text.")),
 			strictjson.Optional("safe", word("What the exit code of a confirm question says when nobody answers.", core.Yes, core.No)),
 			strictjson.Optional("again", flag("Whether it is asked although the same question, with the same id, was answered before.")),
 		},
@@ -134,7 +134,7 @@ func answerShape() shape {
 			strictjson.Required("id", text("The id of the question.")),
 			strictjson.Optional("selected", shape{Form: strictjson.Selected, NoNUL: true, Nullable: true, About: "The id of an option, or yes or no; a list of ids for multi_select; null when it was answered as text or cancelled."}),
 			strictjson.Optional("text", typed),
-			strictjson.Optional("cancelled", flag("Whether the question was declined, where it allows that. It beats text.")),
+			strictjson.Optional("cancelled", flag("Whether the question was declined, where it allows that. It takes precedence over text.")),
 			strictjson.Optional("responder", text("Who answered: policy, assistant, parent, user, detached.")),
 			strictjson.Optional("assistant", shape{Form: strictjson.Object, About: "Which assistant it was.", Fields: []field{
 				strictjson.Optional("name", text("What it is called.")), strictjson.Optional("model", text("The model that it asked.")),

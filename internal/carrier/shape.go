@@ -30,9 +30,9 @@ type Shape struct {
 	Each string `yaml:"each" json:"each,omitempty" doc:"The path of a list whose entries are read in place of the object."`
 	// Silent lists the lines that tools print when they have no output. If they are all of a
 	// tool's output, the tool printed nothing.
-	Silent []string `yaml:"silent" json:"silent,omitempty" doc:"The lines of which alone the output of a tool consists that printed nothing, whatever the shape is; * stands for any text."`
+	Silent []string `yaml:"silent" json:"silent,omitempty" doc:"The lines that a tool's output consists of if the tool printed nothing, whatever the shape is; * matches any text."`
 	// Read lists what to read. The first one that matches an entry is used.
-	Read []Reading `yaml:"read" json:"read,omitempty" doc:"What is taken out of it; the first entry whose own when matches counts. Without any, the object counts for nothing."`
+	Read []Reading `yaml:"read" json:"read,omitempty" doc:"The values to read; the first entry whose when matches counts. Without any, the object counts for nothing."`
 }
 
 // Match holds the required values at paths of an object. A path consists of names separated by
@@ -52,7 +52,7 @@ type Reading struct {
 	Printed string `yaml:"printed" json:"printed,omitempty" doc:"What its own machinery prints: evidence."`
 	Noise   string `yaml:"noise" json:"noise,omitempty" doc:"For people's eyes only."`
 	Line    bool   `yaml:"-" json:"line,omitempty"` // a log's text is a whole line, without its end
-	Piece   bool   `yaml:"piece" json:"piece,omitempty" doc:"The words go on with the next piece."`
+	Piece   bool   `yaml:"piece" json:"piece,omitempty" doc:"The words continue in the next object."`
 	Ends    bool   `yaml:"ends" json:"ends,omitempty" doc:"The pieces end here."`
 
 	// A tool call. It is complete if there is an Output, which names the call by its ID or has

@@ -79,7 +79,7 @@ func (o *Options) wrongAgent() error {
 		return Usagef("%s keep: looprun does not know how %s continues a session; describe it with resume under agents in looprun.yaml, or leave it out", Flag("session"), a.Name)
 	}
 	if o.Shell != "" {
-		return Usagef("%s runs the agent's own command, so -c has no place; put the agent's flags behind --", Flag("agent"))
+		return Usagef("%s runs the agent's own command, so -c cannot be used; put the agent's flags after --", Flag("agent"))
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func (o *Options) AgentNeeded(look func(program string) (string, error)) error {
 	case !ok:
 		return o.wrongAgent()
 	case o.Name == "":
-		return Usage(fmt.Sprintf("%s has no task", Flag("agent")), fmt.Sprintf("write it behind the flags: looprun --agent %s 'Make the tests pass'", a.Name))
+		return Usage(fmt.Sprintf("%s has no task", Flag("agent")), fmt.Sprintf("write it after the flags: looprun --agent %s 'Make the tests pass'", a.Name))
 	}
 	if _, err := look(a.Command[0]); err != nil {
 		return Usage(fmt.Sprintf("%s %s: the program %s is not found", Flag("agent"), a.Name, a.Command[0]), "install it, or add its folder to PATH")
@@ -178,7 +178,7 @@ func (c *Settings) Agents() agent.Agents {
 func costReader(spec string, own agent.Agents) (*cost.Reader, error) {
 	if a, ok := own[spec]; ok {
 		if !a.ReadsCost() {
-			return nil, errors.New("nothing in its transcript has usd or tokens; name there where they stand, or give a regular expression")
+			return nil, errors.New("nothing in its transcript has usd or tokens; give their paths there, or give a regular expression")
 		}
 		return cost.Of(spec), nil
 	}

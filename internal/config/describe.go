@@ -14,12 +14,12 @@ type Block struct{ Name, About string }
 // Blocks returns all blocks.
 func Blocks() []Block {
 	return []Block{
-		{"hooks", "Commands that are told of questions, trips and the end: on_question, on_trip, on_end."},
+		{"hooks", "Commands to run at questions, trips and the end: on_question, on_trip, on_end."},
 		{"assistants", "Assistants for some questions, by the id of a question, by a guard or by a kind."},
 		{"signature", "Your own masks and rules for signatures, and the reports that the command writes."},
-		{"ladder", "The escalation ladder: rungs that are climbed as attempts fail (looprun help ladder)."},
+		{"ladder", "The escalation ladder: the next rung when attempts fail (looprun help ladder)."},
 		{"agents", "Coding agents of your own, by name, for --agent."},
-		{"enforce", "In " + SystemFile + " alone: keys that nothing else can change."},
+		{"enforce", "Only in " + SystemFile + ": keys that no other source can change."},
 	}
 }
 

@@ -192,7 +192,7 @@ func (s Source) suspicious() error {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return Usage(s.Name+" is a symbolic link, and a link that was merely found is not followed", "put the file itself there, "+named)
 	case !info.Mode().IsRegular():
-		return Usage(s.Name+" is no file", "remove it, or use --config none")
+		return Usage(s.Name+" is not a file", "remove it, or use --config none")
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0:
 		return Usage(fmt.Sprintf("%s was found, and others can write it (%s)", s.Name, info.Mode().Perm()), "chmod go-w "+s.Name+", "+named)
 	}
@@ -279,7 +279,7 @@ func (f *File) layer(keys []Key, from reflect.Value, problems *problem.List, und
 		of := k.tag("of")
 		_, ok := l.values[k.Name]
 		if _, there := l.values[of]; ok && of != "" && !there {
-			*problems = append(*problems, f.doc.Problem(fmt.Sprintf("%s says nothing without %s beside it", k.Name, of), "write both in one file", l.path(k.Name)...))
+			*problems = append(*problems, f.doc.Problem(fmt.Sprintf("%s has no effect without %s", k.Name, of), "write both in one file", l.path(k.Name)...))
 		}
 	}
 	return l

@@ -328,7 +328,7 @@ func (k Key) decodeBool(to reflect.Value, text string) error {
 
 // SaysNothing returns the error for a blank text that cannot be intended.
 func SaysNothing(text string) error {
-	return &valueProblem{text: fmt.Sprintf("%q says nothing", text), remedy: "a variable in it may be unset; write a value, or leave it out"}
+	return &valueProblem{text: fmt.Sprintf("%q has no effect", text), remedy: "a variable in it may be unset; write a value, or leave it out"}
 }
 
 // notWhole describes why a text is not a whole number in range.
@@ -607,7 +607,7 @@ func (l *layer) unfold(b block, all []Key, given map[string]any, problems *probl
 		}
 		k := keys[i]
 		if k.Name != b.name && l.file.doc.Has(path(k.Name)...) {
-			wrong(fmt.Sprintf("the "+b.one+" stands here and as %s", name, k.Name), "keep one of them")
+			wrong(fmt.Sprintf("the "+b.one+" is set here and as %s", name, k.Name), "keep one of them")
 			continue
 		}
 		within := k

@@ -48,11 +48,11 @@ type Options struct {
 	Promise      *string `placeholder:"TEXT" help:"Done when the command prints TEXT alone on a line." json:"promise,omitempty" group:"done" trust:"ask" blank:"no" example:"ALL-DONE"`
 	PromiseMatch string  `kong:"-" enum:"line,anywhere" default:"line" help:"Where the promise counts." json:"promise_match,omitempty" group:"done" trust:"ask"`
 
-	JudgedBy string `kong:"-" name:"judge" enum:"exit,turn" default:"exit" help:"What judges where no check, promise or tasks do. With turn an agent that ends its turn well is done." json:"judge,omitempty" group:"done" trust:"ask"`
+	JudgedBy string `kong:"-" name:"judge" enum:"exit,turn" default:"exit" help:"The judge if there is no check, promise or task list. With turn, a successful turn of an agent is done." json:"judge,omitempty" group:"done" trust:"ask"`
 
 	DoneCodes      Codes `kong:"-" default:"0" placeholder:"LIST" help:"Exit codes of the judge (the check, else the command) that pass." json:"done_codes" group:"done" trust:"ask"`
 	ErrorCodes     Codes `kong:"-" default:"126-255" placeholder:"LIST" help:"Exit codes of the judge that are errors, or none." json:"error_codes" group:"done" trust:"ask"`
-	WorkErrorCodes Codes `kong:"-" default:"1-255" placeholder:"LIST" help:"Exit codes of the command that are errors where a check or a promise judges, or none." json:"work_error_codes" group:"done" trust:"ask"`
+	WorkErrorCodes Codes `kong:"-" default:"1-255" placeholder:"LIST" help:"Exit codes of the command that are errors if a check or a promise judges, or none." json:"work_error_codes" group:"done" trust:"ask"`
 	StopCodes      Codes `kong:"-" default:"none" placeholder:"LIST" help:"Exit codes of the judge that end the run as failed." json:"stop_codes" group:"done" trust:"ask"`
 
 	LimitFlags
@@ -63,23 +63,23 @@ type Options struct {
 	InitialDelay     Duration  `kong:"-" placeholder:"D" help:"Time before the first iteration." json:"initial_delay,omitempty" group:"time" trust:"ask"`
 	Delay            *Duration `placeholder:"D" help:"Time between two iterations." json:"delay,omitempty" group:"time" trust:"ask" normal:"0s" preset:"wait"`
 	Backoff          string    `kong:"-" enum:"fixed,exponential" default:"fixed" help:"How the delay grows. Exponential doubles it up to --max-delay, with jitter." json:"backoff,omitempty" group:"time" trust:"ask"`
-	MaxDelay         *Span     `kong:"-" placeholder:"D" help:"What --backoff exponential grows to at most." json:"max_delay,omitempty" group:"time" trust:"ask" normal:"15m"`
+	MaxDelay         *Span     `kong:"-" placeholder:"D" help:"The longest delay with --backoff exponential." json:"max_delay,omitempty" group:"time" trust:"ask" normal:"15m"`
 
 	Rules       string     `kong:"-" placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" value:"path" blank:"no" example:"rules.yaml"`
 	LoopMatch   string     `kong:"-" enum:"strict,loose" default:"strict" help:"How signatures are compared; loose leaves out all numbers." json:"loop_match,omitempty" group:"guard" trust:"ask"`
 	LoopValues  string     `kong:"-" enum:"on,off" default:"on" help:"Trip when the same checks fail twice --loop-threshold times in a row and only values change." json:"loop_values,omitempty" group:"guard" trust:"ask"`
-	ConfirmTrip string     `kong:"-" enum:"on,off" default:"on" help:"Run a cheap check once more before loop_detected asks: one that passes then is flaky." json:"confirm_trip,omitempty" group:"guard" trust:"ask"`
+	ConfirmTrip string     `kong:"-" enum:"on,off" default:"on" help:"Repeat a quick check before loop_detected asks; if it passes, it is flaky." json:"confirm_trip,omitempty" group:"guard" trust:"ask"`
 	LoopOften   Often      `kong:"-" placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off. Without it K is twice --loop-threshold, of 10." json:"loop_often,omitempty" group:"guard" trust:"ask" normal:"6/10" example:"4/8"`
 	Signature   *Signature `kong:"-" json:"signature,omitempty"`
 
-	CostFrom      string         `kong:"-" placeholder:"WHAT" help:"Read the cost out of what the command prints: claude, codex, gemini, opencode, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask" agent:"row" blank:"no" example:"auto"`
-	WaitOn        []string       `placeholder:"REGEX" help:"Wait where the output has a matching line. Then the iteration runs again: a usage limit, a network that is down. @claude, @codex, @copilot, @gemini, @opencode, @http429, @network, @all are ready. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row"`
-	MaxCostPerDay *MoneyLimit    `kong:"-" placeholder:"USD" help:"What all runs of this user may cost within 24 hours, in US dollars, as it is reported." json:"max_cost_per_day,omitempty" group:"guard" trust:"lower" normal:"off"`
+	CostFrom      string         `kong:"-" placeholder:"WHAT" help:"Read the cost from the command's output: claude, codex, gemini, opencode, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask" agent:"row" blank:"no" example:"auto"`
+	WaitOn        []string       `placeholder:"REGEX" help:"Wait if a line of the output matches. Then the iteration runs again: a usage limit, a network that is down. @claude, @codex, @copilot, @gemini, @opencode, @http429, @network, @all are built in. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row"`
+	MaxCostPerDay *MoneyLimit    `kong:"-" placeholder:"USD" help:"Limit of the reported cost of all your runs in 24 hours, in US dollars." json:"max_cost_per_day,omitempty" group:"guard" trust:"lower" normal:"off"`
 	CallsPerHour  *int           `kong:"-" placeholder:"N" help:"Start at most this many iterations within an hour, and wait before the next." json:"calls_per_hour,omitempty" group:"time" trust:"ask"`
-	StopOn        []string       `kong:"-" placeholder:"REGEX" help:"End the run as failed when the output of an iteration that is not done has a matching line: not logged in, no credit, an invalid key; @claude, @codex, @copilot, @gemini, @opencode, @all are ready. Repeatable." json:"stop_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row" example:"invalid key"`
+	StopOn        []string       `kong:"-" placeholder:"REGEX" help:"End the run as failed when the output of an iteration that is not done has a matching line: not logged in, no credit, an invalid key; @claude, @codex, @copilot, @gemini, @opencode, @all are built in. Repeatable." json:"stop_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row" example:"invalid key"`
 	RetryOn       []string       `kong:"-" placeholder:"REGEX" help:"Run another iteration only where the output of the last one has a matching line; any other failure ends the run as failed. Takes the patterns of --wait-on. Repeatable." json:"retry_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" example:"@network"`
-	WaitDelay     *Span          `kong:"-" placeholder:"D" help:"How long to wait at first where the line names no moment. It doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask" normal:"30s"`
-	OutageLimit   *DurationLimit `kong:"-" placeholder:"D" help:"How long an outage of what a coding agent needs is waited out, once a turn has worked, or off." json:"outage_limit,omitempty" group:"time" trust:"ask" normal:"1h"`
+	WaitDelay     *Span          `kong:"-" placeholder:"D" help:"The first wait if the line names no time. It doubles up to 15m." json:"wait_delay,omitempty" group:"time" trust:"ask" normal:"30s"`
+	OutageLimit   *DurationLimit `kong:"-" placeholder:"D" help:"How long to wait out an outage of a coding agent's service, after a turn has worked, or off." json:"outage_limit,omitempty" group:"time" trust:"ask" normal:"1h"`
 	Signals       string         `kong:"-" enum:"off,text" default:"off" help:"Read signals also from what the command prints (docs/signals.md)." json:"signals,omitempty" group:"run" trust:"ask"`
 	// Ladder is the escalation ladder from looprun.yaml.
 	Ladder ladder.Config `kong:"-" json:"ladder,omitempty"`
@@ -96,31 +96,31 @@ type Options struct {
 
 	AnswerFlags
 
-	HookOnQuestion ShellLine `kong:"-" placeholder:"LINE" help:"Shell line that is run when a question is asked, with the event as JSON on standard input." json:"hook_on_question,omitempty" group:"hooks" trust:"ask"`
-	HookOnTrip     ShellLine `kong:"-" placeholder:"LINE" help:"Shell line that is run when a guard trips, with the event as JSON on standard input." json:"hook_on_trip,omitempty" group:"hooks" trust:"ask"`
-	HookOnEnd      ShellLine `kong:"-" placeholder:"LINE" help:"Shell line that is run when the run ends, with the event as JSON on standard input." json:"hook_on_end,omitempty" group:"hooks" trust:"ask"`
-	HookTimeout    *Span     `kong:"-" placeholder:"D" help:"Time that a hook has." json:"hook_timeout,omitempty" group:"hooks" trust:"ask" normal:"10s"`
+	HookOnQuestion ShellLine `kong:"-" placeholder:"LINE" help:"Shell line to run when a question is asked, with the event as JSON on standard input." json:"hook_on_question,omitempty" group:"hooks" trust:"ask"`
+	HookOnTrip     ShellLine `kong:"-" placeholder:"LINE" help:"Shell line to run when a guard trips, with the event as JSON on standard input." json:"hook_on_trip,omitempty" group:"hooks" trust:"ask"`
+	HookOnEnd      ShellLine `kong:"-" placeholder:"LINE" help:"Shell line to run when the run ends, with the event as JSON on standard input." json:"hook_on_end,omitempty" group:"hooks" trust:"ask"`
+	HookTimeout    *Span     `kong:"-" placeholder:"D" help:"Time limit for a hook." json:"hook_timeout,omitempty" group:"hooks" trust:"ask" normal:"10s"`
 
-	CI         string `kong:"-" name:"ci" enum:"auto,github,gitlab,buildkite,azure,generic,off" default:"auto" help:"Speak to the CI system." json:"ci,omitempty" group:"hooks" trust:"ask"`
-	CICommands string `kong:"-" name:"ci-commands" enum:"fence,allow" default:"fence" help:"What becomes of lines in the output that the CI system would act on." json:"ci_commands,omitempty" group:"hooks" trust:"ask"`
+	CI         string `kong:"-" name:"ci" enum:"auto,github,gitlab,buildkite,azure,generic,off" default:"auto" help:"Report to the CI system." json:"ci,omitempty" group:"hooks" trust:"ask"`
+	CICommands string `kong:"-" name:"ci-commands" enum:"fence,allow" default:"fence" help:"How to print output lines that the CI system would obey." json:"ci_commands,omitempty" group:"hooks" trust:"ask"`
 
-	Redact   []string `kong:"-" placeholder:"REGEX" help:"Mask what matches in all that is kept (journal, scratchpad, output files, questions, hooks, reports); repeatable. Values of variables named *_TOKEN, *_SECRET, *_PASSWORD, *_KEY are masked anyway." json:"redact,omitempty" group:"run" sep:"none" trust:"ask" value:"pattern" example:"sk-[a-z0-9]+"`
+	Redact   []string `kong:"-" placeholder:"REGEX" help:"Mask matches in everything that looprun keeps (journal, scratchpad, output files, questions, hooks, reports); repeatable. Values of variables named *_TOKEN, *_SECRET, *_PASSWORD, *_KEY are masked anyway." json:"redact,omitempty" group:"run" sep:"none" trust:"ask" value:"pattern" example:"sk-[a-z0-9]+"`
 	NoRedact bool     `kong:"-" help:"Mask nothing." json:"no_redact,omitempty" group:"run" trust:"ask"`
 
 	Stdin          string    `default:"none" placeholder:"none|-|context|FILE" help:"What the command reads. none is nothing, - is looprun's own input (read once, and given to each iteration), context is what looprun context prints, and all else is a file." json:"stdin,omitempty" trust:"ask" value:"path" consent:"name" words:"none,-,context" agent:"context" blank:"no" group:"what" example:"notes.md"`
 	Interactive    bool      `short:"i" help:"The command talks to the person at the terminal. It may be an editor, a full-screen interface or a password prompt." json:"interactive,omitempty" trust:"ask" excludes:"--stdin" group:"what"`
-	Show           string    `kong:"-" enum:"text,raw" default:"text" help:"How the JSON of a coding agent is shown, at a terminal and in files and pipes. The files of a run keep the bytes." json:"show,omitempty" group:"run" trust:"safe"`
-	CheckOutput    string    `kong:"-" enum:"changed,all" default:"changed" help:"What is shown of the check's output. changed leaves it out where it is the same failure as before." json:"check_output,omitempty" group:"run" trust:"safe"`
-	NoPty          bool      `kong:"-" help:"Use pipes for the output also on a terminal." json:"no_pty,omitempty" group:"run" trust:"ask"`
-	KeepBackground bool      `kong:"-" help:"Leave what the command started in the background until the run ends." json:"keep_background,omitempty" group:"run" trust:"ask"`
-	Name           string    `placeholder:"TEXT" help:"The task, for lists and pages." json:"name,omitempty" trust:"safe" group:"what" example:"Make the tests pass"`
+	Show           string    `kong:"-" enum:"text,raw" default:"text" help:"How to show a coding agent's JSON. The files of a run keep the bytes." json:"show,omitempty" group:"run" trust:"safe"`
+	CheckOutput    string    `kong:"-" enum:"changed,all" default:"changed" help:"Which check output to show; changed omits it if the failure is the same as before." json:"check_output,omitempty" group:"run" trust:"safe"`
+	NoPty          bool      `kong:"-" help:"Use pipes for the output, even on a terminal." json:"no_pty,omitempty" group:"run" trust:"ask"`
+	KeepBackground bool      `kong:"-" help:"Keep the command's background processes until the run ends." json:"keep_background,omitempty" group:"run" trust:"ask"`
+	Name           string    `placeholder:"TEXT" help:"The task, shown in lists and reports." json:"name,omitempty" trust:"safe" group:"what" example:"Make the tests pass"`
 	Debug          ShellLine `kong:"-" placeholder:"LINE" help:"Shell line that the answer debug runs." json:"debug,omitempty" group:"run" trust:"ask"`
 
 	StateDir    string         `placeholder:"DIR" help:"Where runs are kept. Without it .looprun at the git root, else here." json:"-" group:"state" trust:"ask" value:"path" consent:"name" example:"../runs"`
 	Checkpoint  bool           `help:"Keep the files after each iteration, for looprun diff. And for looprun restore: commits on refs/looprun/RUN." json:"checkpoint,omitempty" group:"state" trust:"ask"`
-	KeepRuns    Keep           `kong:"-" placeholder:"PART=N" help:"Which older runs stay when this one ends: the latest runs=N, none older than days=N, no more than megabytes=N in all; several with commas, or off for all. A run that can go on always stays." json:"keep,omitzero" group:"state" trust:"ask" key:"keep" normal:"runs=50"`
+	KeepRuns    Keep           `kong:"-" placeholder:"PART=N" help:"Which older runs stay when this one ends: the latest runs=N, none older than days=N, no more than megabytes=N in all; several with commas, or off for all. A run that can be resumed is always kept." json:"keep,omitzero" group:"state" trust:"ask" key:"keep" normal:"runs=50"`
 	Sync        string         `kong:"-" enum:"off,async,each" default:"async" help:"When the journal is flushed to the disk." json:"sync,omitempty" group:"state" trust:"ask"`
-	Result      string         `placeholder:"FILE" help:"Write a copy of result.json there." json:"result,omitempty" group:"state" trust:"ask" value:"path" consent:"name" blank:"no" example:"result.json"`
+	Result      string         `placeholder:"FILE" help:"Write a copy of result.json to FILE." json:"result,omitempty" group:"state" trust:"ask" value:"path" consent:"name" blank:"no" example:"result.json"`
 	Passthrough bool           `short:"x" help:"Exit with the command's last code." json:"passthrough,omitempty" group:"state" trust:"ask"`
 	ExitCode    map[string]int `kong:"-" placeholder:"KEY=N" help:"Exit code for a status or a guard." json:"exit_code,omitempty" group:"state" trust:"ask" key:"exit_codes"`
 	// ConfigExitCodes holds the exit codes from looprun.yaml, over which a policy's take
@@ -130,23 +130,23 @@ type Options struct {
 
 // LimitFlags can also be given when resuming a run.
 type LimitFlags struct {
-	MaxIterations *CountLimit    `placeholder:"N" help:"Iterations that may be run, or off." json:"max_iterations,omitempty" group:"guard" trust:"upto=50" normal:"10" preset:"retry,wait"`
+	MaxIterations *CountLimit    `placeholder:"N" help:"Highest number of iterations, or off." json:"max_iterations,omitempty" group:"guard" trust:"upto=50" normal:"10" preset:"retry,wait"`
 	MaxRuntime    *DurationLimit `placeholder:"D" help:"Active time, such as 90s, 2h or 1d, or off." json:"max_runtime,omitempty" group:"guard" trust:"upto=60m" normal:"15m" agent:"8h"`
-	LoopThreshold *CountLimit    `placeholder:"N" help:"How often the same failure may come, or off. In a row or in a cycle." json:"loop_threshold,omitempty" group:"guard" trust:"upto=3" normal:"3" min:"2" preset:"retry,wait"`
-	MaxErrors     *CountLimit    `placeholder:"N" help:"Errors in a row that may come, or off. An iteration that its judge calls an error is one." json:"max_errors,omitempty" group:"guard" trust:"upto=3" normal:"3" preset:"retry,wait"`
-	MaxCost       *MoneyLimit    `placeholder:"USD" help:"Cost in US dollars, as it is reported, or off." json:"max_cost,omitempty" group:"guard" trust:"lower" normal:"off"`
-	MaxTokens     *TokenLimit    `kong:"-" placeholder:"N" help:"Tokens, as they are reported: 500000, 500k or 2M." json:"max_tokens,omitempty" group:"guard" trust:"lower" normal:"off"`
+	LoopThreshold *CountLimit    `placeholder:"N" help:"How often the same failure may repeat, or off. In a row or in a cycle." json:"loop_threshold,omitempty" group:"guard" trust:"upto=3" normal:"3" min:"2" preset:"retry,wait"`
+	MaxErrors     *CountLimit    `placeholder:"N" help:"Allowed errors in a row, or off. An iteration that its judge calls an error is one." json:"max_errors,omitempty" group:"guard" trust:"upto=3" normal:"3" preset:"retry,wait"`
+	MaxCost       *MoneyLimit    `placeholder:"USD" help:"Limit of the reported cost in US dollars, or off." json:"max_cost,omitempty" group:"guard" trust:"lower" normal:"off"`
+	MaxTokens     *TokenLimit    `kong:"-" placeholder:"N" help:"Limit of the reported tokens: 500000, 500k or 2M." json:"max_tokens,omitempty" group:"guard" trust:"lower" normal:"off"`
 
 	MaxIdleIterations     *CountLimit `kong:"-" placeholder:"N" help:"Iterations in a row that may change neither the output's meaning nor the work tree." json:"max_idle_iterations,omitempty" group:"guard" trust:"lower" normal:"off"`
-	DetectWorkspaceCycles *CountLimit `kong:"-" placeholder:"N" help:"How often the work tree may come back to a state that it had left." json:"detect_workspace_cycles,omitempty" group:"guard" trust:"lower" normal:"off"`
-	TurnLoop              *CountLimit `kong:"-" placeholder:"N" help:"How often in a row a coding agent may make the same call with the same result, or say the same, within one turn, or off." json:"turn_loop,omitempty" group:"guard" trust:"lower" normal:"off" min:"2" agent:"8"`
+	DetectWorkspaceCycles *CountLimit `kong:"-" placeholder:"N" help:"How often the work tree may return to an earlier state." json:"detect_workspace_cycles,omitempty" group:"guard" trust:"lower" normal:"off"`
+	TurnLoop              *CountLimit `kong:"-" placeholder:"N" help:"How often in a row a coding agent may make the same call with the same result, or repeat the same text, within one turn, or off." json:"turn_loop,omitempty" group:"guard" trust:"lower" normal:"off" min:"2" agent:"8"`
 
-	Weakened Weakening `kong:"-" placeholder:"WHAT" help:"What happens where the judge passes and fewer checks ran than before, more were skipped, none ran, or a protected file has changed: trip, warn or off (trip where a check judges a coding agent, else warn)." json:"weakened,omitempty" group:"guard" trust:"ask" words:"trip,warn,off" example:"warn"`
+	Weakened Weakening `kong:"-" placeholder:"WHAT" help:"What happens if the judge passes but fewer checks ran than before, more were skipped, none ran, or a protected file has changed: trip, warn or off (trip if a check judges a coding agent, else warn)." json:"weakened,omitempty" group:"guard" trust:"ask" words:"trip,warn,off" example:"warn"`
 
-	CapIterations *CountLimit    `kong:"-" placeholder:"N" help:"What answers can extend --max-iterations to (the larger of 50 and twice the limit)." json:"cap_iterations,omitempty" group:"guard" trust:"upto=50"`
-	CapRuntime    *DurationLimit `kong:"-" placeholder:"D" help:"What answers can extend --max-runtime to (the larger of 60m and twice the limit)." json:"cap_runtime,omitempty" group:"guard" trust:"upto=60m"`
-	CapCost       *MoneyLimit    `kong:"-" placeholder:"USD" help:"What answers can extend --max-cost to (twice the limit)." json:"cap_cost,omitempty" group:"guard" trust:"ask"`
-	CapTokens     *TokenLimit    `kong:"-" placeholder:"N" help:"What answers can extend --max-tokens to (twice the limit)." json:"cap_tokens,omitempty" group:"guard" trust:"ask"`
+	CapIterations *CountLimit    `kong:"-" placeholder:"N" help:"The highest --max-iterations that answers can reach (the larger of 50 and twice the limit)." json:"cap_iterations,omitempty" group:"guard" trust:"upto=50"`
+	CapRuntime    *DurationLimit `kong:"-" placeholder:"D" help:"The highest --max-runtime that answers can reach (the larger of 60m and twice the limit)." json:"cap_runtime,omitempty" group:"guard" trust:"upto=60m"`
+	CapCost       *MoneyLimit    `kong:"-" placeholder:"USD" help:"The highest --max-cost that answers can reach (twice the limit)." json:"cap_cost,omitempty" group:"guard" trust:"ask"`
+	CapTokens     *TokenLimit    `kong:"-" placeholder:"N" help:"The highest --max-tokens that answers can reach (twice the limit)." json:"cap_tokens,omitempty" group:"guard" trust:"ask"`
 }
 
 // AnswerFlags control who answers questions.
@@ -155,14 +155,14 @@ type AnswerFlags struct {
 	Templates    []string  `kong:"-" placeholder:"DIR" help:"Folder of question templates, over the built-in ones; repeatable, earlier wins." json:"templates,omitempty" group:"answer" sep:"none" adds:"variable" trust:"ask" value:"path" example:"my-pack"`
 	Detached     Modes     `placeholder:"MODE[,KEY=MODE]" help:"What happens when nobody can be asked. deny ends the run, defaults takes the default answer, auto lets the assistant answer, and defer keeps the question. KEY is a kind (confirm, select, text), a guard or the id of a question." json:"detached,omitzero" group:"answer" trust:"ask" normal:"deny" preset:"wait" example:"defer"`
 	WaitAnswer   Duration  `kong:"-" placeholder:"D" help:"How long to wait for looprun answer before --detached decides." json:"wait_answer,omitempty" group:"answer" trust:"ask" normal:"0s"`
-	Assistant    ShellLine `placeholder:"LINE" help:"Shell line that answers questions. docs/assistants.md says how." json:"assistant,omitempty" group:"answer" trust:"ask"`
-	AssistantFor []string  `kong:"-" enum:"ask,guards" default:"ask" placeholder:"WHAT" help:"What the assistant answers: ask is what the command asks, guards what stops the run." json:"assistant_for,omitempty" group:"answer" trust:"ask" example:"ask,guards"`
+	Assistant    ShellLine `placeholder:"LINE" help:"Shell line that answers questions; see docs/assistants.md." json:"assistant,omitempty" group:"answer" trust:"ask"`
+	AssistantFor []string  `kong:"-" enum:"ask,guards" default:"ask" placeholder:"WHAT" help:"Which questions the assistant answers: ask, of the command; guards, of guards." json:"assistant_for,omitempty" group:"answer" trust:"ask" example:"ask,guards"`
 
-	AssistantName  string `kong:"-" placeholder:"TEXT" help:"What the assistant is called where its answers are shown." json:"assistant_name,omitempty" group:"answer" trust:"ask" of:"assistant" blank:"no"`
-	AssistantModel string `kong:"-" placeholder:"TEXT" help:"The model that the assistant asks, to be shown with its answers." json:"assistant_model,omitempty" group:"answer" trust:"ask" of:"assistant" blank:"no"`
+	AssistantName  string `kong:"-" placeholder:"TEXT" help:"The assistant's name, shown with its answers." json:"assistant_name,omitempty" group:"answer" trust:"ask" of:"assistant" blank:"no"`
+	AssistantModel string `kong:"-" placeholder:"TEXT" help:"The assistant's model, shown with its answers." json:"assistant_model,omitempty" group:"answer" trust:"ask" of:"assistant" blank:"no"`
 
-	AssistantEscalation bool  `kong:"-" help:"Let the assistant's cancel go on to a person, with its reason." json:"assistant_escalation,omitempty" group:"answer" trust:"ask"`
-	AssistantTimeout    *Span `kong:"-" placeholder:"D" help:"Time that the assistant has for an answer." json:"assistant_timeout,omitempty" group:"answer" trust:"ask" normal:"1m0s"`
+	AssistantEscalation bool  `kong:"-" help:"Pass the assistant's cancel to a person, with its reason." json:"assistant_escalation,omitempty" group:"answer" trust:"ask"`
+	AssistantTimeout    *Span `kong:"-" placeholder:"D" help:"Time limit for an answer of the assistant." json:"assistant_timeout,omitempty" group:"answer" trust:"ask" normal:"1m0s"`
 
 	// Notify is not recorded with a run: a resumed run must be given it again.
 	Notify []Service `kong:"-" placeholder:"URL" help:"Service to notify of questions and the end; repeatable." json:"notify,omitempty" group:"hooks" sep:"none" trust:"ask"`
@@ -434,7 +434,7 @@ func (o *Options) NeedJudge() error {
 	if o.Agent == "" || !o.unjudged() || o.ByTurn() {
 		return nil
 	}
-	return Usage(fmt.Sprintf("%s %s: nothing judges the work, and nobody is there to look at it", Flag("agent"), o.Agent),
+	return Usage(fmt.Sprintf("%s %s: nothing judges the work, and nobody is at the terminal", Flag("agent"), o.Agent),
 		"add --check LINE, --promise TEXT or --tasks FILE; or judge: turn (--judge turn), if the end of a turn is enough")
 }
 
@@ -589,7 +589,7 @@ func (o *Options) NeedShell() error {
 func (o *Options) Hints(command []string) []string {
 	var hints []string
 	if o.Tasks != "" && o.Check == "" {
-		hints = append(hints, fmt.Sprintf("--tasks %s without --check: who works on the tasks also ticks their boxes; a check that runs says whether they are done", o.Tasks))
+		hints = append(hints, fmt.Sprintf("--tasks %s without --check: the worker ticks its own boxes; a check shows whether the tasks are done", o.Tasks))
 	}
 	a, ok := o.Agents.Of(command)
 	if !ok {

@@ -36,14 +36,14 @@ func WriteSchema(w io.Writer) error {
 	for name, s := range map[string]object{
 		"signature": signatureSchema(), "ladder": ladderSchema(), "agents": agentsSchema(), "assistants": assistantsSchema(),
 		"hooks": {
-			"description": "Commands that are told of questions, trips and the end.",
+			"description": "Commands to run at questions, trips and the end.",
 			"type":        "object", "additionalProperties": false, "properties": told,
 		},
 	} {
 		properties[name], same[name] = s, object{"$ref": "#/properties/" + name}
 	}
 	properties["enforce"] = object{
-		"description": "In " + SystemFile + " alone: keys that neither flags, variables nor other files change.",
+		"description": "Only in " + SystemFile + ": keys that neither flags, variables nor other files change.",
 		"type":        "object", "additionalProperties": false, "properties": same,
 	}
 	const about = "Defaults for the flags of looprun run. Paths are relative to the file. Flags and variables LOOPRUN_… beat it."
@@ -220,7 +220,7 @@ func signatureSchema() object {
 // requires of each rung.
 func ladderSchema() object {
 	steps := schemaOf(reflect.TypeFor[ladderConfig]())
-	steps["description"] = "The escalation ladder: rungs that are climbed as attempts fail. The last one is a person's."
+	steps["description"] = "The escalation ladder: the next rung when attempts fail. The last one is a person's."
 	rung, _ := steps["items"].(object)
 	keys, _ := rung["properties"].(object)
 	if keys == nil {

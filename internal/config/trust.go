@@ -217,7 +217,7 @@ func (l *layer) shown(k givenKey) []string {
 func (c *Settings) consentTo(f *File, risks []risk) error {
 	for _, n := range f.names() {
 		if n.uncovered {
-			return Usage(fmt.Sprintf("%s: %s: %s is no file of at most %d bytes, so consent cannot cover it", f.Name, n.Key, n.Name, strictyaml.MaxSize), "name another file there, or name this one by a flag")
+			return Usage(fmt.Sprintf("%s: %s: %s is larger than %d bytes or not a file, so consent cannot cover it", f.Name, n.Key, n.Name, strictyaml.MaxSize), "name another file there, or name this one by a flag")
 		}
 	}
 	if c.consented(f) {

@@ -22,8 +22,8 @@ type Flags struct {
 
 	Prompt string `kong:"-" enum:"auto,plain" default:"auto" help:"Ask at the terminal with a menu, or line by line, as for a screen reader." trust:"safe" group:"everywhere"`
 
-	LogFormat string `kong:"-" enum:"text,json" default:"text" help:"Print looprun's own messages as text, or as a JSON object a line." trust:"safe" group:"everywhere"`
-	Progress  string `kong:"-" enum:"auto,off" default:"auto" help:"Show on a terminal where a run stands, in a line under the output." trust:"safe" group:"everywhere"`
+	LogFormat string `kong:"-" enum:"text,json" default:"text" help:"Print looprun's own messages as text, or as one JSON object on each line." trust:"safe" group:"everywhere"`
+	Progress  string `kong:"-" enum:"auto,off" default:"auto" help:"Show the state of a run in a line under the output." trust:"safe" group:"everywhere"`
 }
 
 // Messages prints looprun's own lines, each beginning with “looprun: ” to distinguish them

@@ -77,7 +77,7 @@ func (m *Observer) Observe(e core.Event, s *core.State) {
 		m.told = time.Time{}
 		m.News("waiting until %s: %s", d.Until.Local().Format(time.DateTime), d.Match)
 		if left := s.Limits.Runtime - s.Elapsed; s.Limits.Runtime > 0 && d.Until.Sub(e.Time) > left {
-			m.Warn("max_runtime leaves %s, so it stops the run before the wait is over; give --max-runtime more time, or resume the run then", Round(max(0, left)))
+			m.Warn("max_runtime leaves %s, so the run ends before the wait does; raise --max-runtime, or resume the run later", Round(max(0, left)))
 		}
 	case core.RunAlive:
 		m.countDown(s.Until, e.Time)
@@ -88,13 +88,13 @@ func (m *Observer) Observe(e core.Event, s *core.State) {
 			m.News("the wait is cut short")
 			return
 		}
-		m.News("the wait is over")
+		m.News("continuing after the wait")
 	case core.AnswerInvalid:
 		m.Warn("not answered: %s", d.Reason)
 	case core.AdviceGiven:
 		m.News("%s", d.Text)
 	case core.MessageRefused:
-		m.Warn("the next iteration is told: %s", d.Reason)
+		m.Warn("guidance for the next iteration: %s", d.Reason)
 	case core.QuestionAnswered:
 		m.answered(d, s)
 	case core.QuestionClosed:
@@ -152,7 +152,7 @@ func (m *Observer) Observe(e core.Event, s *core.State) {
 func (m *Observer) ordered(d core.OrderReceived, s *core.State) {
 	switch {
 	case d.Order == core.OrderSay:
-		m.News("%s says to the next iteration: “%s”", d.Who(), Short(d.Words, 200))
+		m.News("%s gives the next iteration: “%s”", d.Who(), Short(d.Words, 200))
 	case d.Order == core.OrderPause:
 		m.News("%s pauses the run after this iteration", d.Who())
 	case s.Running:
@@ -180,7 +180,7 @@ func (m *Observer) observeProtocol(data core.Data) {
 	case core.RejectionSubmitted:
 		m.Say(Alert, "the task was rejected (%s): %s", d.Rejection.ReasonType, d.Rejection.Headline())
 	case core.RejectionInvalid:
-		m.Warn("a rejection breaks %s and changes nothing; the next iteration is told which", plural.Count(len(d.Issues), "rule"))
+		m.Warn("the rejection is invalid: it breaks %s; the next iteration gets the list", plural.Count(len(d.Issues), "rule"))
 	case core.RejectionDecided:
 		m.News("the rejection was decided: %s", d.Decision)
 	case core.AttemptRecorded:
@@ -248,7 +248,7 @@ func (m *Observer) finished(d core.IterationFinished, s *core.State) {
 		case d.Outcome == core.OutcomeDone:
 			m.News("precheck: it passes")
 		case d.RunsAgain():
-			m.News("precheck: it did not come to its end, and runs again")
+			m.News("precheck: it did not finish, and runs again")
 		default:
 			m.News("%s", joinTexts(": ", "precheck: it does not pass yet", d.Says()))
 		}
@@ -294,7 +294,7 @@ func Hint(s *core.State, d *core.IterationFinished) string {
 	case s.Promise != "" && !d.Promised && d.Detail == "" && strings.Contains(last, s.Promise):
 		return "the promise stands inside the last line, where it does not count: --promise-match anywhere counts it"
 	case strings.Contains(last, "EOFError") || strings.Contains(last, "EOF when reading"):
-		return "the command reads standard input, and there is none: --stdin FILE gives it some, -i lets it talk to you"
+		return "the command reads standard input, which is empty; use --stdin FILE, or -i to talk to it"
 	case strings.Contains(said, "/dev/tty"):
 		return "the command looks for a terminal: -i gives it the one that looprun has"
 	}

@@ -30,7 +30,7 @@ func TestCountDown(t *testing.T) {
 	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n")[1:] {
 		lines = append(lines, strings.TrimPrefix(line, "looprun: "))
 	}
-	want := "waiting: 2m20s left, waiting: 1m20s left, waiting: 1m left, waiting: 50s left, waiting: 40s left, waiting: 30s left, waiting: 20s left, waiting: 10s left, the wait is over"
+	want := "waiting: 2m20s left, waiting: 1m20s left, waiting: 1m left, waiting: 50s left, waiting: 40s left, waiting: 30s left, waiting: 20s left, waiting: 10s left, continuing after the wait"
 	if got := strings.Join(lines, ", "); got != want {
 		t.Errorf("said %s", got)
 	}
@@ -116,18 +116,18 @@ func TestClosing(t *testing.T) {
 		{asks, core.Result{Ending: core.Ending{Status: core.StatusPaused}, Pending: true}, 102, "paused, it asks: looprun answer r (The same failure 3 times in a row)"},
 		{asked, core.Result{Ending: core.Ending{Status: core.StatusPaused}, Pending: true}, 102, "paused, 2 questions wait: looprun answer r (“Deploy?”)"},
 		{asks, core.Result{Ending: core.Ending{Status: core.StatusInterrupted}, Pending: true}, 130, "interrupted, it asks: looprun answer r (The same failure 3 times in a row)"},
-		{moved, core.Result{Ending: core.Ending{Status: core.StatusInterrupted}, Iterations: 1, Runtime: time.Second}, 130, "interrupted after 1 iteration in 1s; go on: looprun resume r"},
+		{moved, core.Result{Ending: core.Ending{Status: core.StatusInterrupted}, Iterations: 1, Runtime: time.Second}, 130, "interrupted after 1 iteration in 1s; continue: looprun resume r"},
 		{
 			moved,
 			core.Result{Ending: core.Ending{Status: core.StatusTripped, Guard: core.MaxIterations}, Iterations: 10, Runtime: time.Minute},
 			110,
-			"stopped after 10 iterations in 1m: 4 tests failing: TestLogin (21 at first); exit 110\ngo on: looprun resume r --max-iterations 20\nwhy: looprun explain r",
+			"stopped after 10 iterations in 1m: 4 tests failing: TestLogin (21 at first); exit 110\ncontinue: looprun resume r --max-iterations 20\nwhy: looprun explain r",
 		},
 		{
 			moved,
 			core.Result{Ending: core.Ending{Status: core.StatusCancelled}, Iterations: 10, Runtime: time.Minute},
 			101,
-			"cancelled after 10 iterations in 1m: 4 tests failing: TestLogin (21 at first); exit 101\ntake it up again: looprun resume r --reopen",
+			"cancelled after 10 iterations in 1m: 4 tests failing: TestLogin (21 at first); exit 101\nreopen: looprun resume r --reopen",
 		},
 		{asks, core.Result{Ending: core.Ending{Status: core.StatusRejected}, Iterations: 1}, 103, "rejected after 1 iteration in 0s; exit 103\nwhy: looprun explain r"},
 	} {

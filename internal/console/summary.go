@@ -101,7 +101,7 @@ func closing(s *core.State, r core.Result, code int) string {
 		}
 		return fmt.Sprintf("%s, %s: looprun answer %s (%s)", r.Status, asks, r.RunID, WordsOfQuestion(pending[0]))
 	case r.Status == core.StatusPaused, r.Status == core.StatusInterrupted:
-		return fmt.Sprintf("%s %s; go on: looprun resume %s", r.Status, after, r.RunID)
+		return fmt.Sprintf("%s %s; continue: looprun resume %s", r.Status, after, r.RunID)
 	}
 	status := string(r.Status)
 	if r.Status == core.StatusTripped {
@@ -113,9 +113,9 @@ func closing(s *core.State, r core.Result, code int) string {
 	after = fmt.Sprintf("%s %s; exit %d", status, after, code)
 	switch {
 	case r.Status.Reopens():
-		return fmt.Sprintf("%s\ntake it up again: looprun resume %s --reopen", after, r.RunID)
+		return fmt.Sprintf("%s\nreopen: looprun resume %s --reopen", after, r.RunID)
 	case r.Status.Resumable():
-		after += fmt.Sprintf("\ngo on: looprun resume %s%s", r.RunID, further(s, r.Guard))
+		after += fmt.Sprintf("\ncontinue: looprun resume %s%s", r.RunID, further(s, r.Guard))
 	}
 	return after + "\nwhy: looprun explain " + r.RunID
 }

@@ -159,7 +159,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		case errors.Is(err, origin.ErrNoWord):
 			unauthorized(w, "this looprun serve has no terminal, so there is no code; start it at a terminal")
 		default:
-			unauthorized(w, "that is not the code that the terminal of looprun serve shows")
+			unauthorized(w, "wrong code; the terminal of looprun serve shows the right one")
 		}
 	case from == origin.Unknown:
 		unauthorized(w, needCode)
@@ -330,7 +330,7 @@ func (s *Server) order(w http.ResponseWriter, r *http.Request, run *row) {
 	}}
 	err := body(w, r, form, &given)
 	if err == nil && !slices.Contains([]core.Order{core.OrderSay, core.OrderPause, core.OrderStop}, given.Order) {
-		err = fmt.Errorf("%q is no order", given.Order)
+		err = fmt.Errorf("%q is not an order", given.Order)
 	}
 	if err != nil {
 		http.Error(w, "the order cannot be read: "+err.Error(), http.StatusBadRequest)

@@ -266,7 +266,7 @@ func WriteCheck(check string) (written string, err error) {
 		if has, err := Check(); err == nil && has == check {
 			return "", nil
 		}
-		return "", config.Usage(file+" is there, and says another check or none", "write check: "+check+" into it, and leave --check out")
+		return "", config.Usage(file+" exists, and has another check or none", "write check: "+check+" into it, and leave --check out")
 	}
 	if strings.ContainsAny(check, "\n\r\x00") {
 		return "", config.Usage("--check has more than one line", "write them into a script")

@@ -73,23 +73,23 @@ func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
 	select {
 	case i = <-read:
 	case <-ctx.Done():
-		return Stop{}, errors.New("the agent does not end what it says")
+		return Stop{}, errors.New("the agent's request has no end")
 	}
 	switch {
 	case i.err != nil:
-		return Stop{}, fmt.Errorf("what the agent says cannot be read: %w", i.err)
+		return Stop{}, fmt.Errorf("the agent's request cannot be read: %w", i.err)
 	case len(i.text) > MaxInput:
-		return Stop{}, fmt.Errorf("the agent says more than %d bytes", MaxInput)
+		return Stop{}, fmt.Errorf("the agent's request has more than %d bytes", MaxInput)
 	}
 	var s said
 	if err := json.Unmarshal(i.text, &s); err != nil {
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			err = fmt.Errorf("%s has the wrong type: %s", cmp.Or(wrong.Field, "all of it"), wrong.Value)
 		}
-		return Stop{}, fmt.Errorf("what the agent says is not a hook's JSON: %w", err)
+		return Stop{}, fmt.Errorf("the agent's request is not a hook request in JSON: %w", err)
 	}
 	if twice := strictjson.Repeated(i.text); twice != "" {
-		return Stop{}, fmt.Errorf("what the agent says has %s twice", twice)
+		return Stop{}, fmt.Errorf("the agent's request has %s twice", twice)
 	}
 	stop := Stop{Agent: as, Dir: s.Cwd}
 	switch {
@@ -104,7 +104,7 @@ func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
 	case s.CopilotID != "":
 		stop.who("copilot", s.CopilotID, s.Turn)
 	case s.Session == "":
-		return Stop{}, errors.New("what the agent says names no session")
+		return Stop{}, errors.New("the agent's request has no session id")
 	case s.Event == "AfterAgent", s.Event == "BeforeAgent":
 		stop.who("gemini", s.Session, s.PromptText)
 	case s.Turn != "":

@@ -22,8 +22,8 @@ type File struct {
 	MaxCost   *config.MoneyLimit `yaml:"max_cost" doc:"What all loops together may cost, in US dollars."`
 	MaxTokens *config.TokenLimit `yaml:"max_tokens" doc:"How many tokens all loops together may take."`
 	MinFree   *Size              `yaml:"min_free" doc:"How much of the disk has to stay free, such as 2GiB."`
-	Keep      *config.Duration   `yaml:"keep" doc:"For how long the tree of a loop that is not done is left."`
-	Defaults  Loop               `yaml:"defaults" doc:"What holds for loops that do not say otherwise."`
+	Keep      *config.Duration   `yaml:"keep" doc:"How long the tree of a loop that is not done is kept."`
+	Defaults  Loop               `yaml:"defaults" doc:"Defaults for all loops."`
 	// After reading, Loops holds all loops: each with the values it inherits from Defaults,
 	// one for each combination of its matrix, and each with a unique name.
 	Loops []Loop `yaml:"loops,required" doc:"The loops, one after another."`
@@ -44,7 +44,7 @@ type Loop struct {
 	Policy  string              `yaml:"policy" doc:"The policy file, relative to this one."`
 	Limits  config.LimitFlags   `yaml:"limits" doc:"When this loop is stopped to ask."`
 	Options Options             `yaml:"options" doc:"Other keys of looprun.yaml."`
-	Matrix  map[string][]string `yaml:"matrix" doc:"Makes one loop of each combination of values. A value stands where {KEY} does."`
+	Matrix  map[string][]string `yaml:"matrix" doc:"Makes one loop of each combination of values. {KEY} is replaced by the value."`
 	// Values holds the matrix values of this loop.
 	Values map[string]string `yaml:"-"`
 }

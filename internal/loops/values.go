@@ -43,7 +43,7 @@ func (l Loop) With(values map[string]string) (Loop, error) {
 			return v
 		}))
 		if wrong != "" {
-			return l, fmt.Errorf("%q has characters that a shell reads, and stands in a shell line; write the command as a list of words, or let the line read a variable of env", wrong)
+			return l, fmt.Errorf("%q has characters that a shell interprets, in a shell line; write the command as a list of words, or let the line read a variable of env", wrong)
 		}
 	}
 	shown := slices.Sorted(maps.Keys(values))

@@ -528,11 +528,11 @@ func (b *Batch) bounds() {
 // silent ends a loop that does not report its cost although all loops share a budget. Once
 // such a loop has ended, the amount spent is unknown, and no other loop is started.
 func (b *Batch) silent(e *entry) {
-	code, needs := core.MaxCost.ExitCode(), "does not say what it costs, as --total-cost needs (see --cost-from)"
+	code, needs := core.MaxCost.ExitCode(), "reports no cost, which --total-cost needs (see --cost-from)"
 	switch {
 	case e.cost == 0 && b.Cost > 0:
 	case e.tokens == 0 && b.Tokens > 0:
-		code, needs = core.MaxTokens.ExitCode(), "does not say how many tokens it uses, as --total-tokens needs (see --cost-from)"
+		code, needs = core.MaxTokens.ExitCode(), "reports no tokens, which --total-tokens needs (see --cost-from)"
 	default:
 		return
 	}
@@ -548,7 +548,9 @@ func (b *Batch) silent(e *entry) {
 // invite prints that the remaining loops wait for answers, once there is nothing else to do.
 func (b *Batch) invite() {
 	if b.Wait > 0 {
-		b.say(func() { b.Say.News("what is left asks; looprun answer answers, and it goes on here") })
+		b.say(func() {
+			b.Say.News("only questions are left; answer them with looprun answer, and the loops continue here")
+		})
 	}
 }
 

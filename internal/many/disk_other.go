@@ -6,5 +6,5 @@ import "errors"
 
 // free is not supported on this system.
 func free(string) (int64, error) {
-	return 0, errors.New("this system does not say how much of the disk is free")
+	return 0, errors.New("this system does not report free disk space")
 }

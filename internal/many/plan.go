@@ -185,7 +185,7 @@ func Find(state, text string) (*Plan, error) {
 	ids = slices.DeleteFunc(ids, func(id string) bool { return !strings.Contains(id, text) })
 	switch {
 	case len(ids) == 0 && text != "":
-		return nil, config.Usage(fmt.Sprintf("%q fits nothing that can go on in %s", text, folder(state)), "looprun many --resume alone takes the latest")
+		return nil, config.Usage(fmt.Sprintf("nothing in %[2]s that can continue matches %[1]q", text, folder(state)), "looprun many --resume alone takes the latest")
 	case len(ids) == 0:
 		return nil, config.Usage(fmt.Sprintf("there is nothing to resume in %s", folder(state)), "start it with looprun many")
 	case len(ids) > 1 && text != "":
@@ -193,7 +193,7 @@ func Find(state, text string) (*Plan, error) {
 	}
 	p, err := read(state, ids[0])
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, config.Usage(fmt.Sprintf("%s was killed before it began", ids[0]), "start it anew")
+		return nil, config.Usage(fmt.Sprintf("%s was killed before it began", ids[0]), "start it again")
 	}
 	return p, err
 }
@@ -202,7 +202,7 @@ func Find(state, text string) (*Plan, error) {
 func (p *Plan) Take() (release func() error, err error) {
 	release, err = scratchpad.Hold(p.dir())
 	if errors.Is(err, scratchpad.ErrLocked) {
-		return nil, config.Usage(p.ID+" is going on: another looprun carries it out", "wait for it, or end it")
+		return nil, config.Usage(p.ID+" is active: another looprun carries it out", "wait for it, or end it")
 	}
 	return release, err
 }

@@ -58,13 +58,13 @@ func (r *Removal) Why(s scratchpad.Summary, asked Asked) string {
 	begun := scratchpad.HasEvents(s.Dir)
 	switch {
 	case s.Alive || scratchpad.Locked(s.Dir): // what is known of one that has ended since is old
-		return "it is going on"
+		return "it is active"
 	case asked == ByRule && scratchpad.Mine(s.Dir) != nil:
 		return "it is not known to be yours"
 	case asked != ByName && s.Problem != "" && begun:
 		return "it cannot be read"
 	case asked != ByName && s.Answered != "":
-		return "it is answered, and looprun resume goes on with it"
+		return "it is answered; looprun resume continues it"
 	case asked != ByName && s.Status == core.StatusPaused:
 		return "it is paused"
 	case asked != ByName && (s.Status == core.StatusCrashed || s.Status == core.StatusInterrupted) && waits(s.Dir):
@@ -80,7 +80,7 @@ func (r *Removal) Why(s scratchpad.Summary, asked Asked) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if l, ok := r.plan(filepath.Base(s.Dir)); ok && scratchpad.Locked(l.dir()) {
-		return "looprun many is going on with its batch"
+		return "looprun many is running its batch"
 	}
 	if r.Untaken {
 		return ""

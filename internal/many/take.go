@@ -110,7 +110,7 @@ func (r *Removal) Take(ctx context.Context, names []string, branch string) (*Tak
 		dir := filepath.Join(r.State, l.RunID)
 		switch {
 		case scratchpad.Locked(dir) || scratchpad.Locked(l.dir()):
-			return nil, config.Usage(l.Name+" is going on", "wait for it, or end it")
+			return nil, config.Usage(l.Name+" is active", "wait for it, or end it")
 		case t.Repository != "" && t.Repository != l.Repository:
 			return nil, config.Usage(fmt.Sprintf("the loops work on two repositories, %s and %s", t.Repository, l.Repository), "name those of one")
 		}

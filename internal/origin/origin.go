@@ -21,7 +21,7 @@ const (
 // The reasons why [Word.Admit] rejects a request.
 var (
 	ErrInside = errors.New("it comes from a run's own command")
-	ErrNoWord = errors.New("it is not known where it comes from, and it brings no word")
+	ErrNoWord = errors.New("its sender is unknown, and it has no token")
 	ErrTries  = errors.New("too many wrong words")
 	ErrWrong  = errors.New("the word is wrong")
 )

@@ -204,7 +204,7 @@ func (s Setup) ConfigText() []byte {
 	line("# It is done when this shell line exits with 0.%s", foundBy(s.Found))
 	line("check: %s", yamlText(s.Check))
 	line("")
-	line("# What is run until then, where no command is given after --.")
+	line("# The command to run, if none is given after --.")
 	line("# shell: ./fix.sh")
 	line("")
 	line("# What stops it: so many iterations, so much time, the same failure so many")
@@ -244,7 +244,7 @@ func (s Setup) PolicyText() []byte {
 
 const policyFrame = `# yaml-language-server: $schema=%s
 
-# What looprun does in CI, where nobody answers its questions:
+# Answers looprun's questions in CI, where nobody else does:
 #
 #   looprun --policy %s -- ./fix.sh
 #
@@ -258,7 +258,7 @@ rules:
   - guard: [max_iterations, max_runtime]
     when: improved && continues < 2
     answer: continue
-    reason: Fewer checks fail than at the last trip, so the run may go on for a while.
+    reason: Fewer checks fail than at the last trip, so the run continues.
 
 %s  # Whatever else it is, a person has to look.
   - guard: "*"
@@ -289,7 +289,7 @@ tests:
     expect: cancel
 `
 
-const policyAccept = `  # A limit is reached, and what is there still holds together.
+const policyAccept = `  # A limit is reached, and the result is still usable.
   - guard: [max_iterations, max_runtime]
     answer: accept
     verify: %s

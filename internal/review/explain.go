@@ -177,7 +177,7 @@ func (e *Explanation) Text() string {
 		fmt.Fprintf(&b, "Why: %s\n", termsafe.Line(e.Ending.Reason))
 	}
 	if e.Status == core.StatusCrashed {
-		fmt.Fprintf(&b, "Why: it has no end, so looprun was killed; looprun resume %s goes on with it\n", e.RunID)
+		fmt.Fprintf(&b, "Why: it has no end, so looprun was killed; looprun resume %s continues it\n", e.RunID)
 	}
 	if e.Subtasks != nil {
 		fmt.Fprintf(&b, "Sub-tasks: %s\n", e.Subtasks)

@@ -85,10 +85,10 @@ func (p *Pruned) choose(s Selection) error {
 			return err
 		}
 		if scratchpad.Locked(dir) {
-			return fmt.Errorf("run %s is going on: another looprun has it open; end it first", filepath.Base(dir))
+			return fmt.Errorf("run %s is active: another looprun has it open; end it first", filepath.Base(dir))
 		}
 		if why := p.removal.Why(scratchpad.Summarize(dir), many.ByName); why != "" {
-			return config.Usage(fmt.Sprintf("run %s is left: %s", filepath.Base(dir), why), remedy)
+			return config.Usage(fmt.Sprintf("run %s was kept: %s", filepath.Base(dir), why), remedy)
 		}
 		if !slices.Contains(named, dir) {
 			named = append(named, dir)

@@ -245,7 +245,7 @@ func spokenAnswer(q core.Question, a core.Answer) (core.Answer, error) {
 	}
 	if said := wordsOfText(*a.Text); maySlip(q, o, said) {
 		near := nearest.DidYouMean(strings.Join(said, "_"), q.OptionIDs())
-		return a, fmt.Errorf(`“%s” may be meant for an option, so the run does not go on with it; %s; words for the next iteration are {"option": %q, "guidance": "TEXT"}`,
+		return a, fmt.Errorf(`“%s” could mean an option, so it is not used as guidance; %s; words for the next iteration are {"option": %q, "guidance": "TEXT"}`,
 			console.Short(*a.Text, 60), cmp.Or(near, "choose one"), o.ID)
 	}
 	a.Option, a.Guidance, a.OwnWords, a.Text = o.ID, *a.Text, true, nil
@@ -377,7 +377,7 @@ func wordsOf(a core.Answer) string {
 func maskOf(dir string) (func(string) string, error) {
 	r, err := RecordedOf(dir)
 	if err != nil && !errors.Is(err, ErrNoConfig) {
-		return nil, fmt.Errorf("it is not known what is to be masked: %w", err)
+		return nil, fmt.Errorf("the secrets to mask are unknown: %w", err)
 	}
 	masker, err := r.Options.Redactor(os.Environ())
 	if masker == nil {

@@ -101,5 +101,5 @@ func (s *Session) mentionOther() {
 		more = fmt.Sprintf(", and %d more", n)
 	}
 	other := others[0]
-	s.app.Say.News("another run is going on here: %s (%s)%s; both may change the same files", other.ID, console.Short(console.CommandLine(other.Command), 60), more)
+	s.app.Say.News("another run is active here: %s (%s)%s; both may change the same files", other.ID, console.Short(console.CommandLine(other.Command), 60), more)
 }

@@ -48,7 +48,7 @@ func (s *Session) listenForEnter() *waitKey {
 	ctx, cancel := context.WithCancel(context.Background())
 	k := &waitKey{term: term, cancel: cancel, done: make(chan struct{})}
 	_ = term.Discard() // what was typed before was for something else
-	s.app.Say.News("press Enter to go on now")
+	s.app.Say.News("press Enter to continue now")
 	go func() {
 		pressed := k.enter(ctx)
 		close(k.done) // the end of the wait is awaited with it

@@ -63,7 +63,7 @@ func (s *Session) tidy() {
 		}
 	default:
 		s.sweep(&removal)
-		s.app.Say.Detail("removed %s, as keep says", plural.Count(gone, "old run"))
+		s.app.Say.Detail("removed %s because of keep", plural.Count(gone, "old run"))
 	}
 }
 

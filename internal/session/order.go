@@ -15,7 +15,7 @@ import (
 
 // errInside refuses answers, orders and stops that come from the run's own command, or from
 // anything that the command started.
-var errInside = errors.New("a run cannot be answered, told or stopped by its own command; do it from outside")
+var errInside = errors.New("a run's own command cannot answer, guide or stop it; use another terminal")
 
 // Ordered is an order from outside to an active run.
 type Ordered struct {
@@ -78,7 +78,7 @@ func (t TrustFlag) Order(dir string, o Ordered) error {
 // rests returns the error that the run is not active, with what can be done instead.
 func (w *Waiting) rests(o core.Order) error {
 	id, end := w.State.RunID, w.State.Ending
-	text := fmt.Sprintf("run %s does not go on: ", id)
+	text := fmt.Sprintf("run %s is not active: ", id)
 	resume := "looprun resume " + id
 	switch {
 	case scratchpad.Locked(w.Dir):
@@ -95,9 +95,9 @@ func (w *Waiting) rests(o core.Order) error {
 	}
 	switch {
 	case o == core.OrderSay && len(w.Questions) > 0:
-		return config.Usage(text, fmt.Sprintf("looprun answer %s --guidance WORDS --resume goes on with the words", id))
+		return config.Usage(text, fmt.Sprintf("answer with looprun answer %s --guidance WORDS --resume", id))
 	case o == core.OrderSay:
-		return config.Usage(text, resume+" goes on, and looprun say reaches it then")
+		return config.Usage(text, resume+" continues it, and then looprun say works")
 	}
-	return config.Usage(text, "there is nothing to "+string(o)+"; "+resume+" would go on")
+	return config.Usage(text, "there is nothing to "+string(o)+"; continue it with "+resume)
 }

@@ -64,7 +64,7 @@ func (s *Session) advised(assistant core.Responder) core.Responder {
 		if q.Advice == nil {
 			advice, err := adviceAbove(ctx, s.parent, s.bubble(q, st))
 			if err != nil {
-				return core.Answer{}, fmt.Errorf("the run above cannot say whether an assistant has rejected this before (%w): %w", err, core.ErrNoAnswer)
+				return core.Answer{}, fmt.Errorf("the outer run did not answer whether an assistant has rejected this before (%w): %w", err, core.ErrNoAnswer)
 			}
 			if advice != nil {
 				return core.Answer{}, advisedAbove{*advice}
@@ -72,7 +72,7 @@ func (s *Session) advised(assistant core.Responder) core.Responder {
 		}
 		a, err := assistant.Respond(ctx, q, st)
 		if err := s.tellAdvice(ctx, adviceOf(q, a, err), q, st); err != nil {
-			s.app.Say.Warn("the run above cannot be told that an assistant has rejected this: %v", err)
+			s.app.Say.Warn("could not report to the outer run that an assistant has rejected this: %v", err)
 		}
 		return a, err
 	})

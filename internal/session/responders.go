@@ -296,12 +296,12 @@ func (d *debugger) Expert(ctx context.Context, st *core.State, e ladder.Expert) 
 	signals, malformed := said.Result()
 	for _, s := range signals {
 		if s.Name == signal.Unsuccessful {
-			end.Unsuccessful, end.Why = true, cmp.Or(termsafe.Line(s.Text), "it said that it does not know")
+			end.Unsuccessful, end.Why = true, cmp.Or(termsafe.Line(s.Text), "it answered that it does not know")
 		}
 	}
 	for _, m := range malformed {
 		if m.Means() == signal.Unsuccessful {
-			end.Unsuccessful, end.Why = true, "it said that it does not know"
+			end.Unsuccessful, end.Why = true, "it answered that it does not know"
 		}
 	}
 	return end, nil
@@ -315,7 +315,7 @@ func (d *debugger) shell(ctx context.Context, st *core.State) (core.DebugFinishe
 	}
 	defer term.Close()
 	name := cmp.Or(os.Getenv("SHELL"), "sh")
-	d.s.app.Say.Printf("%s with the run's environment, and the clock stands still; exit 0 goes on, any other code asks again", name)
+	d.s.app.Say.Printf("%s with the run's environment, and the clock stands still; exit 0 continues, any other code asks again", name)
 	d.s.display.Lend()
 	defer d.s.display.Retake()
 	sh := exec.CommandContext(ctx, name)

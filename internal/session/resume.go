@@ -28,7 +28,7 @@ type ResumeFlags struct {
 	TrustFlag
 
 	Dir    string          `placeholder:"DIR" help:"Where its commands run from now on, when the project was moved or copied."`
-	Reopen bool            `help:"Take up a run that was cancelled or accepted."`
+	Reopen bool            `help:"Continue a run that was cancelled or accepted."`
 	Once   bool            `help:"Run one iteration, then pause."`
 	Took   config.Duration `hidden:"" help:"Active time since the run paused."`
 }
@@ -51,9 +51,9 @@ func (c *ResumeFlags) place(dir string, state *core.State) (string, error) {
 	kept, moved := Moved(dir, state)
 	switch {
 	case !isDir(state.Dir):
-		return "", config.Usage(fmt.Sprintf("the directory of run %s is gone: %s", id, state.Dir), fmt.Sprintf("if the project was moved, say where it is now: looprun resume %s --dir DIR, with . for this directory", id))
+		return "", config.Usage(fmt.Sprintf("the directory of run %s is gone: %s", id, state.Dir), fmt.Sprintf("if the project was moved, name its new folder: looprun resume %s --dir DIR (. is this folder)", id))
 	case moved:
-		return "", config.Usage(fmt.Sprintf("run %s began in %s, and its files are in %s: it was moved or copied", id, state.Dir, kept), fmt.Sprintf("say where it goes on: looprun resume %s --dir %s, or --dir %s", id, console.CommandLine([]string{filepath.Dir(kept)}), console.CommandLine([]string{state.Dir})))
+		return "", config.Usage(fmt.Sprintf("run %s began in %s, and its files are in %s: it was moved or copied", id, state.Dir, kept), fmt.Sprintf("name the folder: looprun resume %s --dir %s, or --dir %s", id, console.CommandLine([]string{filepath.Dir(kept)}), console.CommandLine([]string{state.Dir})))
 	}
 	return state.Dir, nil
 }
@@ -83,9 +83,9 @@ func Resume(p *Program, dir string, state *core.State, tail scratchpad.Tail, wit
 	if state.Ended && !state.Ending.Status.Resumable() && !(with.Reopen && state.Ending.Status.Reopens()) {
 		remedy := "start a new one"
 		if state.Ending.Status.Reopens() {
-			remedy = "take it up again with looprun resume " + state.RunID + " --reopen, or start a new one"
+			remedy = "reopen it with looprun resume " + state.RunID + " --reopen, or start a new one"
 		}
-		return Ended{}, config.Usage(fmt.Sprintf("run %s ended as %s and cannot go on", state.RunID, state.Ending.Status), remedy)
+		return Ended{}, config.Usage(fmt.Sprintf("run %s ended as %s and cannot be resumed", state.RunID, state.Ending.Status), remedy)
 	}
 	if InsideOf(dir) {
 		return Ended{}, config.Usage("a run cannot be resumed by its own command", "resume it from outside")
@@ -95,7 +95,7 @@ func Resume(p *Program, dir string, state *core.State, tail scratchpad.Tail, wit
 		return Ended{}, err
 	}
 	if tail.Cut > 0 {
-		p.Say.Warn("the last record of %s was torn when looprun was killed: %d bytes behind event %d were dropped", dir, tail.Cut, tail.Events)
+		p.Say.Warn("the last record of %s was torn when looprun was killed: %d bytes after event %d were dropped", dir, tail.Cut, tail.Events)
 	}
 	return s.resume(dir, event, with.TrustFlag)
 }
@@ -157,7 +157,7 @@ func (c *ResumeFlags) restore(app *Program, dir string, state *core.State) (*Ses
 	r.Options.Once = c.Once
 	s := &Session{app: app, took: time.Duration(c.Took), opts: &r.Options, command: r.Command, dir: place}
 	if err := os.Chdir(place); err != nil {
-		return nil, event, fmt.Errorf("run %s cannot go on in its directory: %w", state.RunID, err)
+		return nil, event, fmt.Errorf("run %s cannot continue in its directory: %w", state.RunID, err)
 	}
 	if err := s.load(r.Policy); err != nil {
 		return nil, event, err
@@ -268,7 +268,7 @@ func RecordedOf(dir string) (r Recorded, err error) {
 }
 
 // ErrConcluded means that somebody else has already applied the answer.
-var ErrConcluded = errors.New("somebody else went on with the run at the same time")
+var ErrConcluded = errors.New("another looprun resumed the run at the same time")
 
 var ErrNoConfig = errors.New("the run has no recorded configuration: it was started by a program, which has to resume it")
 

@@ -220,7 +220,7 @@ func (h *outputFacts) hearRefusal(d *core.IterationResult) {
 		return
 	}
 	d.Fatal = core.ExitFailed
-	d.Detail = fmt.Sprintf("%s was not allowed to work: %s; pass on what it may do behind --, such as %s", h.agent.Name, termsafe.Short(refused, 200), h.agent.Permit)
+	d.Detail = fmt.Sprintf("%s was refused permission: %s; pass its permission flags after --, such as %s", h.agent.Name, termsafe.Short(refused, 200), h.agent.Permit)
 }
 
 // said adds the command's messages in its output.
@@ -331,7 +331,7 @@ func (h *outputFacts) hearSignals(d *core.IterationResult) {
 		signals, malformed := c.signals.Result()
 		for _, sig := range signals {
 			if sig.Name == signal.Done && !h.s.executor.PromiseWanted() {
-				h.s.app.Say.Warn("the command said that it is done, which means nothing here: this run was started without --promise")
+				h.s.app.Say.Warn("the command signalled done, but this run has no --promise")
 				continue
 			}
 			d.Said = append(d.Said, core.SignalReceived{Signal: sig})
@@ -378,7 +378,7 @@ func (s *Session) missCost(d core.IterationFinished, st *core.State) {
 const lookLimit = 30 * time.Second
 
 // errHurried is the cause when git is stopped before it finishes.
-var errHurried = errors.New("looprun was told to end")
+var errHurried = errors.New("looprun was asked to stop")
 
 // iterations makes the work done after an iteration end with it.
 type iterations struct {

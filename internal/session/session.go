@@ -92,7 +92,7 @@ type Session struct {
 		tokens int64
 		warned bool
 	}
-	interrupted time.Time     // when looprun was told to end
+	interrupted time.Time     // when looprun was asked to stop
 	caught      chan struct{} // closed once the signals that end or stop looprun are caught
 	// interrupt is the handler of the signals that end looprun; nil while they still have
 	// their default effect.
@@ -338,7 +338,7 @@ func (s *Session) drive() (core.Result, error) {
 	s.hangUp()
 	s.told.Close(late)
 	if !s.concludes && s.opts.Stdin == "none" && !s.opts.Interactive && piled(s.app.Stdin) {
-		s.app.Say.Warn("there is something on standard input that the command was not given; --stdin - gives it")
+		s.app.Say.Warn("standard input has data that the command did not get; pass it with --stdin -")
 	}
 	return result, err
 }

@@ -51,7 +51,7 @@ func (s *Session) stop(signals <-chan os.Signal) {
 	switch {
 	case proc.InOrphanedGroup():
 		if runs {
-			s.app.Say.Warn("Ctrl-Z (SIGTSTP) stops nothing here: no shell is there that could let looprun go on again")
+			s.app.Say.Warn("Ctrl-Z (SIGTSTP) is ignored: no shell could continue looprun")
 		}
 		return
 	case !runs:

@@ -307,7 +307,7 @@ func (t *talk) advice(ctx context.Context, _ socket.Peer, b bubbled) (any, error
 func (t *talk) advised(ctx context.Context, _ socket.Peer, b bubbled) (any, error) {
 	q, advice := b.Question, b.Question.Advice
 	if advice == nil {
-		return nil, invalid(errors.New("it does not say what the assistant said"))
+		return nil, invalid(errors.New("it lacks the assistant's answer"))
 	}
 	q.From, q.Path, q.Advice = core.FromCommand, b.Path, nil
 	err := t.s.loop.Tell(ctx, core.AdviceGiven{Question: &q, Responder: core.RespondedByAssistant, Advice: *advice})
@@ -360,7 +360,7 @@ func (t *talk) admit(peer socket.Peer, word string) error {
 	case origin.ErrTries:
 		return errors.New("too many wrong tokens; use the run's own terminal, or wait until it has paused")
 	case origin.ErrWrong:
-		return errors.New("that is not the token that the run shows on its terminal")
+		return errors.New("wrong token; the run's terminal shows it")
 	default:
 		return err
 	}

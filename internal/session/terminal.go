@@ -146,7 +146,7 @@ func (o *shown) Write(b []byte) (int, error) {
 	if _, err := o.w.Write(b); err != nil {
 		o.gone = true
 		if o.unread != nil && outlet.ReaderGone(err) {
-			o.say.Warn("nobody reads the command's output any more, and there is no terminal, so the run ends")
+			o.say.Warn("the output is closed and there is no terminal, so the run ends")
 			o.unread()
 			return len(b), nil
 		}

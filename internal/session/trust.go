@@ -13,7 +13,7 @@ import (
 
 // TrustFlag is the consent to use a run that is not known to be the user's.
 type TrustFlag struct {
-	TrustRun bool `help:"Take the run though nothing says that it is yours: you have looked at its commands."`
+	TrustRun bool `help:"Accept a run that is not known to be yours, after you have read its commands."`
 }
 
 // Open opens a run to resume it, and warns if its events have no mark.

@@ -104,7 +104,7 @@ func (c *conn) handle(kind string, body json.RawMessage) (reply []byte) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.trouble("panic", "sent %q, and looprun failed on it: %s", excerpt(kind), excerpt(fmt.Sprint(p)))
-			reply = failure(&Error{CodeFailed, "looprun failed on this message; the run goes on without it"})
+			reply = failure(&Error{CodeFailed, "looprun failed on this message and ignores it"})
 		}
 	}()
 	value, err := c.server.options.Handle(c.ctx, c.peer, kind, body)

@@ -23,7 +23,7 @@ func control(nc net.Conn, f func(fd int) error) error {
 		err = inner
 	}
 	if err != nil {
-		return fmt.Errorf("the system does not say whose it is: %w", err)
+		return fmt.Errorf("the system does not identify the sender: %w", err)
 	}
 	return nil
 }

@@ -87,9 +87,9 @@ func checkEffortCount(r Rejection) (problem, remedy string) {
 	}
 	problem = fmt.Sprintf("it lists %d of at least %d attempts", n, minAttempts)
 	if n < len(r.Attempted) {
-		problem += ", as what is blank or said twice does not count"
+		problem += ", because blank or repeated ones do not count"
 	}
-	return problem, "make another attempt at the task, and say what was done and what came of it"
+	return problem, "make another attempt at the task, and describe the action and its result"
 }
 
 func checkEffortConcrete(r Rejection) (problem, remedy string) {
@@ -101,7 +101,7 @@ func checkEffortConcrete(r Rejection) (problem, remedy string) {
 	}
 	problem = "every attempt is vague"
 	if len(attempts) == 0 {
-		problem = "no attempt says what was done"
+		problem = "no attempt describes an action"
 	}
 	return problem, "describe at least one by what was done, in more than a word and without " + quoted(vagueAttempts, "or")
 }

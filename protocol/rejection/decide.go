@@ -59,7 +59,7 @@ func Rationale(d Decision, r Rejection) string {
 	case Accept:
 		return fmt.Sprintf("The reason holds and the task is not worth more: choose this if nobody is going to change %s.", factor)
 	case Defer:
-		return fmt.Sprintf("The task is right and the time is not: choose this if somebody will resolve %s, and the run can go on then.", factor)
+		return fmt.Sprintf("The task is right, but too early: choose this if somebody will resolve %s, and the run can go on then.", factor)
 	case Decompose:
 		if n := len(r.tasks()); n > 0 {
 			return fmt.Sprintf("The task is too much for one: choose this if the %s cover what is wanted, beginning with “%s”.", plural.Count(n, "alternative task"), termsafe.Short(r.first(), shown))

@@ -91,7 +91,7 @@ func TestIssueText(t *testing.T) {
 		got = append(got, i.String())
 	}
 	want := []string{
-		"what_attempted: it lists 1 of at least 2 attempts, as what is blank or said twice does not count; make another attempt at the task, and say what was done and what came of it",
+		"what_attempted: it lists 1 of at least 2 attempts, because blank or repeated ones do not count; make another attempt at the task, and describe the action and its result",
 		"blocking_factor: it says “too complex” and “not sure”, which is an impression; name the fact that stops the work",
 		`reason_type: “BLOKER” is not a type; did you mean "BLOCKER"?`,
 	}

@@ -22,13 +22,13 @@ var (
 		{"cause", "Cause", "Why clarification is needed.", func(s *Signal) *string { return &s.Cause }},
 	}
 	messages = []field{
-		{"text", "", "What is said, in words.", func(s *Signal) *string { return &s.Text }},
-		{"approach", "Approach", "What is tried, in a sentence.", func(s *Signal) *string { return &s.Approach }},
+		{"text", "", "The message.", func(s *Signal) *string { return &s.Text }},
+		{"approach", "Approach", "The approach, in a sentence.", func(s *Signal) *string { return &s.Approach }},
 		{"outcome", "Outcome", "What came of it.", func(s *Signal) *string { return &s.Outcome }},
 		{"why_different", "Why Different", "What is different from the attempts before.", func(s *Signal) *string { return &s.WhyDifferent }},
 		{"question", "Question", "What is asked.", func(s *Signal) *string { return &s.Question }},
 		{"context", "Context", "What has to be known to answer.", func(s *Signal) *string { return &s.Context }},
-		{"what_would_help", "What Would Help", "What would help to go on.", func(s *Signal) *string { return &s.WouldHelp }},
+		{"what_would_help", "What Would Help", "What would help to continue.", func(s *Signal) *string { return &s.WouldHelp }},
 	}
 )
 

@@ -187,7 +187,7 @@ func TestTaskField(t *testing.T) {
 
 func TestMalformed(t *testing.T) {
 	for _, c := range []struct{ output, name, want string }{
-		{"LOOPRUN_BLOCKED: no key is there\n", "LOOPRUN_BLOCKED", "the task's id, one word"},
+		{"LOOPRUN_BLOCKED: no key is there\n", "LOOPRUN_BLOCKED", "task's id follows the colon and is one word"},
 		{"LOOPRUN_BLOCKED\n", "LOOPRUN_BLOCKED", "neither a question nor a text"},
 		{"SEEKING_CLARIFICATION\nContext: c\n", "SEEKING_CLARIFICATION", "neither a question nor a text"},
 		{"SEEKING_CLARIFICATION\nq\nCause: security\n", "SEEKING_CLARIFICATION", `did you mean "security_concern"?`},

@@ -28,11 +28,11 @@ var named = map[string]Name{
 // It is safe to echo: every name is quoted, so no line of it is a signal, however it is
 // wrapped.
 func HowTo() string {
-	return "To tell looprun something, print the signal's name alone on a line, without quotes, from the first column on and outside of code blocks; `NAME: ID` names a task. " +
-		"What it is about goes on the lines below, as in `Question: …`.\n" +
+	return "To send looprun a signal, print the signal's name alone on a line, without quotes, from the first column on and outside of code blocks; `NAME: ID` names a task. " +
+		"Write the details on the lines below, as in `Question: …`.\n" +
 		"- `LOOPRUN_DONE`: the work is finished.\n" +
 		"- `LOOPRUN_PROGRESS`: how far the work is.\n" +
-		"- `LOOPRUN_BLOCKED`: it cannot go on; say in `Question:` what a person has to decide.\n" +
+		"- `LOOPRUN_BLOCKED`: it cannot continue; say in `Question:` what a person has to decide.\n" +
 		"- `LOOPRUN_ATTEMPT`: what is tried, in `Approach:`, `Outcome:` and `Why Different:`.\n" +
 		"- `LOOPRUN_COST`: what was spent, in `USD:` and `Tokens:`.\n" +
 		"- `SEEKING_CLARIFICATION`: the task is unclear; give `Cause:` (`circular_dependency`, `security_concern` or `ambiguous_criteria`), `Question:`, `Context:`, `Options Considered:` (`1. option: why insufficient`), `Attempts Made:` and `What Would Help:`.\n" +
@@ -67,7 +67,7 @@ func (s *Scanner) header(line []byte) bool {
 	d := &draft{signal: Signal{Name: meaning, Task: id, Via: ViaText}, line: s.line, name: string(name), texts: map[string][]string{}}
 	switch {
 	case colon && len(strings.Fields(id)) > 1:
-		d.problem = "After the colon stands the task's id, one word. Write the message on the lines below."
+		d.problem = "The task's id follows the colon and is one word. Write the message on the lines below."
 	case len(id) > MaxID:
 		d.problem = fmt.Sprintf("The task's id has %d bytes. Shorten it to at most %d.", len(id), MaxID)
 	}

@@ -53,7 +53,7 @@ type commands struct {
 	List   listCmd   `cmd:"" help:"List loops; with --asking those that wait for an answer."`
 	Show   showCmd   `cmd:"" help:"Show what happened in a loop."`
 
-	Explain explainCmd `cmd:"" help:"Explain why a loop stands where it stands."`
+	Explain explainCmd `cmd:"" help:"Explain the state of a loop."`
 	Report  reportCmd  `cmd:"" help:"Write a report of a loop."`
 	Export  exportCmd  `cmd:"" help:"Write a loop into a folder that looprun reads."`
 	Answer  answerCmd  `cmd:"" help:"Answer the question of a loop."`
@@ -232,7 +232,7 @@ type workerCmd struct {
 	Name  string        `placeholder:"TEXT" help:"What the worker is called; each needs another name (the host's)."`
 	Allow string        `placeholder:"FILE" help:"What may be run here: repositories, commands and variables, in YAML. Needed where the server is on another machine."`
 	Keep  time.Duration `default:"72h" placeholder:"D" help:"For how long the work trees of loops that failed, and all outputs, stay here (${default})."`
-	Drain time.Duration `default:"10s" placeholder:"D" help:"How long iterations may go on when the worker is told to stop (${default})."`
+	Drain time.Duration `default:"10s" placeholder:"D" help:"How long iterations may continue after the worker is asked to stop (${default})."`
 }
 
 func (c *workerCmd) Run(a *app, f *fleet.Fleet) error {
@@ -253,7 +253,7 @@ func (c *workerCmd) serve(a *app, f *fleet.Fleet) error {
 			return err
 		}
 	} else if !a.server.Local() {
-		return config.Usage("the server is on another machine, and nothing says what may be run here", "give --allow FILE")
+		return config.Usage("the server is on another machine, and there is no list of allowed commands", "give --allow FILE")
 	}
 	if w.Name == "" {
 		if w.Name, err = os.Hostname(); err != nil {
@@ -347,7 +347,7 @@ type listCmd struct {
 	Asking bool   `help:"Those alone that wait for an answer."`
 	All    bool   `help:"Also those that have ended, as long as the server keeps them."`
 	Label  string `placeholder:"TEXT" help:"Those alone with this label."`
-	Limit  int    `default:"200" placeholder:"N" help:"At most so many; 0 for all (${default})."`
+	Limit  int    `default:"200" placeholder:"N" help:"At most N; 0 for all (${default})."`
 	Format string `enum:"text,json" default:"text" help:"${enum} (${default})."`
 }
 
@@ -601,7 +601,7 @@ func (c *waitCmd) Run(a *app, f *fleet.Fleet) error {
 
 type budgetCmd struct {
 	Label string   `arg:"" help:"Whose budget."`
-	USD   *float64 `name:"usd" placeholder:"N" help:"Set it to so many US dollars, with what was spent already."`
+	USD   *float64 `name:"usd" placeholder:"N" help:"Set the budget to N US dollars, including money already spent."`
 }
 
 func (c *budgetCmd) Run(a *app, f *fleet.Fleet) error {
@@ -625,7 +625,7 @@ func (c *budgetCmd) Run(a *app, f *fleet.Fleet) error {
 
 type pruneCmd struct {
 	Older  time.Duration `default:"336h" placeholder:"D" help:"Loops that ended so long ago (${default})."`
-	DryRun bool          `help:"Only say which."`
+	DryRun bool          `help:"Only list them."`
 }
 
 func (c *pruneCmd) Run(a *app, f *fleet.Fleet) error {
