@@ -43,7 +43,7 @@ func TestCheckAnswer(t *testing.T) {
 		{"nothing", sel, Answer{}, "nothing is selected"},
 		{"text", sel, Answer{Text: typed}, ""},
 		{"text not allowed", noText, Answer{Text: typed}, "takes no text"},
-		{"text and selection", sel, Answer{Text: typed, Selected: One("pg")}, "in place of"},
+		{"text and selection", sel, Answer{Text: typed, Selected: One("pg")}, "either a text or a selection"},
 		{"blank text", sel, Answer{Text: pointer(" \n\u200b")}, "blank"},
 		{"NUL in text", sel, Answer{Text: pointer("a\x00b")}, "NUL"},
 		{"cancelled", cancel, Answer{Cancelled: true}, ""},
