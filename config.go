@@ -143,7 +143,7 @@ func (c *Config) judge() (engine.Judge, error) {
 		"Passes": c.Passes < 0, "CallsPerHour": c.CallsPerHour < 0,
 	} {
 		if negative {
-			return judge, fmt.Errorf("Config.%s is negative; leave it zero for the default", name)
+			return judge, fmt.Errorf("negative %s in the configuration; leave it zero for the default", name)
 		}
 	}
 	if err := c.measurable(); err != nil {

@@ -140,7 +140,7 @@ func TestInitAtTheTerminal(t *testing.T) {
 	s.enter(t, "Which shell line judges whether it is done?", "")
 	s.enter(t, "How many iterations may a run have?", "0")
 	s.enter(t, "write off to turn it off", "7")
-	s.enter(t, "Write a policy too", "no")
+	s.enter(t, "Also write a policy", "no")
 	if code := s.ended(t); code != 0 {
 		t.Fatalf("ended with %d", code)
 	}
@@ -160,7 +160,7 @@ func TestInitInterrupted(t *testing.T) {
 		for _, first := range []string{"", "\x04"} {
 			s := initAt(t, map[string]string{"go.mod": "module x"})
 			before := tree(t, s.dir)
-			for i, question := range []string{"Which shell line", "How many iterations", "Write a policy too"} {
+			for i, question := range []string{"Which shell line", "How many iterations", "Also write a policy"} {
 				if i < answered {
 					s.enter(t, question, "")
 					continue
