@@ -56,7 +56,7 @@ func TestOffThisMachineNothingIsPlain(t *testing.T) {
 		"everywhere":          {Server{Address: "0.0.0.0:7233"}, "--key-file", false},
 		"no port":             {Server{Address: "fleet.example.com"}, "HOST:PORT", false},
 		"key alone":           {Server{Address: "fleet.example.com:7233", KeyFile: key}, "--api-key-file", false},
-		"authority alone":     {Server{Address: "fleet.example.com:7233", KeyFile: key, TLSCA: key}, "who you are", false},
+		"authority alone":     {Server{Address: "fleet.example.com:7233", KeyFile: key, TLSCA: key}, "no credentials", false},
 		"API key, no key":     {Server{Address: "fleet.example.com:7233", APIKeyFile: api}, "--key-file", false},
 		"API key":             {Server{Address: "fleet.example.com:7233", APIKeyFile: api, KeyFile: key}, "", true},
 		"API key, loopback":   {Server{Address: "127.0.0.1:7233", APIKeyFile: api}, "", true},

@@ -210,7 +210,10 @@ func (p *Pruned) Table(to *console.Printer) error {
 			last = console.Ago(now, r.Last)
 		}
 		return []console.Entry{
-			{Text: r.ID}, {Text: string(cmp.Or(r.Status, "unreadable"))}, {Text: last}, {Text: plural.Bytes(r.Bytes)},
+			{Text: r.ID},
+			{Text: string(cmp.Or(r.Status, "unreadable"))},
+			{Text: last},
+			{Text: plural.Bytes(r.Bytes)},
 			{Text: console.Short(console.CommandLine(r.Command), 40)},
 		}
 	})
