@@ -132,6 +132,17 @@ func (l *Log) annotation(how level, title, text string, at core.FailingCheck) {
 	}
 }
 
+// ErrorAt returns GitHub's workflow command that annotates a place in a file with an error. Lines
+// and columns begin at 1; zero means that the place is not known better, and an empty file that
+// there is none.
+func ErrorAt(file string, line, column int, text string) string {
+	at := ""
+	if file != "" {
+		at = fmt.Sprintf(" file=%s,line=%d,col=%d", escapeProperty(file), max(1, line), max(1, column))
+	}
+	return fmt.Sprintf("::error%s::%s", at, escapeData(text))
+}
+
 // escapeData and escapeProperty escape text for a workflow command, as GitHub's toolkit does:
 // https://docs.github.com/actions/reference/workflow-commands-for-github-actions.
 func escapeData(s string) string {

@@ -1,11 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/looprun/looprun/ci"
 	"github.com/looprun/looprun/internal/problem"
 )
 
@@ -45,21 +46,16 @@ func (a *app) checked(format string, files []string, err error, more func(file s
 		if files == nil {
 			files = []string{}
 		}
-		return joined(a.printJSON("check", checkReport{files, append(problem.List{}, problems...)}), err)
+		return cmp.Or(a.printJSON("check", checkReport{files, append(problem.List{}, problems...)}), err)
 	case "github":
-		value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-		property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 		for _, p := range problems {
-			at := ""
-			if p.File != "" {
-				at = fmt.Sprintf(" file=%s,line=%d,col=%d", property.Replace(p.File), max(1, p.Line), max(1, p.Column))
-			}
+			file, line := p.File, p.Line
 			p.File, p.Line = "", 0
-			fmt.Fprintf(a.stdout, "::error%s::%s\n", at, value.Replace(p.Error()))
+			fmt.Fprintln(a.stdout, ci.ErrorAt(file, line, p.Column, p.Error()))
 		}
 		return err
 	case "junit":
-		return joined(a.printJUnit(files, problems), err)
+		return cmp.Or(a.printJUnit(files, problems), err)
 	}
 	if slices.ContainsFunc(problems, func(p problem.Problem) bool { return p.File == "" }) {
 		return err // which is not about one of the files
@@ -70,15 +66,6 @@ func (a *app) checked(format string, files []string, err error, more func(file s
 		}
 	}
 	return err
-}
-
-// joined returns the first error that is not nil: what was found counts only where it could be
-// printed.
-func joined(printed, found error) error {
-	if printed != nil {
-		return printed
-	}
-	return found
 }
 
 func (a *app) printJUnit(files []string, problems problem.List) error {
