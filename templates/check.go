@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"text/template/parse"
 	"unicode/utf8"
 
@@ -82,8 +81,9 @@ func (t *Template) check(r *report) {
 func (t *Template) checkWording(r *report) {
 	variables := Variables()
 	for i := range variables {
-		if v := &variables[i]; of()[v.Name] != nil && t.Guard != AnyGuard && slices.Contains(guardIDs(), string(t.Guard)) && !slices.Contains(of()[v.Name], t.Guard) {
-			v.Type = typeEmpty
+		of := questionsWith(variables[i].Name)
+		if len(of) > 0 && t.Guard != AnyGuard && slices.Contains(guardIDs(), string(t.Guard)) && !slices.Contains(of, string(t.Guard)) {
+			variables[i].Type = typeEmpty
 		}
 	}
 	r.faults(faultsIn(t.Question, variables), "question")
@@ -114,18 +114,6 @@ func (t *Template) beyond() (problems problem.List) {
 	}
 	return problems
 }
-
-// of maps each variable for what the command reported to the questions that have it.
-var of = sync.OnceValue(func() map[string][]core.GuardID {
-	of := map[string][]core.GuardID{"Agent": {core.Rejection, core.Blocked, core.Clarification, core.LadderExhausted}}
-	for _, name := range []string{"ReasonType", "ReasonSummary", "ReasonDetail", "BlockingFactor", "Attempted", "Evidence", "Suggested", "SuggestedWhy", "Alternative", "Subtasks"} {
-		of[name] = []core.GuardID{core.Rejection}
-	}
-	for _, name := range []string{"Asked", "Context", "Considered", "WouldHelp"} {
-		of[name] = []core.GuardID{core.Blocked, core.Clarification, core.LadderExhausted}
-	}
-	return of
-})
 
 func (t *Template) checkTitles(r *report) {
 	literal(r, t.Header, maxHeader, "header")
@@ -532,7 +520,7 @@ func (c *checker) variable(n parse.Node, path []string) VariableType {
 	case !ok:
 		return c.fault(n, fmt.Sprintf("unknown variable {{.%s}}", termsafe.Cut(path[0], 40)), c.remedy(path[0]))
 	case t == typeEmpty:
-		return c.fault(n, fmt.Sprintf("{{.%s}} is always empty in this question", path[0]), fmt.Sprintf("remove it; the questions that have it are %v", of()[path[0]]))
+		return c.fault(n, fmt.Sprintf("{{.%s}} is always empty in this question", path[0]), fmt.Sprintf("remove it; the questions that have it are %v", questionsWith(path[0])))
 	case len(path) > 1:
 		return c.fault(n, fmt.Sprintf("{{.%s}} is a %s and has no parts", path[0], t), "")
 	}

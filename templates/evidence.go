@@ -1,13 +1,11 @@
 package templates
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/cells"
@@ -103,13 +101,6 @@ func (s *source) checks() []string {
 	return lines
 }
 
-func (s *source) checksOrNone() []string {
-	if s.has.Progress == nil {
-		return nil
-	}
-	return s.checks()
-}
-
 // before returns the earlier answers, newest first.
 func (s *source) before() []string {
 	var lines []string
@@ -132,9 +123,9 @@ func askedBefore(a core.PastAnswer) string {
 }
 
 // place returns where the question comes from, with the task as the command names it.
-func (s *source) place() any {
+func (s *source) place() string {
 	e := s.has
-	e.Task, _ = s.task().(string)
+	e.Task = s.task()
 	if home, err := os.UserHomeDir(); err == nil && home != "" {
 		if rest, ok := strings.CutPrefix(e.Dir, home+string(filepath.Separator)); ok {
 			e.Dir = filepath.Join("~", rest)
@@ -144,7 +135,7 @@ func (s *source) place() any {
 }
 
 // program returns the command's name as a person would say it.
-func (s *source) program() any {
+func (s *source) program() string {
 	argv := s.state.Command
 	if len(argv) == 0 || core.CommandLine(argv) != strings.Join(argv, " ") {
 		return s.named(s.has.Command)
@@ -153,7 +144,7 @@ func (s *source) program() any {
 }
 
 // who returns the name of whatever failed, to begin a sentence with.
-func (s *source) who() any {
+func (s *source) who() string {
 	if s.has.Checked && s.has.Who != s.has.Command {
 		return s.texts.say("who_check", facts{"Label": cells.Cut(s.has.Who, shownCommand)})
 	}
@@ -169,29 +160,14 @@ func (s *source) named(command string) string {
 	return s.texts.say("who_words", facts{"Label": label})
 }
 
-func (s *source) how() any {
-	if s.has.How == core.HowNot {
-		return ""
-	}
-	return s.texts.say("how_"+string(s.has.How), facts{"Signal": core.SignalName(s.has.Code)})
-}
-
 // ofLast reports whether the question is about the last iteration and its sentence does not
 // already describe how that ended.
 func (s *source) ofLast() bool {
 	return !s.trip.During && s.trip.Guard != core.ConsecutiveErrors && !isProtocol(s.trip.Guard)
 }
 
-// endCode returns the exit code if nothing else is known about the end.
-func (s *source) endCode() any {
-	if s.has.How != core.HowExited {
-		return 0
-	}
-	return s.has.Code
-}
-
 // alike reports whether the consecutive errors all ended in the same way.
-func (s *source) alike() any {
+func (s *source) alike() bool {
 	errs := s.state.Errors
 	errs = errs[max(0, len(errs)-max(1, s.state.ErrorRun)):]
 	for _, d := range errs {
@@ -202,26 +178,8 @@ func (s *source) alike() any {
 	return true
 }
 
-func (s *source) silent() any {
-	return s.state.Last != nil && s.has.How != core.HowNotFound && s.state.Last.OutputBytes == 0 && s.state.Last.Excerpt == ""
-}
-
-func (s *source) failing() any {
-	if p := s.has.Progress; p != nil {
-		return max(0, p.Failing)
-	}
-	return 0
-}
-
-func (s *source) failingOf() any {
-	if p := s.has.Progress; p != nil {
-		return s.texts.say("failing_of", facts{"Failing": p.Failing, "Total": max(0, p.Total), "Tests": p.Tests, "Tasks": p.Tasks})
-	}
-	return ""
-}
-
 // trend returns how many checks failed in each iteration; empty if there was only one.
-func (s *source) trend() any {
+func (s *source) trend() string {
 	var parts []string
 	for i, n := range s.has.Trend {
 		if i == 1 && s.has.Earlier {
@@ -235,41 +193,8 @@ func (s *source) trend() any {
 	return strings.Join(parts, " → ")
 }
 
-// output returns the lines of output to show; none if the failing checks are more informative.
-func (s *source) output() any {
-	if s.has.Progress != nil && s.has.Progress.Failing > 0 {
-		return []string{}
-	}
-	return s.has.Output
-}
-
-func (s *source) quiet() any {
-	if d := time.Duration(s.has.QuietMS) * time.Millisecond; d >= time.Second {
-		return formatDuration(d)
-	}
-	return ""
-}
-
 // progressing reports whether fewer checks fail than two iterations earlier.
-func (s *source) progressing() any {
+func (s *source) progressing() bool {
 	n := len(s.has.Trend)
 	return n > 1 && s.has.Trend[n-1] < s.has.Trend[max(0, n-3)]
-}
-
-func (s *source) words() any {
-	return termsafe.Short(s.has.Words, shownWords)
-}
-
-func (s *source) passed() any {
-	if p := s.state.Last.Progress(); p == nil || p.Passed < 0 {
-		return ""
-	}
-	return s.currentState()
-}
-
-func (s *source) cost() any {
-	if s.state.Cost <= 0 {
-		return ""
-	}
-	return fmt.Sprintf("$%.2f", s.state.Cost)
 }

@@ -64,7 +64,7 @@ func (s *Set) WriteMessages(w io.Writer) error {
 	var b strings.Builder
 	for _, m := range Messages() {
 		values := evidence
-		if len(m.Variables) != len(questionVariables) {
+		if len(m.Variables) != len(Variables()) {
 			values = facts{}
 			for _, v := range m.Variables {
 				values[v.Name] = map[VariableType]any{TypeText: strings.ToUpper(v.Name), TypeNumber: 2, TypeBool: true, TypeList: []string{"A", "B"}}[v.Type]

@@ -23,7 +23,7 @@ func WriteMessagesSchema(w io.Writer) error { return write(w, messagesSchema()) 
 // WriteVariables prints a table of the variables that wording can mention.
 func WriteVariables(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, v := range questionVariables {
+	for _, v := range Variables() {
 		fmt.Fprintf(t, "{{.%s}}\t%s\t%s\n", v.Name, v.Type, v.Description)
 	}
 	return t.Flush()
@@ -137,7 +137,7 @@ func extending() []object {
 
 func variableNames() string {
 	var names []string
-	for _, v := range questionVariables {
+	for _, v := range Variables() {
 		names = append(names, "{{."+v.Name+"}}")
 	}
 	return strings.Join(names, ", ")

@@ -119,8 +119,7 @@ func (s *Set) AcceptedWarning(guard core.GuardID) string {
 
 // Summary returns the progress of the work, in the words of the set.
 func (s *Set) Summary(state *core.State) string {
-	text, _ := (&source{state: state, texts: s.texts}).summary().(string)
-	return text
+	return (&source{state: state, texts: s.texts}).summary()
 }
 
 // Builtin returns the built-in texts, such as those of the prompt. A key that they do not have

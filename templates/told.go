@@ -27,35 +27,23 @@ func (s *source) tell() {
 }
 
 // task returns the task that the question is about, as the command names it.
-func (s *source) task() any {
+func (s *source) task() string {
 	return cmp.Or(phrase(s.rejection.Task), phrase(s.signal.Task), phrase(s.state.Task))
-}
-
-// rejected returns a getter for a text of the rejection, on one line and without a full stop.
-func rejected(of func(rejection.Rejection) string) func(*source) any {
-	return func(s *source) any { return phrase(of(s.rejection)) }
-}
-
-// signalled returns a getter for a text of the signal, on one line and without a full stop.
-func signalled(of func(signal.Signal) string) func(*source) any {
-	return func(s *source) any { return phrase(of(s.signal)) }
 }
 
 // phrase returns the text on one line, in a form that fits into a sentence.
 func phrase(text string) string { return strings.TrimRight(line(text, valueLength), ".") }
 
-func asked(s signal.Signal) string { return cmp.Or(strings.TrimSpace(s.Question), s.Text) }
-
 // cause returns the cause that the command named, in the words of the messages.
-func (s *source) cause() any {
-	id, _ := signalled(func(s signal.Signal) string { return s.Cause })(s).(string)
+func (s *source) cause() string {
+	id := phrase(s.signal.Cause)
 	if id == "" {
 		return ""
 	}
 	return cmp.Or(s.texts.say("cause_"+id, nil), id)
 }
 
-func (s *source) considered() any {
+func (s *source) considered() []string {
 	return lines(s, s.signal.Considered, "considered_line", func(c signal.Considered) facts {
 		return facts{"Option": phrase(c.Option), "Why": phrase(c.Why)}
 	})
@@ -63,7 +51,7 @@ func (s *source) considered() any {
 
 // attempts returns the records of the ladder for this question, followed by the attempts that
 // the command itself lists.
-func (s *source) attempts() any {
+func (s *source) attempts() []string {
 	var all []string
 	for _, a := range s.state.Ladder.Made(s.state.LadderTask()) {
 		all = append(all, a.String())
@@ -71,18 +59,14 @@ func (s *source) attempts() any {
 	return append(all, lines(s, s.signal.Attempts, "", nil)...)
 }
 
-func (s *source) attempted() any {
-	return lines(s, s.rejection.Attempted, "", nil)
-}
-
-func (s *source) evidence() any {
+func (s *source) evidence() []string {
 	return lines(s, s.rejection.Evidence, "evidence_line", func(e rejection.Evidence) facts {
 		return facts{"Kind": phrase(e.Type), "Data": line(e.Data, valueLength), "Where": phrase(e.Source)}
 	})
 }
 
 // subtasks returns the tasks proposed instead, each after those that it depends on.
-func (s *source) subtasks() any {
+func (s *source) subtasks() []string {
 	tasks, _ := s.rejection.Subtasks() // what is wrong with them is a warning, given before
 	return lines(s, tasks, "subtask_line", func(t rejection.Task) facts {
 		return facts{
@@ -92,16 +76,7 @@ func (s *source) subtasks() any {
 	})
 }
 
-// suggested returns the id of the option that fits the reason; it decides nothing.
-func (s *source) suggested() any {
-	if s.trip.Guard != core.Rejection || s.state.Rejected == nil {
-		return ""
-	}
-	decision, _ := s.rejection.Suggest()
-	return string(decision)
-}
-
-func (s *source) suggestedWhy() any {
+func (s *source) suggestedWhy() string {
 	reason := s.rejection.Normalize().ReasonType
 	if slices.Contains(rejection.Reasons(), reason) {
 		return s.texts.say("suggested_"+strings.ToLower(string(reason)), nil)

@@ -2,7 +2,6 @@ package templates
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -43,7 +42,7 @@ func line(s string, n int) string { return termsafe.Short(head(s), n) }
 func head(s string) string { return s[:min(len(s), readBytes)] }
 func tail(s string) string { return s[max(0, len(s)-readBytes):] }
 
-func (s *source) max() any {
+func (s *source) max() string {
 	g := s.trip.Guard.Spec()
 	if text := g.Text(s.state.Limits); text != "off" && g.Words() == nil {
 		return text
@@ -51,7 +50,7 @@ func (s *source) max() any {
 	return ""
 }
 
-func (s *source) count() any {
+func (s *source) count() int {
 	switch {
 	case s.trip.Guard == core.ConsecutiveErrors && s.state.ErrorRun > 0:
 		return s.state.ErrorRun
@@ -63,21 +62,14 @@ func (s *source) count() any {
 	return s.state.Iterations
 }
 
-func (s *source) iteration() any {
+func (s *source) iteration() int {
 	if s.state.Running {
 		return max(s.trip.Iteration, s.state.Open)
 	}
 	return max(s.trip.Iteration, s.state.Iterations)
 }
 
-func (s *source) signature() any {
-	if s.state.Last == nil {
-		return ""
-	}
-	return line(s.state.Last.Signature.Label, valueLength)
-}
-
-func (s *source) repeats() any {
+func (s *source) repeats() int {
 	switch {
 	case s.trip.Period > 0:
 		return s.trip.Repeats
@@ -87,7 +79,7 @@ func (s *source) repeats() any {
 	return s.state.Cycles.Repeats()
 }
 
-func (s *source) cycle() any {
+func (s *source) cycle() []string {
 	var labels []string
 	for _, k := range s.state.Labels[max(0, len(s.state.Labels)-s.trip.Period):] {
 		labels = append(labels, line(s.state.Named(k), lineLength))
@@ -95,34 +87,12 @@ func (s *source) cycle() any {
 	return labels
 }
 
-func (s *source) tripped() any {
+func (s *source) tripped() []string {
 	var ids []string
 	for _, id := range s.trip.Also {
 		ids = append(ids, string(id))
 	}
 	return ids
-}
-
-func (s *source) exitCode() any {
-	if s.state.Last == nil {
-		return -1
-	}
-	return s.state.Last.ExitCode
-}
-
-func (s *source) lastOutput() any {
-	if s.state.Last == nil {
-		return ""
-	}
-	return strings.Join(termsafe.LastLines(tail(s.state.Last.Excerpt), shownLines, lineLength), "\n")
-}
-
-func (s *source) lastError() any {
-	all := s.errors()
-	if len(all) == 0 {
-		return ""
-	}
-	return all[len(all)-1]
 }
 
 // attempt is a failed iteration, or several consecutive ones that failed alike.
@@ -170,7 +140,7 @@ func (s *source) errors() []string {
 }
 
 // summary returns the progress of the work, in the words of the messages.
-func (s *source) summary() any {
+func (s *source) summary() string {
 	last := s.state.Last
 	p := last.Progress()
 	switch {
@@ -189,28 +159,12 @@ func (s *source) summary() any {
 	return s.texts.say("summary_unknown", nil)
 }
 
-func (s *source) currentState() any {
+func (s *source) currentState() string {
 	p := s.state.Last.Progress()
 	if p == nil || p.Passed < 0 {
 		return s.texts.say("state_unknown", nil)
 	}
 	return s.texts.say("state_passing", facts{"Tests": p.Tests, "Tasks": p.Tasks, "Passed": p.Passed, "Total": max(0, p.Total)})
-}
-
-// formatCount returns the limit as text; empty if it is off.
-func formatCount[T int | int64](n T) string {
-	if n <= 0 {
-		return ""
-	}
-	return strconv.FormatInt(int64(n), 10)
-}
-
-// formatLimit returns the limit as text; empty if it is off.
-func formatLimit(d time.Duration) string {
-	if d <= 0 {
-		return ""
-	}
-	return formatDuration(d)
 }
 
 // formatDuration returns a duration in words, rounded to the second.

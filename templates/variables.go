@@ -2,8 +2,14 @@ package templates
 
 import (
 	"cmp"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
 )
@@ -26,10 +32,95 @@ type Variable struct {
 	Description string       `json:"description"`
 }
 
-// variable is a Variable with a function that returns its value.
-type variable struct {
-	Variable
-	value func(*source) any
+// variables are the values of one question. Their tag doc describes them, and of lists the
+// guards whose questions have the value, if not all do.
+type variables struct {
+	Guard          string   `doc:"id of the guard that asks, such as max_iterations"`
+	Reason         string   `doc:"the guard's own sentence about why it tripped, with the numbers"`
+	Max            string   `doc:"the limit of the guard that asks: 10, 15m, $2.50; empty when it has none"`
+	Count          int      `doc:"how many iterations are the evidence: errors in a row, repeats, iterations done"`
+	Iteration      int      `doc:"number of the last iteration, or of the one that is running"`
+	MaxIterations  string   `doc:"the iteration limit; empty when it is off"`
+	Runtime        string   `doc:"active time so far, such as 4m10s"`
+	MaxRuntime     string   `doc:"the runtime limit, such as 15m; empty when it is off"`
+	During         bool     `doc:"true when an iteration is still running"`
+	Summary        string   `doc:"what is failing, such as “2 of 5 tests failing: auth, logout”, or that it is unknown"`
+	CurrentState   string   `doc:"what passes, such as “3/5 tests passing”, or that it is unknown"`
+	Improved       bool     `doc:"true when fewer checks fail than at the last trip, or than in the first iteration"`
+	Signature      string   `doc:"label of the last signature, such as test-fail:2-auth,logout; empty when there is none"`
+	Repeats        int      `doc:"how often the failure came in the iterations that are the evidence, or the cycle in turn"`
+	Window         int      `doc:"how many of the last iterations are the evidence of loop_detected; more than Repeats where others came between"`
+	Period         int      `doc:"length of the cycle that repeats: 1 for the same signature, 0 when nothing repeats"`
+	Confirmed      string   `doc:"the result of the repeated check before loop_detected asked: same, other, flaky, passed; empty when it was not repeated"`
+	Cycle          []string `doc:"labels of the signatures in the cycle, oldest first"`
+	LastError      string   `doc:"the last error on one line; empty when there was none"`
+	Errors         []string `doc:"the last errors, three at most, oldest first; equal ones in a row are one"`
+	LastOutput     string   `doc:"the last lines of the judge's output, three at most"`
+	ExitCode       int      `doc:"the judge's last exit code; -1 when nothing has run"`
+	Tripped        []string `doc:"ids of the guards that tripped as well"`
+	Known          bool     `doc:"true when nothing but known issues came, so that skip is not offered"`
+	Trips          int      `doc:"how often guards have tripped in this run, this time included"`
+	Continues      int      `doc:"how many answers have continued this run"`
+	Name           string   `doc:"the task, as --name says; empty without"`
+	Command        string   `doc:"the command that is run in the loop"`
+	Check          string   `doc:"the check command; empty when there is none"`
+	Place          string   `doc:"where the question comes from: the task, the command, the directory"`
+	Run            string   `doc:"id of the run"`
+	Program        string   `doc:"the command by its name alone, such as claude"`
+	Who            string   `doc:"what failed, as the beginning of a sentence: the command, or the check"`
+	How            string   `doc:"how it ended, such as “was killed by SIGSEGV”; empty when nothing has run"`
+	Why            string   `doc:"why it failed, where it or looprun says so in words; may be empty"`
+	EndCode        int      `doc:"its exit code where that is all that is known; else 0"`
+	Alike          bool     `doc:"true when the errors in a row ended in the same way"`
+	Silent         bool     `doc:"true when the last iteration printed nothing"`
+	Failing        int      `doc:"how many checks fail; 0 when that is not known"`
+	FailingOf      string   `doc:"what fails in words, such as “2 of 5 tests fail”; empty when that is not known"`
+	Trend          string   `doc:"how many failed in each iteration, such as “3 → 2 → 2”; empty for one"`
+	Progressing    bool     `doc:"true when fewer checks fail than two iterations before"`
+	FailingChecks  []string `doc:"failing checks, each with the line that says why, five at most"`
+	Output         []string `doc:"the last lines of the output where no checks were recognised, or of the suspended iteration"`
+	Quiet          string   `doc:"how long the suspended iteration had printed nothing, such as 4m; empty below a second"`
+	Words          string   `doc:"the last words of the command where a check judges it; may be empty"`
+	Before         []string `doc:"what was answered before in this run, newest first, three at most"`
+	Passed         string   `doc:"what passes, such as “3/5 tests passing”; empty when that is not known"`
+	Cost           string   `doc:"what the run has cost, such as $2.10; empty when nothing was reported"`
+	Task           string   `doc:"the task that the question is about, as the command names it, else that of the run; empty when neither has a name"`
+	Agent          string   `doc:"who rejects or asks, as the command names it; empty when it does not" of:"rejection blocked clarification ladder_exhausted"`
+	Cause          string   `doc:"why only a person can answer, such as “a security concern”; empty when the command names no cause"`
+	Asked          string   `doc:"what the command asks or says, on one line; empty when it neither asks nor is blocked" of:"blocked clarification ladder_exhausted"`
+	Context        string   `doc:"what the command says around its question" of:"blocked clarification ladder_exhausted"`
+	Considered     []string `doc:"the options that the command considered, each with why it is insufficient" of:"blocked clarification ladder_exhausted"`
+	Attempts       []string `doc:"the attempts for this question: ATTEMPT records of the ladder, then those that the command names"`
+	WouldHelp      string   `doc:"what the command says would help" of:"blocked clarification ladder_exhausted"`
+	ReasonType     string   `doc:"why the task is rejected: BLOCKER, SCOPE_CREEP, MISSING_DEPENDENCY, INFEASIBLE, UNCLEAR_REQUIREMENTS; empty when it is not" of:"rejection"`
+	ReasonSummary  string   `doc:"why the task is rejected, in short" of:"rejection"`
+	ReasonDetail   string   `doc:"why the task is rejected, at length" of:"rejection"`
+	BlockingFactor string   `doc:"the fact that stops the rejected task" of:"rejection"`
+	Attempted      []string `doc:"what was attempted before the task was rejected" of:"rejection"`
+	Evidence       []string `doc:"what was observed that shows the reason" of:"rejection"`
+	Suggested      string   `doc:"the decision that fits the reason: defer, decompose, reformulate; empty when no task is rejected" of:"rejection"`
+	SuggestedWhy   string   `doc:"why that decision fits" of:"rejection"`
+	Alternative    string   `doc:"what the rejection suggests to do instead" of:"rejection"`
+	Subtasks       []string `doc:"the tasks that the rejection proposes instead, each after those that it depends on" of:"rejection"`
+}
+
+// Variables returns the variables that the wording of a template can mention.
+func Variables() []Variable {
+	types := map[reflect.Type]VariableType{
+		reflect.TypeFor[string](): TypeText, reflect.TypeFor[int](): TypeNumber,
+		reflect.TypeFor[bool](): TypeBool, reflect.TypeFor[[]string](): TypeList,
+	}
+	var list []Variable
+	for f := range reflect.TypeFor[variables]().Fields() {
+		list = append(list, Variable{f.Name, types[f.Type], f.Tag.Get("doc")})
+	}
+	return list
+}
+
+// questionsWith returns the guards whose questions have a variable; none if all do.
+func questionsWith(variable string) []string {
+	f, _ := reflect.TypeFor[variables]().FieldByName(variable)
+	return strings.Fields(f.Tag.Get("of"))
 }
 
 // source is the data from which the values are computed.
@@ -50,300 +141,112 @@ func newSource(state *core.State, trip core.Trip, texts *messages) *source {
 	return s
 }
 
-// questionVariables are all variables that a template can mention.
-var questionVariables = []variable{
-	{
-		Variable{"Guard", TypeText, "id of the guard that asks, such as max_iterations"},
-		func(s *source) any { return string(s.trip.Guard) },
-	},
-	{
-		Variable{"Reason", TypeText, "the guard's own sentence about why it tripped, with the numbers"},
-		func(s *source) any { return s.trip.Reason },
-	},
-	{
-		Variable{"Max", TypeText, "the limit of the guard that asks: 10, 15m, $2.50; empty when it has none"},
-		(*source).max,
-	},
-	{
-		Variable{"Count", TypeNumber, "how many iterations are the evidence: errors in a row, repeats, iterations done"},
-		(*source).count,
-	},
-	{
-		Variable{"Iteration", TypeNumber, "number of the last iteration, or of the one that is running"},
-		(*source).iteration,
-	},
-	{
-		Variable{"MaxIterations", TypeText, "the iteration limit; empty when it is off"},
-		func(s *source) any { return formatCount(s.state.Limits.Iterations) },
-	},
-	{
-		Variable{"Runtime", TypeText, "active time so far, such as 4m10s"},
-		func(s *source) any { return formatDuration(s.state.Elapsed) },
-	},
-	{
-		Variable{"MaxRuntime", TypeText, "the runtime limit, such as 15m; empty when it is off"},
-		func(s *source) any { return formatLimit(s.state.Limits.Runtime) },
-	},
-	{
-		Variable{"During", TypeBool, "true when an iteration is still running"},
-		func(s *source) any { return s.trip.During },
-	},
-	{
-		Variable{"Summary", TypeText, "what is failing, such as “2 of 5 tests failing: auth, logout”, or that it is unknown"},
-		(*source).summary,
-	},
-	{
-		Variable{"CurrentState", TypeText, "what passes, such as “3/5 tests passing”, or that it is unknown"},
-		(*source).currentState,
-	},
-	{
-		Variable{"Improved", TypeBool, "true when fewer checks fail than at the last trip, or than in the first iteration"},
-		func(s *source) any { return s.state.Improved() },
-	},
-	{
-		Variable{"Signature", TypeText, "label of the last signature, such as test-fail:2-auth,logout; empty when there is none"},
-		(*source).signature,
-	},
-	{
-		Variable{"Repeats", TypeNumber, "how often the failure came in the iterations that are the evidence, or the cycle in turn"},
-		(*source).repeats,
-	},
-	{
-		Variable{"Window", TypeNumber, "how many of the last iterations are the evidence of loop_detected; more than Repeats where others came between"},
-		func(s *source) any { return s.trip.Window },
-	},
-	{
-		Variable{"Period", TypeNumber, "length of the cycle that repeats: 1 for the same signature, 0 when nothing repeats"},
-		func(s *source) any { return s.trip.Period },
-	},
-	{
-		Variable{"Confirmed", TypeText, "the result of the repeated check before loop_detected asked: same, other, flaky, passed; empty when it was not repeated"},
-		func(s *source) any { return string(s.trip.Confirmed) },
-	},
-	{
-		Variable{"Cycle", TypeList, "labels of the signatures in the cycle, oldest first"},
-		(*source).cycle,
-	},
-	{
-		Variable{"LastError", TypeText, "the last error on one line; empty when there was none"},
-		(*source).lastError,
-	},
-	{
-		Variable{"Errors", TypeList, "the last errors, three at most, oldest first; equal ones in a row are one"},
-		func(s *source) any { return s.errors() },
-	},
-	{
-		Variable{"LastOutput", TypeText, "the last lines of the judge's output, three at most"},
-		(*source).lastOutput,
-	},
-	{
-		Variable{"ExitCode", TypeNumber, "the judge's last exit code; -1 when nothing has run"},
-		(*source).exitCode,
-	},
-	{
-		Variable{"Tripped", TypeList, "ids of the guards that tripped as well"},
-		(*source).tripped,
-	},
-	{
-		Variable{"Known", TypeBool, "true when nothing but known issues came, so that skip is not offered"},
-		func(s *source) any { return s.trip.Known },
-	},
-	{
-		Variable{"Trips", TypeNumber, "how often guards have tripped in this run, this time included"},
-		func(s *source) any { return s.state.Trips },
-	},
-	{
-		Variable{"Continues", TypeNumber, "how many answers have continued this run"},
-		func(s *source) any { return s.state.Continues },
-	},
-	{
-		Variable{"Name", TypeText, "the task, as --name says; empty without"},
-		func(s *source) any { return s.state.Name },
-	},
-	{
-		Variable{"Command", TypeText, "the command that is run in the loop"},
-		func(s *source) any { return line(core.CommandLine(s.state.Command), valueLength) },
-	},
-	{
-		Variable{"Check", TypeText, "the check command; empty when there is none"},
-		func(s *source) any { return line(core.CommandLine(s.state.Check), valueLength) },
-	},
-	{
-		Variable{"Place", TypeText, "where the question comes from: the task, the command, the directory"},
-		(*source).place,
-	},
-	{
-		Variable{"Run", TypeText, "id of the run"},
-		func(s *source) any { return s.state.RunID },
-	},
-	{
-		Variable{"Program", TypeText, "the command by its name alone, such as claude"},
-		(*source).program,
-	},
-	{
-		Variable{"Who", TypeText, "what failed, as the beginning of a sentence: the command, or the check"},
-		(*source).who,
-	},
-	{
-		Variable{"How", TypeText, "how it ended, such as “was killed by SIGSEGV”; empty when nothing has run"},
-		(*source).how,
-	},
-	{
-		Variable{"Why", TypeText, "why it failed, where it or looprun says so in words; may be empty"},
-		func(s *source) any {
-			if s.state.Last == nil {
-				return ""
-			}
-			return phrase(s.state.Last.Detail)
-		},
-	},
-	{
-		Variable{"EndCode", TypeNumber, "its exit code where that is all that is known; else 0"},
-		(*source).endCode,
-	},
-	{
-		Variable{"Alike", TypeBool, "true when the errors in a row ended in the same way"},
-		(*source).alike,
-	},
-	{
-		Variable{"Silent", TypeBool, "true when the last iteration printed nothing"},
-		(*source).silent,
-	},
-	{
-		Variable{"Failing", TypeNumber, "how many checks fail; 0 when that is not known"},
-		(*source).failing,
-	},
-	{
-		Variable{"FailingOf", TypeText, "what fails in words, such as “2 of 5 tests fail”; empty when that is not known"},
-		(*source).failingOf,
-	},
-	{
-		Variable{"Trend", TypeText, "how many failed in each iteration, such as “3 → 2 → 2”; empty for one"},
-		(*source).trend,
-	},
-	{
-		Variable{"Progressing", TypeBool, "true when fewer checks fail than two iterations before"},
-		(*source).progressing,
-	},
-	{
-		Variable{"FailingChecks", TypeList, "failing checks, each with the line that says why, five at most"},
-		func(s *source) any { return s.checksOrNone() },
-	},
-	{
-		Variable{"Output", TypeList, "the last lines of the output where no checks were recognised, or of the suspended iteration"},
-		(*source).output,
-	},
-	{
-		Variable{"Quiet", TypeText, "how long the suspended iteration had printed nothing, such as 4m; empty below a second"},
-		(*source).quiet,
-	},
-	{
-		Variable{"Words", TypeText, "the last words of the command where a check judges it; may be empty"},
-		(*source).words,
-	},
-	{
-		Variable{"Before", TypeList, "what was answered before in this run, newest first, three at most"},
-		func(s *source) any { return s.before() },
-	},
-	{
-		Variable{"Passed", TypeText, "what passes, such as “3/5 tests passing”; empty when that is not known"},
-		(*source).passed,
-	},
-	{
-		Variable{"Cost", TypeText, "what the run has cost, such as $2.10; empty when nothing was reported"},
-		(*source).cost,
-	},
-	{
-		Variable{"Task", TypeText, "the task that the question is about, as the command names it, else that of the run; empty when neither has a name"},
-		(*source).task,
-	},
-	{
-		Variable{"Agent", TypeText, "who rejects or asks, as the command names it; empty when it does not"},
-		func(s *source) any { return phrase(cmp.Or(s.rejection.Agent, s.signal.Agent)) },
-	},
-	{
-		Variable{"Cause", TypeText, "why only a person can answer, such as “a security concern”; empty when the command names no cause"},
-		(*source).cause,
-	},
-	{
-		Variable{"Asked", TypeText, "what the command asks or says, on one line; empty when it neither asks nor is blocked"},
-		signalled(asked),
-	},
-	{
-		Variable{"Context", TypeText, "what the command says around its question"},
-		signalled(func(s signal.Signal) string { return s.Context }),
-	},
-	{
-		Variable{"Considered", TypeList, "the options that the command considered, each with why it is insufficient"},
-		(*source).considered,
-	},
-	{
-		Variable{"Attempts", TypeList, "the attempts for this question: ATTEMPT records of the ladder, then those that the command names"},
-		(*source).attempts,
-	},
-	{
-		Variable{"WouldHelp", TypeText, "what the command says would help"},
-		signalled(func(s signal.Signal) string { return s.WouldHelp }),
-	},
-	{
-		Variable{"ReasonType", TypeText, "why the task is rejected: BLOCKER, SCOPE_CREEP, MISSING_DEPENDENCY, INFEASIBLE, UNCLEAR_REQUIREMENTS; empty when it is not"},
-		rejected(func(r rejection.Rejection) string { return string(r.ReasonType) }),
-	},
-	{
-		Variable{"ReasonSummary", TypeText, "why the task is rejected, in short"},
-		rejected(func(r rejection.Rejection) string { return r.Summary }),
-	},
-	{
-		Variable{"ReasonDetail", TypeText, "why the task is rejected, at length"},
-		rejected(func(r rejection.Rejection) string { return r.Detail }),
-	},
-	{
-		Variable{"BlockingFactor", TypeText, "the fact that stops the rejected task"},
-		rejected(func(r rejection.Rejection) string { return r.BlockingFactor }),
-	},
-	{
-		Variable{"Attempted", TypeList, "what was attempted before the task was rejected"},
-		(*source).attempted,
-	},
-	{
-		Variable{"Evidence", TypeList, "what was observed that shows the reason"},
-		(*source).evidence,
-	},
-	{
-		Variable{"Suggested", TypeText, "the decision that fits the reason: defer, decompose, reformulate; empty when no task is rejected"},
-		(*source).suggested,
-	},
-	{
-		Variable{"SuggestedWhy", TypeText, "why that decision fits"},
-		(*source).suggestedWhy,
-	},
-	{
-		Variable{"Alternative", TypeText, "what the rejection suggests to do instead"},
-		rejected(func(r rejection.Rejection) string { return r.Suggested }),
-	},
-	{
-		Variable{"Subtasks", TypeList, "the tasks that the rejection proposes instead, each after those that it depends on"},
-		(*source).subtasks,
-	},
-}
-
-// Variables returns the variables that the wording of a template can mention.
-func Variables() []Variable {
-	list := make([]Variable, len(questionVariables))
-	for i, v := range questionVariables {
-		list[i] = v.Variable
-	}
-	return list
-}
-
 // facts maps the names of variables to their values.
 type facts map[string]any
 
 // facts computes all variables of the question.
 func (s *source) facts() facts {
-	f := make(facts, len(questionVariables))
-	for _, v := range questionVariables {
-		f[v.Name] = clean(v.value(s))
+	f := facts{}
+	for field, value := range reflect.ValueOf(s.variables()).Fields() {
+		f[field.Name] = clean(value.Interface())
 	}
 	return f
+}
+
+// variables computes the value of each variable, before it is made safe to show.
+func (s *source) variables() variables {
+	v := variables{
+		Guard:          string(s.trip.Guard),
+		Reason:         s.trip.Reason,
+		Max:            s.max(),
+		Count:          s.count(),
+		Iteration:      s.iteration(),
+		Runtime:        formatDuration(s.state.Elapsed),
+		During:         s.trip.During,
+		Summary:        s.summary(),
+		CurrentState:   s.currentState(),
+		Improved:       s.state.Improved(),
+		Repeats:        s.repeats(),
+		Window:         s.trip.Window,
+		Period:         s.trip.Period,
+		Confirmed:      string(s.trip.Confirmed),
+		Cycle:          s.cycle(),
+		Errors:         s.errors(),
+		Tripped:        s.tripped(),
+		Known:          s.trip.Known,
+		Trips:          s.state.Trips,
+		Continues:      s.state.Continues,
+		Name:           s.state.Name,
+		Command:        line(core.CommandLine(s.state.Command), valueLength),
+		Check:          line(core.CommandLine(s.state.Check), valueLength),
+		ExitCode:       -1,
+		Words:          termsafe.Short(s.has.Words, shownWords),
+		Place:          s.place(),
+		Run:            s.state.RunID,
+		Program:        s.program(),
+		Who:            s.who(),
+		Alike:          s.alike(),
+		Trend:          s.trend(),
+		Progressing:    s.progressing(),
+		Before:         s.before(),
+		Task:           s.task(),
+		Agent:          phrase(cmp.Or(s.rejection.Agent, s.signal.Agent)),
+		Cause:          s.cause(),
+		Asked:          phrase(cmp.Or(strings.TrimSpace(s.signal.Question), s.signal.Text)),
+		Context:        phrase(s.signal.Context),
+		Considered:     s.considered(),
+		Attempts:       s.attempts(),
+		WouldHelp:      phrase(s.signal.WouldHelp),
+		ReasonType:     phrase(string(s.rejection.ReasonType)),
+		ReasonSummary:  phrase(s.rejection.Summary),
+		ReasonDetail:   phrase(s.rejection.Detail),
+		BlockingFactor: phrase(s.rejection.BlockingFactor),
+		Attempted:      lines(s, s.rejection.Attempted, "", nil),
+		Evidence:       s.evidence(),
+		SuggestedWhy:   s.suggestedWhy(),
+		Alternative:    phrase(s.rejection.Suggested),
+		Subtasks:       s.subtasks(),
+	}
+	if s.state.Limits.Iterations > 0 {
+		v.MaxIterations = strconv.Itoa(s.state.Limits.Iterations)
+	}
+	if s.state.Limits.Runtime > 0 {
+		v.MaxRuntime = formatDuration(s.state.Limits.Runtime)
+	}
+	if last := s.state.Last; last != nil {
+		v.Signature = line(last.Signature.Label, valueLength)
+		v.ExitCode, v.Why = last.ExitCode, phrase(last.Detail)
+		v.LastOutput = strings.Join(termsafe.LastLines(tail(last.Excerpt), shownLines, lineLength), "\n")
+		v.Silent = s.has.How != core.HowNotFound && last.OutputBytes == 0 && last.Excerpt == ""
+	}
+	if n := len(v.Errors); n > 0 {
+		v.LastError = v.Errors[n-1]
+	}
+	if s.has.How != core.HowNot {
+		v.How = s.texts.say("how_"+string(s.has.How), facts{"Signal": core.SignalName(s.has.Code)})
+	}
+	if s.has.How == core.HowExited {
+		v.EndCode = s.has.Code
+	}
+	if p := s.has.Progress; p != nil {
+		v.Failing, v.FailingChecks = max(0, p.Failing), s.checks()
+		v.FailingOf = s.texts.say("failing_of", facts{"Failing": p.Failing, "Total": max(0, p.Total), "Tests": p.Tests, "Tasks": p.Tasks})
+	}
+	if v.Failing == 0 { // failing checks tell more than the output
+		v.Output = s.has.Output
+	}
+	if p := s.state.Last.Progress(); p != nil && p.Passed >= 0 {
+		v.Passed = v.CurrentState
+	}
+	if quiet := time.Duration(s.has.QuietMS) * time.Millisecond; quiet >= time.Second {
+		v.Quiet = formatDuration(quiet)
+	}
+	if s.state.Cost > 0 {
+		v.Cost = fmt.Sprintf("$%.2f", s.state.Cost)
+	}
+	if s.trip.Guard == core.Rejection && s.state.Rejected != nil { // it decides nothing
+		decision, _ := s.rejection.Suggest()
+		v.Suggested = string(decision)
+	}
+	return v
 }
