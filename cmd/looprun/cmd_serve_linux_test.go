@@ -6,16 +6,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httputil"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/browsertest"
 )
 
-func init() { otherPrograms["TEST_KNOCK"] = knock }
+func init() {
+	otherPrograms["TEST_KNOCK"] = knock
+	otherPrograms["TEST_RELAY"] = relay
+}
 
 // A knock is what the looped command tries on the page, and what it was told.
 type knocks struct {
@@ -167,5 +179,99 @@ func TestALoopedCommandIsNotThePerson(t *testing.T) {
 	v.url = &url.URL{Host: v.url.Host, Fragment: "token=" + given.Token}
 	if code := v.call("POST", at+"/answer", `{"question": "`+question+`", "option": "accept"}`, &said); code != 200 {
 		t.Errorf("the person's answer: %d %v", code, said)
+	}
+}
+
+// relay is a proxy whose connections the system does not attribute to a process of this user: to
+// root it is another user, and to others its descriptors are closed. It writes its address into
+// the file.
+func relay(file string) int {
+	err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	ln, listenErr := net.Listen("tcp4", "127.0.0.1:0")
+	if err = errors.Join(err, listenErr); err == nil {
+		err = errors.Join(os.WriteFile(file+".new", []byte(ln.Addr().String()), 0o600), os.Rename(file+".new", file))
+	}
+	if err == nil && os.Geteuid() == 0 {
+		err = syscall.Setuid(65534)
+	}
+	if err == nil {
+		err = http.Serve(ln, &httputil.ReverseProxy{Rewrite: func(*httputil.ProxyRequest) {}, FlushInterval: -1}) //nolint:gosec // it is killed
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
+
+// A browser of which the system does not say who started it sees nothing, and is let in by the
+// code that the terminal of looprun serve shows. Its answer counts then.
+func TestTheCodeLetsABrowserIn(t *testing.T) {
+	b := browsertest.Start(t)
+	dir := t.TempDir()
+	run := begin(t, dir, "-q", "--detached", "defer", "--max-iterations", "1", "--", "false")
+	run.ended(t)
+	asks := run.state(t).Pending()[0]
+	self, err := os.Executable()
+	if err == nil {
+		err = servers(filepath.Dir(run.Path))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &started{Cmd: exec.Command(self), dir: dir}
+	proxy.Env = append(os.Environ(), "TEST_RELAY="+filepath.Join(dir, "proxy"))
+	proxy.Cmd.Stderr = &proxy.stderr
+	if err := proxy.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = proxy.Process.Kill()
+		_ = proxy.Wait()
+		if t.Failed() {
+			t.Logf("proxy: %s", proxy.stderr.String())
+		}
+	})
+	until(t, "the proxy listens", proxy.has("proxy"))
+	at, err := os.ReadFile(filepath.Join(dir, "proxy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := onTerminal(t, dir, "serve")
+	code := regexp.MustCompile(`asks for a code, it is ([A-Z2-7]{8})\s`)
+	until(t, "the code", func() bool { return code.MatchString(page.stdout.String()) })
+	said := page.stdout.String()
+	address, err := url.Parse(regexp.MustCompile(`http://[\w.:]+/#token=[\w-]+`).FindString(said))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	b.Through("http://" + string(at))
+	v := &window{b, &served{t, &page.started, &url.URL{Host: address.Host, Fragment: address.Fragment}}}
+	b.Open("http://"+address.Host+"/", 1280)
+	enter := func(code string) {
+		browsertest.Eval[any](b, `document.activeElement.blur()`)
+		v.tabTo(`e.id === "code"`)
+		v.Call("Input.insertText", map[string]any{"text": code}, nil)
+		v.Press("Enter")
+	}
+	v.shows(`document.getElementById("enter").checkVisibility()`)
+	if said := browsertest.Eval[string](b, `fetch("api/enter", { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"ticket": "x"}' }).then((res) => res.text())`); !strings.Contains(said, "cannot tell") {
+		t.Fatalf("the system says who connects: %s", said)
+	}
+	enter("AAAAAAAA")
+	v.shows(`document.getElementById("refused").textContent.startsWith("wrong code")`)
+	if shown := browsertest.Eval[string](b, `document.body.innerText`); strings.Contains(shown, asks.Text) {
+		t.Errorf("it is shown without the code: %s", shown)
+	}
+	enter(code.FindStringSubmatch(said)[1])
+	v.shows(`!document.getElementById("enter").checkVisibility()`)
+	v.shows(`document.querySelector(".question .options button")`)
+	v.tabTo(fmt.Sprintf(`e.closest(".options") && e.textContent.startsWith(%q)`, asks.Options[0].Label))
+	v.Press("Enter")
+	until(t, "the answer", func() bool { return len(run.state(t).Answered) == 1 })
+	if a := run.state(t).Answered[0].Answer; a.Option != asks.Options[0].ID || a.Via != core.ViaWeb {
+		t.Errorf("%+v", a)
+	}
+	page.keys(t, "\x03")
+	if code := page.ended(t); code != 0 {
+		t.Errorf("looprun serve ended with %d", code)
 	}
 }

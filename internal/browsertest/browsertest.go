@@ -110,15 +110,31 @@ func Start(t *testing.T) *Browser {
 	if err != nil {
 		t.Skipf("Chromium does not start: %v", err)
 	}
+	b.window(map[string]any{"url": "about:blank"})
+	return b
+}
+
+// Through makes everything from here on reach its address through an HTTP proxy, even what is on
+// this machine.
+func (b *Browser) Through(proxy string) {
+	b.t.Helper()
+	b.session = ""
+	var apart struct{ BrowserContextID string }
+	b.Call("Target.createBrowserContext", map[string]any{"proxyServer": proxy, "proxyBypassList": "<-loopback>"}, &apart)
+	b.window(map[string]any{"url": "about:blank", "browserContextId": apart.BrowserContextID})
+}
+
+// window opens the window that the calls from here on are about.
+func (b *Browser) window(params map[string]any) {
+	b.t.Helper()
 	var target struct{ TargetID, SessionID string }
-	b.Call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	b.Call("Target.createTarget", params, &target)
 	b.Call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &target)
 	b.session = target.SessionID
 	b.Call("Emulation.setScrollbarsHidden", map[string]any{"hidden": true}, nil)
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network", "Accessibility"} {
 		b.Call(domain+".enable", nil, nil)
 	}
-	return b
 }
 
 // Call calls a method and waits for the reply; it keeps events that arrive before it.
