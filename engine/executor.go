@@ -173,6 +173,7 @@ func (x *Executor) Run(ctx context.Context, it core.Iteration) (core.IterationRe
 		}
 		exits.again = looks && before != 0 && x.Tree() == before && !cut(exits.Check) && !x.check.agents
 	}
+	exits.Unchecked = x.Check != nil && exits.Check == nil
 	if err := lost.close(); err != nil {
 		x.reveal(x.withheld.rest())
 		return core.IterationResult{}, fmt.Errorf("the output of iteration %d cannot be kept: %w", it.Number, err)

@@ -72,6 +72,7 @@ func DefaultJudge() Judge {
 // is none or it did not run.
 type Exits struct {
 	Work, Check *Exit
+	Unchecked   bool // a check judges, and it did not run: the iteration is never done
 	Promised    bool
 	Unpromised  string // why a text that looks like the promise is none; empty: nothing does
 
@@ -119,7 +120,7 @@ func (j Judge) hears(e Exits) bool { return timedOut(e.Work) && (e.Check != nil 
 // judge's exit and transcript. Nothing else decides it.
 func (j Judge) EndedWell(e Exits) bool {
 	switch {
-	case j.Promise && !e.Promised:
+	case e.Unchecked, j.Promise && !e.Promised:
 		return false
 	case e.Check != nil:
 		return j.passes(e.Check)

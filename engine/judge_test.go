@@ -56,6 +56,7 @@ func TestJudge(t *testing.T) {
 		{name: "the work cannot be run, and the check passes", exits: engine.Exits{Work: &engine.Exit{Code: 127}, Check: pass}, want: done},
 		{name: "the work was not started, and the check fails", exits: engine.Exits{Work: by(126, core.CauseStartFailed), Check: fail}, want: failed, fatal: 126},
 		{name: "127 is a done code, and the promise is missing", judge: engine.Judge{Done: codes("127"), Promise: true}, exits: engine.Exits{Work: &engine.Exit{Code: 127}}, want: notDone},
+		{name: "the work passes, and the check did not run", exits: engine.Exits{Work: pass, Unchecked: true}, want: notDone},
 		{name: "a stop code that is done", judge: engine.Judge{Done: codes("3"), Stop: codes("3")}, exits: engine.Exits{Work: &engine.Exit{Code: 3}}, want: done},
 		{name: "a stop code that is done, and the promise is missing", judge: engine.Judge{Done: codes("3"), Stop: codes("3"), Promise: true}, exits: engine.Exits{Work: &engine.Exit{Code: 3}}, want: notDone, fatal: 3},
 		{name: "a stop code that is done, and the promise is made", judge: engine.Judge{Done: codes("3"), Stop: codes("3"), Promise: true}, exits: engine.Exits{Work: &engine.Exit{Code: 3}, Promised: true}, want: done},
