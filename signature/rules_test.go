@@ -132,3 +132,39 @@ func TestPrefilterLosesNothing(t *testing.T) {
 		}
 	}
 }
+
+// samples are texts that a capture matches, the first ones of which no narrower capture takes.
+var samples = [capEnd][]string{
+	capAny: {"zork: (7 x)", "", "Zork"}, capName: {"Zork, blim: 4", "zork"}, capMsg: {"Zork, blim: 4", "zork"},
+	capFile: {"src/zork.c", "zork"}, capPos: {"4"}, capCol: {"7"}, capN: {"4"}, capSev: severityWords,
+	capWarn: warningWords, capInfo: infoWords, capCode: {"no-undef", "E501"}, capRule: {"E501"},
+	capKind: {"ZorkError", "java.io.IOException"}, capWord: {"zork", "Zork-1_b"}, capTool: {"zork", "./a+b"},
+	capKey: keyWords, capBad: badWords, capStatus: statusWords, capGood: goodWords, capCount: {"3 failed", "2 tests"},
+}
+
+// A pattern that no line reaches, since another one takes them all, is only in the way.
+func TestEveryPatternIsReached(t *testing.T) {
+	bk := book()
+	for _, m := range bk.all {
+		reached := false
+		for n := 0; n < 400 && !reached; n++ {
+			var line strings.Builder
+			k := n
+			for _, nd := range m.nodes {
+				if line.WriteString(nd.lit); nd.cap != capNone {
+					texts := samples[nd.cap]
+					line.WriteString(texts[k%len(texts)])
+					k /= len(texts)
+				}
+			}
+			b := trim([]byte(line.String()))
+			var p pairs
+			var fd fields
+			p.fill(b)
+			reached = bk.find(b, m.rule.margin, &p, &fd) == m
+		}
+		if !reached {
+			t.Errorf("rule %s: no line reaches the pattern %+v", m.rule.id, m.nodes)
+		}
+	}
+}
