@@ -27,11 +27,11 @@ type Suggestion struct {
 
 // seen is an output of the run, as it was signed.
 type seen struct {
-	text    []byte
-	code    int
-	hash    signature.Hash
-	counted bool
-	masked  []string
+	text   []byte
+	code   int
+	hash   signature.Hash
+	place  int // in Explanation.Counted; -1: it was not counted
+	masked []string
 }
 
 // outputLimit is how much of an output Suggest examines, in bytes.
@@ -40,7 +40,7 @@ const outputLimit = 4 << 20
 // Suggest looks for a rule, tries it on the outputs of the run, and sets Suggestion.
 func (e *Explanation) Suggest() error {
 	e.Suggestion = &Suggestion{Why: "no guard counted two iterations as the same failure, so there is nothing to tell apart"}
-	if len(e.Counted) < 2 || max(1, e.Trip.Period) > 1 {
+	if len(e.Counted) < 2 {
 		return nil
 	}
 	r, err := session.RecordedOf(e.dir)
@@ -56,22 +56,28 @@ func (e *Explanation) Suggest() error {
 	if err != nil {
 		return err
 	}
-	var same []seen
+	kept := 0
 	for _, s := range all {
-		if s.counted {
-			same = append(same, s)
+		if s.place >= 0 {
+			kept++
 		}
 	}
-	if len(same) < len(e.Counted) {
+	if kept < len(e.Counted) {
 		e.Suggestion.Why = "the outputs of the iterations are not kept"
 		return nil
 	}
-	for _, c := range slices.Concat(differences(same, false), differences(same, true)) {
-		for _, fact := range []string{"error", "check"} {
-			if apart, ok := try(o, all, fact, c.pattern); ok {
-				rule := fmt.Sprintf("{id: suggested, fact: %s, regexp: '%s'}", fact, strings.ReplaceAll(c.pattern, "'", "''"))
-				e.Suggestion = &Suggestion{Rule: rule, Values: c.values, Apart: apart}
-				return nil
+	// A cycle ends if one of its positions is another failure each time.
+	period := max(1, e.Trip.Period)
+	for position := range period {
+		within := func(s seen) bool { return s.place >= 0 && s.place%period == position }
+		same := slices.DeleteFunc(slices.Clone(all), func(s seen) bool { return !within(s) })
+		for _, c := range slices.Concat(differences(same, false), differences(same, true)) {
+			for _, fact := range []string{"error", "check"} {
+				if apart, ok := try(o, all, within, fact, c.pattern); ok {
+					rule := fmt.Sprintf("{id: suggested, fact: %s, regexp: '%s'}", fact, strings.ReplaceAll(c.pattern, "'", "''"))
+					e.Suggestion = &Suggestion{Rule: rule, Values: c.values, Apart: apart}
+					return nil
+				}
 			}
 		}
 	}
@@ -94,7 +100,7 @@ func (e *Explanation) outputs(o signature.Options) ([]seen, error) {
 			return nil, err
 		}
 		s := seen{text: text, code: d.ExitCode}
-		s.counted = slices.ContainsFunc(e.Counted, func(c counted) bool { return c.Iteration == d.Iteration })
+		s.place = slices.IndexFunc(e.Counted, func(c counted) bool { return c.Iteration == d.Iteration })
 		signer := signed(o, text)
 		sig := signer.Sum(d.ExitCode)
 		s.hash = sig.Hash
@@ -215,10 +221,10 @@ func rank(values []string) int {
 	return 2
 }
 
-// try signs all outputs with the rule. Each counted output must differ from the one before it,
-// and all pairs that differ without the rule must still differ. apart is the number of these
-// pairs.
-func try(o signature.Options, all []seen, fact, pattern string) (apart int, ok bool) {
+// try signs all outputs with the rule. Each output within the search must differ from the one
+// before it, and all pairs that differ without the rule must still differ. apart is the number
+// of these pairs.
+func try(o signature.Options, all []seen, within func(seen) bool, fact, pattern string) (apart int, ok bool) {
 	rule, err := signature.NewRule(signature.RuleText{ID: "suggested", Fact: fact, Regexp: pattern})
 	if err != nil {
 		return 0, false
@@ -228,7 +234,7 @@ func try(o signature.Options, all []seen, fact, pattern string) (apart int, ok b
 	last := -1
 	for i, s := range all {
 		hashes[i] = signed(o, s.text).Sum(s.code).Hash
-		if s.counted {
+		if within(s) {
 			if last >= 0 && hashes[i] == hashes[last] {
 				return 0, false
 			}
