@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/plural"
@@ -47,13 +46,7 @@ func levelOfStatus(s core.Status) level {
 }
 
 // headline summarizes the verdict in a few words.
-func headline(r core.Result) string {
-	text := "looprun: " + string(r.Status)
-	if r.Guard != "" {
-		text += " (" + string(r.Guard) + ")"
-	}
-	return text
-}
+func headline(r core.Result) string { return "looprun: " + r.String() }
 
 // verdict returns the verdict on one line. If there never was a run, it has only the reason.
 func verdict(r core.Result, limit int) string {
@@ -61,14 +54,7 @@ func verdict(r core.Result, limit int) string {
 		return annotationText(fmt.Sprintf("%s; exit %d", r.Reason, r.ExitCode))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "after %s", plural.Of(r.Iterations, limit, "iteration"))
-	precision := 100 * time.Millisecond // as in the last line of the log
-	if r.Runtime < time.Second {
-		precision = time.Millisecond
-	} else if r.Runtime >= 10*time.Second {
-		precision = time.Second
-	}
-	fmt.Fprintf(&b, ", %s", plural.Duration(r.Runtime.Round(precision)))
+	fmt.Fprintf(&b, "after %s, %s", plural.Of(r.Iterations, limit, "iteration"), plural.Round(r.Runtime))
 	if r.Says != "" {
 		b.WriteString(": " + r.Says)
 	}

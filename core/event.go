@@ -186,7 +186,7 @@ type IterationFinished struct {
 	// OpenTasks says that the failing checks are the open tasks of a list.
 	OpenTasks bool `json:"open_tasks,omitempty"`
 	// Reasons are why the checks of the signature fail, as far as the judge's output says so.
-	Reasons []Reason `json:"reasons,omitempty"`
+	Reasons []FailingCheck `json:"reasons,omitempty"`
 	// Excerpt is the end of the judge's output, without control characters. Words is the end
 	// of the work's output if a check judges it.
 	Excerpt     string `json:"excerpt,omitempty"`
@@ -297,8 +297,8 @@ type AdviceGiven struct {
 
 // KnownIssue is a skipped signature.
 type KnownIssue struct {
-	Hash  signature.Hash `json:"hash"`
-	Label string         `json:"label"`
+	Hash  signature.Hash `json:"hash" doc:"Its hash, as 16 hex digits."`
+	Label string         `json:"label" doc:"What it is, in short."`
 }
 
 // ActionApplied changes the state as the answer requires. It holds the effect, not the rule:
@@ -393,15 +393,7 @@ type OrderReceived struct {
 }
 
 // Who returns who gave the order, and where.
-func (d OrderReceived) Who() string {
-	switch d.Via {
-	case ViaWeb:
-		return d.Responder + " in the browser"
-	case ViaMCP:
-		return d.Responder + " over MCP"
-	}
-	return d.Responder
-}
+func (d OrderReceived) Who() string { return d.Responder + where(d.Via) }
 
 // RunAlive carries nothing but the elapsed time of its event.
 type RunAlive struct{}

@@ -67,16 +67,14 @@ type Evidence struct {
 	Before []PastAnswer `json:"before,omitempty"`
 }
 
-// FailingCheck is a failing check and the output line that gives the reason; empty if none was
-// found.
+// FailingCheck is a failing check, or an error that belongs to none, as far as the output
+// describes it. Each doc tag is the field's description in a schema.
 type FailingCheck struct {
-	Check string `json:"check,omitempty"`
-	Why   string `json:"why,omitempty"`
-	// File and Line are the place that the line names, and Seconds is how long the check took;
-	// empty and zero if the output does not state them.
-	File    string  `json:"file,omitempty"`
-	Line    int     `json:"line,omitempty"`
-	Seconds float64 `json:"seconds,omitempty"`
+	Check   string  `json:"check,omitempty" doc:"The name of the check; none where the output does not say."`
+	Why     string  `json:"why,omitempty" doc:"The line of the output that says why."`
+	File    string  `json:"file,omitempty" doc:"The file that the line names."`
+	Line    int     `json:"line,omitempty" doc:"Its line."`
+	Seconds float64 `json:"seconds,omitempty" doc:"How long the check took, where the output says so."`
 }
 
 // How describes how a step ended.
@@ -289,7 +287,7 @@ func (d *IterationFinished) Failing(most int) []FailingCheck {
 	told := false
 	for _, check := range d.Signature.Checks[:min(most, len(d.Signature.Checks))] {
 		f := FailingCheck{Check: oneLine(check)}
-		if i := slices.IndexFunc(reasons, func(r Reason) bool { return r.Check == check }); i >= 0 {
+		if i := slices.IndexFunc(reasons, func(r FailingCheck) bool { return r.Check == check }); i >= 0 {
 			r := reasons[i]
 			f.Why, f.File, f.Line, f.Seconds = r.Why, r.File, r.Line, r.Seconds
 		}

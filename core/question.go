@@ -314,9 +314,20 @@ type Answer struct {
 	Unlisted bool `json:"unlisted,omitempty"`
 }
 
-// Who returns who answered, with the rule or the assistant: “policy (p.yaml:3)”, “assistant
-// reviewer (claude-haiku-4-5)”.
-func (a Answer) Who() string { return a.Assistant.who(a.Responder, a.Rule) }
+// Who returns who answered, with the rule, the assistant or the place: “policy (p.yaml:3)”,
+// “assistant reviewer (claude-haiku-4-5)”, “user in the browser”.
+func (a Answer) Who() string { return a.Assistant.who(a.Responder, a.Rule) + where(a.Via) }
+
+// where returns the place of an answer or an order, as an addition to who gave it.
+func where(via string) string {
+	switch via {
+	case ViaWeb:
+		return " in the browser"
+	case ViaMCP:
+		return " over MCP"
+	}
+	return ""
+}
 
 // Assistant identifies one of several assistants. The zero value means that its answers do not
 // identify it.

@@ -10,15 +10,6 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// Reason is why a check fails, as far as the output says so of that check.
-type Reason struct {
-	Check   string  `json:"check"`
-	Why     string  `json:"why,omitempty"`
-	File    string  `json:"file,omitempty"`
-	Line    int     `json:"line,omitempty"`
-	Seconds float64 `json:"seconds,omitempty"` // how long it took
-}
-
 // reasonWithin is how many lines after the name of a check are looked at.
 const reasonWithin = 30
 
@@ -42,18 +33,18 @@ func (d *IterationFinished) Explain(output string) {
 	})
 	if len(own) > d.Signature.Failing {
 		own = slices.DeleteFunc(own, func(c string) bool {
-			return !slices.ContainsFunc(d.Reasons, func(r Reason) bool { return r.Check == c && r.Why != "" })
+			return !slices.ContainsFunc(d.Reasons, func(r FailingCheck) bool { return r.Check == c && r.Why != "" })
 		})
 	}
 	if len(own) == d.Signature.Failing {
 		d.Signature.Checks = own
-		d.Reasons = slices.DeleteFunc(d.Reasons, func(r Reason) bool { return !slices.Contains(own, r.Check) })
+		d.Reasons = slices.DeleteFunc(d.Reasons, func(r FailingCheck) bool { return !slices.Contains(own, r.Check) })
 	}
 }
 
 // reasonsOf finds why each of the checks fails: on the line that names it, or in the block
 // below that line. A check of which the output does not say it has none.
-func reasonsOf(output string, checks []string) []Reason {
+func reasonsOf(output string, checks []string) []FailingCheck {
 	if len(checks) == 0 {
 		return nil
 	}
@@ -69,9 +60,9 @@ func reasonsOf(output string, checks []string) []Reason {
 	for i := range r.lines {
 		r.lines[i].names = r.named(&r.lines[i])
 	}
-	var list []Reason
+	var list []FailingCheck
 	for i, c := range checks {
-		if found := r.of(i, c); found != (Reason{Check: c}) {
+		if found := r.of(i, c); found != (FailingCheck{Check: c}) {
 			list = append(list, found)
 		}
 	}
@@ -172,8 +163,8 @@ func (r *reasons) heads(l *reasonLine, check int) bool {
 
 // of is why the check fails, and how long it took. The rest of a line that names it says it
 // best, then what follows a colon, then the block below.
-func (r *reasons) of(check int, name string) Reason {
-	found, best := Reason{Check: name}, 4
+func (r *reasons) of(check int, name string) FailingCheck {
+	found, best := FailingCheck{Check: name}, 4
 	for i := range r.lines {
 		l := &r.lines[i]
 		if l.names != check {

@@ -138,10 +138,7 @@ func (s *Stopped) Error() string {
 	if s.Result.Status == "" {
 		return "the run did not start"
 	}
-	text := "the run ended as " + string(s.Result.Status)
-	if s.Result.Guard != "" {
-		text += " (" + string(s.Result.Guard) + ")"
-	}
+	text := "the run ended as " + s.Result.String()
 	if why := s.Result.Reason; why != "" {
 		text += ": " + why
 	}

@@ -387,6 +387,14 @@ type Ending struct {
 // Who returns who ended the run, in the form of [Answer.Who].
 func (e Ending) Who() string { return e.Assistant.who(e.Responder, e.Rule) }
 
+// String returns the status with the guard, if there is one: tripped (loop_detected).
+func (e Ending) String() string {
+	if e.Guard == "" {
+		return string(e.Status)
+	}
+	return fmt.Sprintf("%s (%s)", e.Status, e.Guard)
+}
+
 // Next is the next step of a run.
 type Next string
 

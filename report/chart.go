@@ -36,7 +36,7 @@ func (m *model) charts() []chart {
 	}
 	list := []chart{}
 	took := m.chart("took", "Duration", func(it *pageIteration) float64 { return float64(it.DurationMS) },
-		func(v float64) string { return duration(v / 1000) })
+		func(v float64) string { return plural.Seconds(v / 1000) })
 	failing := m.chart("failing", "Failing checks", func(it *pageIteration) float64 { return float64(it.Failing) },
 		func(v float64) string { return strconv.Itoa(int(v)) })
 	if failing != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/junit"
@@ -98,7 +97,7 @@ func (r *Report) verdict() string { return r.standing() + " " + r.course() }
 
 // course is the verdict without the status.
 func (r *Report) course() string {
-	text := fmt.Sprintf("after %s in %s", plural.Count(r.Iterations, "iteration"), duration(r.Runtime))
+	text := fmt.Sprintf("after %s in %s", plural.Count(r.Iterations, "iteration"), plural.Seconds(r.Runtime))
 	if r.Decision != "" {
 		text += fmt.Sprintf("; %s decided %s", r.who(), r.Decision)
 	}
@@ -128,18 +127,4 @@ func (r *Report) story() string {
 	}
 	fmt.Fprintf(&b, "%s\n", r.Progress)
 	return b.String()
-}
-
-// duration formats a number of seconds for a person.
-func duration(s float64) string {
-	d := time.Duration(s * float64(time.Second))
-	switch {
-	case d < time.Second:
-		d = d.Round(time.Millisecond)
-	case d < time.Minute:
-		d = d.Round(100 * time.Millisecond)
-	default:
-		d = d.Round(time.Second)
-	}
-	return plural.Duration(d)
 }

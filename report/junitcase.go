@@ -135,7 +135,7 @@ func classOf(name string) (class, own string) {
 }
 
 // failure returns the iteration's failure of the check, or nil.
-func (it *Iteration) failure(name string) *Failure {
+func (it *Iteration) failure(name string) *core.FailingCheck {
 	for i := range it.Failures {
 		if it.Failures[i].Check == name {
 			return &it.Failures[i]

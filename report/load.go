@@ -107,7 +107,7 @@ func (f *folder) finish(alive bool) *Report {
 	r.Iterations, r.Runtime, r.Limits = s.Iterations, s.Result().RuntimeSeconds, s.Limits
 	r.Progress = line(s.Summary(), maxProse)
 	for _, k := range s.Known {
-		r.Known = append(r.Known, KnownIssue{k.Hash, line(s.Named(k), maxLabel)})
+		r.Known = append(r.Known, core.KnownIssue{Hash: k.Hash, Label: line(s.Named(k), maxLabel)})
 	}
 	r.TripCount = s.Trips
 	// Lists are never null in JSON.
@@ -209,8 +209,5 @@ func (r *Report) over() bool {
 
 // standing returns the status with its guard: “tripped (loop detected)”.
 func (r *Report) standing() string {
-	if r.Guard != "" {
-		return fmt.Sprintf("%s (%s)", words(r.Status), words(r.Guard))
-	}
-	return words(r.Status)
+	return strings.ReplaceAll(core.Ending{Status: r.Status, Guard: r.Guard}.String(), "_", " ")
 }

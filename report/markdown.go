@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -150,9 +151,9 @@ func (r *Report) iterationsText() string {
 
 func (r *Report) runtimeText() string {
 	if r.Limits.Runtime > 0 {
-		return fmt.Sprintf("%s of %s", duration(r.Runtime), duration(r.Limits.Runtime.Seconds()))
+		return fmt.Sprintf("%s of %s", plural.Seconds(r.Runtime), plural.Seconds(r.Limits.Runtime.Seconds()))
 	}
-	return duration(r.Runtime)
+	return plural.Seconds(r.Runtime)
 }
 
 func (r *Report) markdownHistory(p printer, list []Iteration) {
@@ -171,7 +172,7 @@ func (r *Report) markdownHistory(p printer, list []Iteration) {
 	for i := range list {
 		it := &list[i]
 		p("| %s | %s | %d | %s | %s | %s | %s |\n", it.number(), prose(words(it.Outcome)), it.ExitCode,
-			duration(float64(it.DurationMS)/1000), it.failingText(), prose(it.Letter), cell(it.summary()))
+			console.RoundMS(it.DurationMS), it.failingText(), prose(it.Letter), cell(it.summary()))
 	}
 	p("\n")
 }

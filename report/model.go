@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -214,7 +215,7 @@ func (p *pageIteration) Sentence() string {
 }
 
 // Took returns the iteration's duration.
-func (p *pageIteration) Took() string { return duration(float64(p.DurationMS) / 1000) }
+func (p *pageIteration) Took() string { return console.RoundMS(p.DurationMS) }
 
 // FailingText returns “2 of 5”, or a dash.
 func (p *pageIteration) FailingText() string { return p.failingText() }

@@ -28,7 +28,7 @@ func (r *Report) Morning() []string {
 	}
 	res := s.Result()
 	first := fmt.Sprintf("%s: %s after %s in %s", termsafe.Short(cmp.Or(s.Name, commandLine(r.Command)), 80),
-		words(cmp.Or(res.Status, r.Status)), plural.Count(s.Iterations, "iteration"), duration(s.Elapsed.Seconds()))
+		words(cmp.Or(res.Status, r.Status)), plural.Count(s.Iterations, "iteration"), plural.Seconds(s.Elapsed.Seconds()))
 	if res.Status != core.StatusDone {
 		first += "; " + termsafe.Short(s.Summary(), 120)
 	}
@@ -83,7 +83,7 @@ func (r *Report) used() string {
 		parts = append(parts, fmt.Sprintf("it cost $%.2f and %s", usd, plural.Count(int(tokens), "token")))
 	}
 	if r.waited >= time.Second {
-		parts = append(parts, fmt.Sprintf("it waited %s for limits and answers", duration(r.waited.Seconds())))
+		parts = append(parts, fmt.Sprintf("it waited %s for limits and answers", plural.Seconds(r.waited.Seconds())))
 	}
 	return strings.Join(parts, "; ")
 }

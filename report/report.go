@@ -55,14 +55,14 @@ type Report struct {
 	Limits     core.Limits    `json:"limits" doc:"When the guards trip, as it was at the end."`
 	Progress   string         `json:"progress" doc:"How far the work is, in words."`
 
-	Signatures []Signature  `json:"signatures" doc:"The signatures of the run, at most 500, in the order in which they first came."`
-	Earlier    *Earlier     `json:"earlier,omitempty" doc:"What is known of iterations before those in history."`
-	History    []Iteration  `json:"history" doc:"The last iterations, at most 1000, oldest first."`
-	TripCount  int          `json:"trip_count" doc:"How often a guard tripped."`
-	Trips      []Trip       `json:"trips" doc:"The last trips and questions, at most 200, oldest first."`
-	Known      []KnownIssue `json:"known_issues" doc:"Signatures that were skipped."`
-	Moments    []Moment     `json:"moments" doc:"What else happened, at most the last 200, oldest first: pauses, interrupts and the like."`
-	TornBytes  int64        `json:"torn_bytes,omitempty" doc:"Bytes at the end of the journal that are not a whole record."`
+	Signatures []Signature       `json:"signatures" doc:"The signatures of the run, at most 500, in the order in which they first came."`
+	Earlier    *Earlier          `json:"earlier,omitempty" doc:"What is known of iterations before those in history."`
+	History    []Iteration       `json:"history" doc:"The last iterations, at most 1000, oldest first."`
+	TripCount  int               `json:"trip_count" doc:"How often a guard tripped."`
+	Trips      []Trip            `json:"trips" doc:"The last trips and questions, at most 200, oldest first."`
+	Known      []core.KnownIssue `json:"known_issues" doc:"Signatures that were skipped."`
+	Moments    []Moment          `json:"moments" doc:"What else happened, at most the last 200, oldest first: pauses, interrupts and the like."`
+	TornBytes  int64             `json:"torn_bytes,omitempty" doc:"Bytes at the end of the journal that are not a whole record."`
 
 	dir    string        // where the run is
 	state  *core.State   // at the last event
@@ -87,40 +87,31 @@ type Iteration struct {
 	Outcome   core.Outcome `json:"outcome" doc:"How it ended."`
 	// Counted is false for an iteration that was cut off and for the precheck: no guard counts
 	// them.
-	Counted      bool           `json:"counted" doc:"It counts for the guards. A precheck, and an iteration that was cut off and runs again under its number, do not."`
-	ExitCode     int            `json:"exit_code" doc:"The judge's exit code; 128 and the number for a signal."`
-	WorkExitCode *int           `json:"work_exit_code,omitempty" doc:"The command's own, where a check judged."`
-	Cause        core.Cause     `json:"cause,omitempty" doc:"Why it ended, when not by itself."`
-	Why          string         `json:"why,omitempty" doc:"The cause in words."`
-	Started      time.Time      `json:"started" doc:"When it started."`
-	DurationMS   int64          `json:"duration_ms" doc:"How long it took, in milliseconds."`
-	CostUSD      float64        `json:"cost_usd,omitempty" doc:"What it reported that it cost, in US dollars."`
-	Letter       string         `json:"letter,omitempty" doc:"The letter of its signature; none where nothing can be said."`
-	Hash         signature.Hash `json:"hash,omitempty" doc:"The strict hash of its signature, as 16 hex digits."`
-	Label        string         `json:"label,omitempty" doc:"Its signature, in short."`
-	Says         string         `json:"says,omitempty" doc:"What it came to, in words."`
-	Failures     []Failure      `json:"failures,omitempty" doc:"What failed, and why, at most 50."`
-	Failing      int            `json:"failing" doc:"Failing checks; -1 is unknown."`
-	Passed       int            `json:"passed" doc:"Passed checks; -1 is unknown."`
-	Total        int            `json:"total" doc:"All checks; -1 is unknown."`
-	Checks       []string       `json:"checks,omitempty" doc:"Names of failing checks, at most 50."`
-	Errors       []string       `json:"errors,omitempty" doc:"Up to three error lines."`
-	Excerpt      string         `json:"excerpt,omitempty" doc:"The end of the judge's output."`
-	OutputBytes  int64          `json:"output_bytes,omitempty" doc:"How much it printed."`
-	OutputFile   string         `json:"output_file,omitempty" doc:"What it printed, as a file in the run's directory; none where it printed nothing, or where the iteration ran again."`
-	Promised     bool           `json:"promised,omitempty" doc:"It made the promise."`
+	Counted      bool                `json:"counted" doc:"It counts for the guards. A precheck, and an iteration that was cut off and runs again under its number, do not."`
+	ExitCode     int                 `json:"exit_code" doc:"The judge's exit code; 128 and the number for a signal."`
+	WorkExitCode *int                `json:"work_exit_code,omitempty" doc:"The command's own, where a check judged."`
+	Cause        core.Cause          `json:"cause,omitempty" doc:"Why it ended, when not by itself."`
+	Why          string              `json:"why,omitempty" doc:"The cause in words."`
+	Started      time.Time           `json:"started" doc:"When it started."`
+	DurationMS   int64               `json:"duration_ms" doc:"How long it took, in milliseconds."`
+	CostUSD      float64             `json:"cost_usd,omitempty" doc:"What it reported that it cost, in US dollars."`
+	Letter       string              `json:"letter,omitempty" doc:"The letter of its signature; none where nothing can be said."`
+	Hash         signature.Hash      `json:"hash,omitempty" doc:"The strict hash of its signature, as 16 hex digits."`
+	Label        string              `json:"label,omitempty" doc:"Its signature, in short."`
+	Says         string              `json:"says,omitempty" doc:"What it came to, in words."`
+	Failures     []core.FailingCheck `json:"failures,omitempty" doc:"What failed, and why, at most 50."`
+	Failing      int                 `json:"failing" doc:"Failing checks; -1 is unknown."`
+	Passed       int                 `json:"passed" doc:"Passed checks; -1 is unknown."`
+	Total        int                 `json:"total" doc:"All checks; -1 is unknown."`
+	Checks       []string            `json:"checks,omitempty" doc:"Names of failing checks, at most 50."`
+	Errors       []string            `json:"errors,omitempty" doc:"Up to three error lines."`
+	Excerpt      string              `json:"excerpt,omitempty" doc:"The end of the judge's output."`
+	OutputBytes  int64               `json:"output_bytes,omitempty" doc:"How much it printed."`
+	OutputFile   string              `json:"output_file,omitempty" doc:"What it printed, as a file in the run's directory; none where it printed nothing, or where the iteration ran again."`
+	Promised     bool                `json:"promised,omitempty" doc:"It made the promise."`
 
 	suite string         // that its checks are of; empty: of none, or of several
 	tree  signature.Hash // of the files that it left; zero: not known
-}
-
-// Failure is a failing check, or an error that belongs to none.
-type Failure struct {
-	Check   string  `json:"check,omitempty" doc:"The name of the check; none where the output does not say."`
-	Why     string  `json:"why,omitempty" doc:"The line of the output that says why."`
-	File    string  `json:"file,omitempty" doc:"The file that the line names."`
-	Line    int     `json:"line,omitempty" doc:"Its line."`
-	Seconds float64 `json:"seconds,omitempty" doc:"How long the check took, where the output says so."`
 }
 
 // Earlier summarizes the iterations that are not listed.
@@ -192,17 +183,11 @@ type Command struct {
 
 // Effect is what an answer did.
 type Effect struct {
-	Action   core.Action    `json:"action" doc:"What looprun did."`
-	Limits   core.Limits    `json:"limits" doc:"The limits from then on."`
-	Resets   []core.GuardID `json:"resets,omitempty" doc:"Guards whose counters started over."`
-	Known    []KnownIssue   `json:"known,omitempty" doc:"Signatures that count as known issues from then on."`
-	Guidance string         `json:"guidance,omitempty" doc:"What the next iteration was told."`
-}
-
-// KnownIssue is a signature that was skipped.
-type KnownIssue struct {
-	Hash  signature.Hash `json:"hash" doc:"Its hash, as 16 hex digits."`
-	Label string         `json:"label" doc:"What it is, in short."`
+	Action   core.Action       `json:"action" doc:"What looprun did."`
+	Limits   core.Limits       `json:"limits" doc:"The limits from then on."`
+	Resets   []core.GuardID    `json:"resets,omitempty" doc:"Guards whose counters started over."`
+	Known    []core.KnownIssue `json:"known,omitempty" doc:"Signatures that count as known issues from then on."`
+	Guidance string            `json:"guidance,omitempty" doc:"What the next iteration was told."`
 }
 
 // Moment is an event that is neither an iteration nor part of a trip.

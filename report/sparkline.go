@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/looprun/looprun/internal/plural"
 )
 
 // chartWidth is how many iterations a text chart shows.
@@ -22,7 +24,7 @@ func (r *Report) markdownCharts(p printer) {
 	if slices.Max(failing) >= 0 {
 		p("failing    %s  %s\n", sparkline(failing), failingRange(shown))
 	}
-	p("duration   %s  longest %s\n", sparkline(took), duration(slices.Max(took)/1000))
+	p("duration   %s  longest %s\n", sparkline(took), plural.Seconds(slices.Max(took)/1000))
 	p("```\n\n")
 }
 

@@ -50,13 +50,10 @@ func (r *Report) who() string {
 
 // Who names the responder: “policy (policy.yaml:3)”.
 func (a *Answer) Who() string {
-	switch {
-	case a.Via == core.ViaWeb:
-		return a.Responder + " (in the browser)"
-	case a.Person && a.Responder != "user":
+	if a.Person && a.Via == "" && a.Responder != "user" {
 		return a.Responder + " (a person)"
 	}
-	return core.Answer{Responder: a.Responder, Rule: a.Rule, Assistant: a.Assistant}.Who()
+	return core.Answer{Responder: a.Responder, Rule: a.Rule, Assistant: a.Assistant, Via: a.Via}.Who()
 }
 
 // sentence describes the answer, with who gave it and why.

@@ -47,7 +47,7 @@ func (f *folder) decision(e core.Event) bool {
 func effectOf(d core.ActionApplied) *Effect {
 	e := &Effect{Action: id(d.Action), Limits: d.Limits, Resets: ids(d.Resets), Guidance: text(d.Guidance, maxText)}
 	for _, k := range d.Known[:min(len(d.Known), maxArgs)] {
-		e.Known = append(e.Known, KnownIssue{k.Hash, line(k.Label, maxLabel)})
+		e.Known = append(e.Known, core.KnownIssue{Hash: k.Hash, Label: line(k.Label, maxLabel)})
 	}
 	return e
 }

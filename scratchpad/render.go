@@ -70,10 +70,8 @@ func printTo(b *bytes.Buffer) printer {
 
 func standing(s *core.State) string {
 	switch {
-	case s.Ending != nil && s.Ending.Guard != "":
-		return fmt.Sprintf("Status: %s (%s).", s.Ending.Status, s.Ending.Guard)
 	case s.Ending != nil:
-		return fmt.Sprintf("Status: %s.", s.Ending.Status)
+		return fmt.Sprintf("Status: %s.", s.Ending)
 	case s.Trip != nil:
 		return fmt.Sprintf("Status: stopped by %s, waiting for an answer.", s.Trip.Guard)
 	}

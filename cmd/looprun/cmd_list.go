@@ -7,10 +7,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/hook"
 	"github.com/looprun/looprun/internal/parallel"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -146,10 +148,7 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 		if r.Problem != "" {
 			return add(r, "", console.Entry{}, console.Entry{Text: "unreadable", Colour: console.Red}, console.Entry{}, console.Entry{}, console.Entry{}, console.Entry{Text: r.Problem})
 		}
-		status := string(r.Status)
-		if r.Guard != "" {
-			status += " (" + r.Guard + ")"
-		}
+		status := core.Ending{Status: r.Status, Guard: core.GuardID(r.Guard)}.String()
 		if r.Answered != "" {
 			status = "answered: " + cut(r.Answered)
 		}
@@ -158,7 +157,7 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 			started = r.Started.Local().Format(time.DateTime)
 		}
 		return add(r, cut(r.Name), console.Entry{Text: started, Colour: console.Dim}, console.Entry{Text: status, Colour: console.StatusColour(r.Status)}, console.Entry{Text: fmt.Sprint(r.Iterations)},
-			console.Entry{Text: console.Round(time.Duration(r.Runtime * float64(time.Second)))}, console.Entry{Text: cut(console.CommandLine(r.Command))}, console.Entry{Text: cut(cmp.Or(r.Says, r.Signature))})
+			console.Entry{Text: plural.Seconds(r.Runtime)}, console.Entry{Text: cut(console.CommandLine(r.Command))}, console.Entry{Text: cut(cmp.Or(r.Says, r.Signature))})
 	})
 	return t
 }

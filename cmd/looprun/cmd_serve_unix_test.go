@@ -558,7 +558,7 @@ func browserAnswer(t *testing.T, b *browsertest.Browser) {
 	if a := given.Answer; given.QuestionID != asks.ID || a.Option != asks.Options[0].ID || a.Guidance != "Refresh the token." || !a.Person || a.Via != core.ViaWeb {
 		t.Errorf("%+v", given)
 	}
-	v.shows(`document.querySelector(".trips").textContent.includes("by user (in the browser)")`)
+	v.shows(`document.querySelector(".trips").textContent.includes("by user in the browser")`)
 	until(t, "it is stuck again", func() bool { s := run.state(t); return s.Iterations > before && len(s.Pending()) == 1 })
 
 	// Words are there after a reload, and can be copied when somebody else answers.

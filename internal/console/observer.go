@@ -77,7 +77,7 @@ func (m *Observer) Observe(e core.Event, s *core.State) {
 		m.told = time.Time{}
 		m.News("waiting until %s: %s", d.Until.Local().Format(time.DateTime), d.Match)
 		if left := s.Limits.Runtime - s.Elapsed; s.Limits.Runtime > 0 && d.Until.Sub(e.Time) > left {
-			m.Warn("max_runtime leaves %s, so the run ends before the wait does; raise --max-runtime, or resume the run later", Round(max(0, left)))
+			m.Warn("max_runtime leaves %s, so the run ends before the wait does; raise --max-runtime, or resume the run later", plural.Round(max(0, left)))
 		}
 	case core.RunAlive:
 		m.countDown(s.Until, e.Time)
@@ -144,7 +144,7 @@ func (m *Observer) Observe(e core.Event, s *core.State) {
 		if s.Concludes() {
 			return // its end is the news
 		}
-		m.News("resumed after %s and %s: %s%s", plural.Count(s.Iterations, "iteration"), Round(s.Elapsed), named(s), Short(CommandLine(s.Command), 60))
+		m.News("resumed after %s and %s: %s%s", plural.Count(s.Iterations, "iteration"), plural.Round(s.Elapsed), named(s), Short(CommandLine(s.Command), 60))
 	}
 }
 
@@ -328,9 +328,6 @@ func (m *Observer) answered(d core.QuestionAnswered, s *core.State) {
 		return
 	}
 	by := d.Who()
-	if d.Via == core.ViaWeb {
-		by += " in the browser"
-	}
 	text := fmt.Sprintf("answered by %s: %s", by, d.Answer.String())
 	if q := s.Question; m.Person && q != nil && q.ID == d.QuestionID { // as the screen showed it
 		if o, ok := q.Option(d.Option); ok {

@@ -87,7 +87,7 @@ func StatusColour(status core.Status) string {
 
 // closing tells a person how the run ended, and what to do next.
 func closing(s *core.State, r core.Result, code int) string {
-	after := fmt.Sprintf("after %s in %s", plural.Count(r.Iterations, "iteration"), Round(r.Runtime))
+	after := fmt.Sprintf("after %s in %s", plural.Count(r.Iterations, "iteration"), plural.Round(r.Runtime))
 	pending := s.Pending()
 	switch {
 	case code == 0 && r.Iterations == 0:
@@ -147,7 +147,7 @@ func further(s *core.State, guard core.GuardID) string {
 	case core.MaxIterations:
 		return fmt.Sprintf(" --max-iterations %d", 2*s.Limits.Iterations)
 	case core.MaxRuntime:
-		return " --max-runtime " + Round(2*s.Limits.Runtime)
+		return " --max-runtime " + plural.Round(2*s.Limits.Runtime)
 	}
 	return ""
 }
@@ -157,11 +157,7 @@ func further(s *core.State, guard core.GuardID) string {
 // warnings of the last iteration: warning: TEXT.
 func Verdict(s *core.State, r core.Result, code int) string {
 	var b strings.Builder
-	b.WriteString(string(r.Status))
-	if r.Guard != "" {
-		fmt.Fprintf(&b, " (%s)", r.Guard)
-	}
-	fmt.Fprintf(&b, " after %s, %s", plural.Of(r.Iterations, s.Limits.Iterations, "iteration"), Round(r.Runtime))
+	fmt.Fprintf(&b, "%s after %s, %s", r, plural.Of(r.Iterations, s.Limits.Iterations, "iteration"), plural.Round(r.Runtime))
 	if r.Says != "" {
 		b.WriteString(": " + Short(r.Says, 80))
 	}
@@ -211,11 +207,7 @@ func WordsOfQuestion(q core.Question) string {
 
 // Settled says who answered what, where, with what, and when.
 func Settled(a core.Answered, what string) string {
-	by := a.Who()
-	if a.Via == core.ViaWeb {
-		by += " in the browser"
-	}
-	return fmt.Sprintf("%s answered %s with %q at %s", by, what, Short(a.String(), 100), a.Time.Local().Format(time.DateTime))
+	return fmt.Sprintf("%s answered %s with %q at %s", a.Who(), what, Short(a.String(), 100), a.Time.Local().Format(time.DateTime))
 }
 
 // named returns the run's id and name, as a prefix of its command.

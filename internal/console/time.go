@@ -32,25 +32,12 @@ func Moment(now, t time.Time, exact bool) string {
 	return Ago(now, t)
 }
 
-// Round formats a duration for a person.
-func Round(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		d = d.Round(time.Millisecond)
-	case d < 10*time.Second:
-		d = d.Round(100 * time.Millisecond)
-	default:
-		d = d.Round(time.Second)
-	}
-	return plural.Duration(d)
-}
-
-// RoundMS is Round for a duration in milliseconds; it never shows zero.
+// RoundMS is [plural.Round] for a duration in milliseconds; it never shows zero.
 func RoundMS(ms int64) string {
 	if ms == 0 {
 		return "<1ms"
 	}
-	return Round(Milliseconds(ms))
+	return plural.Round(Milliseconds(ms))
 }
 
 // Milliseconds converts milliseconds to a duration.

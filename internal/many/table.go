@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/looprun/looprun/internal/cells"
-	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -79,7 +79,7 @@ func (e *entry) row(width int) string {
 	}
 	took := ""
 	if e.stands != asking {
-		took = console.Round(time.Since(e.since).Truncate(time.Second))
+		took = plural.Round(time.Since(e.since).Truncate(time.Second))
 	}
 	return cells.Cut(fmt.Sprintf("  %s  %-10s  %3d  %6s  %s", cells.Pad(cells.Cut(termsafe.Line(e.Name), 30), 30), word, e.seen.Iterations, took, termsafe.Line(cmp.Or(e.seen.Says, e.seen.Signature))), width)
 }

@@ -89,11 +89,7 @@ func (e *End) line(n, of int) string {
 	if e.Status == "" {
 		return text + "not started: " + e.Reason
 	}
-	text += string(e.Status)
-	if e.Guard != "" {
-		text += " (" + e.Guard + ")"
-	}
-	text += fmt.Sprintf(" after %s, %s", plural.Count(e.Iterations, "iteration"), console.Round(time.Duration(e.Runtime*float64(time.Second))))
+	text += fmt.Sprintf("%s after %s, %s", e.standing(), plural.Count(e.Iterations, "iteration"), plural.Seconds(e.Runtime))
 	if why := cmp.Or(e.Reason, console.Short(e.Says, 80)); why != "" {
 		text += ": " + why
 	}
@@ -104,6 +100,10 @@ func (e *End) line(n, of int) string {
 		text += fmt.Sprintf("; see: looprun diff %s; take: git merge --squash %s", e.RunID, e.Ref)
 	}
 	return text
+}
+
+func (e *End) standing() string {
+	return core.Ending{Status: e.Status, Guard: core.GuardID(e.Guard)}.String()
 }
 
 // verdict returns the verdict on all loops. A loop that is still asking is not done.
@@ -179,10 +179,7 @@ func (v *Verdict) Markdown(w io.Writer) error {
 	fmt.Fprintf(&b, "# %d loops: %s\n\n| loop | status | exit code | iterations | cost | run |\n|---|---|---|---|---|---|\n", len(v.Loops), v.Counts())
 	cell := strings.NewReplacer("|", "&#124;", "<", "&lt;", "&", "&amp;", "`", "&#96;", "[", "&#91;", "*", "&#42;", "_", "&#95;")
 	for _, e := range v.Loops {
-		status := string(e.Status)
-		if e.Guard != "" {
-			status += " (" + e.Guard + ")"
-		}
+		status := e.standing()
 		if e.Reason != "" {
 			status += ": " + e.Reason
 		}

@@ -38,6 +38,22 @@ func Duration(d time.Duration) string {
 	return text
 }
 
+// Round formats a duration for a person, with as many digits as matter.
+func Round(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		d = d.Round(time.Millisecond)
+	case d < 10*time.Second:
+		d = d.Round(100 * time.Millisecond)
+	default:
+		d = d.Round(time.Second)
+	}
+	return Duration(d)
+}
+
+// Seconds is [Round] for a number of seconds.
+func Seconds(s float64) string { return Round(time.Duration(s * float64(time.Second))) }
+
 // Bytes formats a number of bytes for a person: 1 byte, 1.5 KiB.
 func Bytes(n int64) string {
 	const step = 1024

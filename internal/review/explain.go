@@ -170,7 +170,7 @@ const indent = "    "
 // Text returns the explanation for a person.
 func (e *Explanation) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "run %s: %s after %s in %s\n", e.RunID, strings.ReplaceAll(string(e.Status), "_", " "), plural.Count(e.Iterations, "iteration"), console.Round(e.state.Elapsed))
+	fmt.Fprintf(&b, "run %s: %s after %s in %s\n", e.RunID, strings.ReplaceAll(string(e.Status), "_", " "), plural.Count(e.Iterations, "iteration"), plural.Round(e.state.Elapsed))
 	if answered := e.state.Unused(); answered != "" {
 		fmt.Fprintf(&b, "Why: it is answered (%s), and nobody has gone on with it yet; looprun resume %s does\n", termsafe.Line(answered), e.RunID)
 	} else if e.Ending != nil && e.Ending.Reason != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/statusline"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -146,8 +147,8 @@ func (h *history) add(s *core.State, e core.Event) {
 func (r *Run) Text(p *console.Printer, now time.Time, exact bool) error {
 	t := &console.Table{Columns: []console.Column{{}, {Least: 20}}}
 	status := string(r.Status)
-	if r.Ending != nil && r.Ending.Guard != "" {
-		status += fmt.Sprintf(" (%s)", r.Ending.Guard)
+	if r.Ending != nil {
+		status = core.Ending{Status: r.Status, Guard: r.Ending.Guard}.String()
 	}
 	if r.Answered != "" {
 		status += ", answered: " + r.Answered
@@ -166,7 +167,7 @@ func (r *Run) Text(p *console.Printer, now time.Time, exact bool) error {
 		line("check", "%s", console.CommandLine(r.Check))
 	}
 	line("iterations", "%d", r.Iterations)
-	line("runtime", "%s", console.Round(time.Duration(r.Runtime*float64(time.Second))))
+	line("runtime", "%s", plural.Round(time.Duration(r.Runtime*float64(time.Second))))
 	if r.CostUSD > 0 {
 		line("cost", "$%.2f", r.CostUSD)
 	}
