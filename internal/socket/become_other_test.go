@@ -5,3 +5,5 @@ package socket
 import "errors"
 
 func become(string) error { return errors.ErrUnsupported }
+
+func withoutFiles() error { return errors.ErrUnsupported }

@@ -22,15 +22,10 @@ var (
 	ErrNoReply = errors.New("the run ended before it replied")
 )
 
-// ErrUnsupported is returned by [Listen] if the system has no Unix sockets, as Windows before
-// 2019.
-var ErrUnsupported = errors.New("this system has no Unix sockets")
-
-// Windows' equivalents of ECONNREFUSED, ECONNRESET and EAFNOSUPPORT.
+// Windows' equivalents of ECONNREFUSED and ECONNRESET.
 const (
 	winRefused = syscall.Errno(10061)
 	winReset   = syscall.Errno(10054)
-	winNoUnix  = syscall.Errno(10047)
 )
 
 // longestReply is how much [Call] reads, in bytes.
@@ -56,18 +51,18 @@ func Call(ctx context.Context, path, kind string, request, reply any) error {
 	_, sendErr := nc.Write(line)
 	answer, err := newLineReader(nc, longestReply).next()
 	switch {
-	case context.Cause(ctx) != nil && err != nil:
+	case err == nil:
+		return decode(answer, reply)
+	case context.Cause(ctx) != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, errTooLong):
 		return fmt.Errorf("the reply of the run is longer than %d bytes", longestReply)
-	case err != nil && sendErr != nil && !disconnected(sendErr):
+	case sendErr != nil && !disconnected(sendErr):
 		return fmt.Errorf("the message cannot be sent: %w", sendErr)
 	case disconnected(err):
 		return ErrNoReply
-	case err != nil:
-		return fmt.Errorf("the reply cannot be read: %w", err)
 	}
-	return decode(answer, reply)
+	return fmt.Errorf("the reply cannot be read: %w", err)
 }
 
 func dial(ctx context.Context, path string) (net.Conn, error) {

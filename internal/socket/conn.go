@@ -34,7 +34,8 @@ func (c *conn) read() {
 	lines := newLineReader(c.nc, c.server.options.MaxMessage)
 	for {
 		line, err := lines.next()
-		if err == nil && c.inbox.put(line) {
+		if err == nil {
+			c.inbox.put(line)
 			continue
 		}
 		c.inbox.end(line, err)

@@ -19,11 +19,11 @@ import (
 	"github.com/looprun/looprun/internal/eventually"
 )
 
-// clientEnv makes the test binary a client: "MODE PATH".
+// clientEnv makes the test binary a client: "MODE:PATH".
 const clientEnv = "SOCKET_TEST_CLIENT"
 
 func TestMain(m *testing.M) {
-	if mode, path, ok := strings.Cut(os.Getenv(clientEnv), " "); ok {
+	if mode, path, ok := strings.Cut(os.Getenv(clientEnv), ":"); ok {
 		if err := play(mode, path); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
@@ -40,6 +40,9 @@ func play(mode, path string) error {
 			return err
 		}
 		return Call(context.Background(), path, "echo", nil, nil)
+	}
+	if mode == "no files" {
+		return withoutFiles()
 	}
 	nc, err := net.Dial("unix", path)
 	if err != nil {
@@ -73,7 +76,7 @@ func client(t *testing.T, mode, path string) (*exec.Cmd, *bufio.Reader) {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), exe)
-	cmd.Env = append(os.Environ(), clientEnv+"="+mode+" "+path)
+	cmd.Env = append(os.Environ(), clientEnv+"="+mode+":"+path)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -89,6 +92,7 @@ func client(t *testing.T, mode, path string) (*exec.Cmd, *bufio.Reader) {
 // fixture is a server whose handler knows a few messages, and what it told.
 type fixture struct {
 	*Server
+	t        *testing.T
 	waiting  chan Peer  // a handler waits
 	ended    chan error // the cause of the end of the context of one that waited
 	mu       sync.Mutex
@@ -111,13 +115,29 @@ func serve(t *testing.T, o Options) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Server = s
+	f.Server, f.t = s, t
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
+		if err := f.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	return f
+}
+
+// Close fails the test where it would hang.
+func (f *fixture) Close() error {
+	f.t.Helper()
+	over := make(chan error, 1)
+	go func() { over <- f.Server.Close() }()
+	return receive(f.t, over)
+}
+
+// patient ends when a reply has not come that must come.
+func patient(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 func (f *fixture) handle(ctx context.Context, peer Peer, kind string, body json.RawMessage) (any, error) {
@@ -173,7 +193,7 @@ func (f *fixture) told(t *testing.T, words ...string) {
 func (f *fixture) alive(t *testing.T) {
 	t.Helper()
 	var got struct{ Text string }
-	if err := Call(t.Context(), f.Path(), "echo", map[string]string{"text": "still here"}, &got); err != nil || got.Text != "still here" {
+	if err := Call(patient(t), f.Path(), "echo", map[string]string{"text": "still here"}, &got); err != nil || got.Text != "still here" {
 		t.Fatalf("another client got %+v, %v", got, err)
 	}
 }

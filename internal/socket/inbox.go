@@ -24,20 +24,19 @@ func newInbox(limit int) *inbox {
 	return b
 }
 
-// put adds a line once there is room; it returns false if nobody takes lines any more.
-func (b *inbox) put(line []byte) bool {
+// put adds a line once there is room, or drops it if nobody takes lines any more.
+func (b *inbox) put(line []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for b.size >= b.max && !b.closed {
+	for b.size >= b.max {
 		b.changed.Wait()
 	}
 	if b.closed {
-		return false
+		return
 	}
 	b.lines = append(b.lines, line)
 	b.size += len(line) + entryCost
 	b.changed.Broadcast()
-	return true
 }
 
 // end records that nothing follows except the text that came without a line break.
@@ -69,7 +68,7 @@ func (b *inbox) take() ([]byte, error) {
 	return line, nil
 }
 
-// close makes a waiting put give up.
+// close makes a waiting put give up: there is room, and nothing fills it any more.
 func (b *inbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

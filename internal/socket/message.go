@@ -42,12 +42,11 @@ func messageType(line []byte) (string, error) {
 		return "", errors.New("it is not UTF-8")
 	}
 	var members map[string]json.RawMessage
-	if json.Unmarshal(line, &members) != nil || members == nil {
-		return "", errors.New("it is not one JSON object")
-	}
 	var kind string
-	if json.Unmarshal(members["type"], &kind) != nil || kind == "" {
-		return "", errors.New(`it has no text under "type"`)
+	_ = json.Unmarshal(line, &members)
+	_ = json.Unmarshal(members["type"], &kind)
+	if kind == "" {
+		return "", errors.New(`it is not one JSON object with a text under "type"`)
 	}
 	return kind, nil
 }

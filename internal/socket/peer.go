@@ -3,6 +3,7 @@
 package socket
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"syscall"
@@ -19,10 +20,7 @@ func control(nc net.Conn, f func(fd int) error) error {
 	if err == nil {
 		err = raw.Control(func(fd uintptr) { inner = f(int(fd)) })
 	}
-	if err == nil {
-		err = inner
-	}
-	if err != nil {
+	if err = cmp.Or(err, inner); err != nil {
 		return fmt.Errorf("the system does not identify the sender: %w", err)
 	}
 	return nil

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -110,9 +109,6 @@ func Listen(o Options) (*Server, error) {
 	}
 	if err != nil {
 		os.Remove(dir)
-		if errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, winNoUnix) {
-			err = fmt.Errorf("%w: %w", ErrUnsupported, err)
-		}
 		return nil, fmt.Errorf("the socket of the run cannot be made: %w", err)
 	}
 	return start(o, path, listener), nil
@@ -166,7 +162,7 @@ func (s *Server) accept() {
 		case err == nil:
 			pause = shortest
 			s.welcome(nc)
-		case s.ctx.Err() != nil || errors.Is(err, net.ErrClosed):
+		case errors.Is(err, net.ErrClosed):
 			return
 		default:
 			s.troubles.add("accept", fmt.Sprintf("A client could not connect to the socket of the run: %v. It is tried again.", err))
@@ -183,7 +179,7 @@ func (s *Server) accept() {
 // welcome starts serving a client, or rejects it.
 func (s *Server) welcome(nc net.Conn) {
 	peer, err := credentials(nc)
-	if err == nil && peer.UID >= 0 && peer.UID != os.Geteuid() {
+	if peer.UID >= 0 && peer.UID != os.Geteuid() {
 		err = fmt.Errorf("it belongs to user %d", peer.UID)
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -30,7 +31,7 @@ func TestMessages(t *testing.T) {
 		{"nonsense", "unknown", "unknown type nonsense"},
 	} {
 		var got map[string]any
-		err := Call(t.Context(), f.Path(), c.kind, map[string]any{"n": 7, "type": "overwritten"}, &got)
+		err := Call(patient(t), f.Path(), c.kind, map[string]any{"n": 7, "type": "overwritten"}, &got)
 		own, _ := errors.AsType[*Error](err)
 		switch {
 		case c.code == "" && (err != nil || got["n"] != 7.0 || got["type"] != c.kind):
@@ -67,7 +68,7 @@ func TestFiles(t *testing.T) {
 	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%s is still there: %v", dir, err)
 	}
-	if err := Call(t.Context(), f.Path(), "echo", nil, nil); !errors.Is(err, ErrNoServer) {
+	if err := Call(patient(t), f.Path(), "echo", nil, nil); !errors.Is(err, ErrNoServer) {
 		t.Error(err)
 	}
 	if _, err := Listen(Options{}); err == nil {
@@ -185,7 +186,7 @@ func TestManyClients(t *testing.T) {
 	for i := range n {
 		go func() {
 			var got struct{ N int }
-			err := Call(t.Context(), f.Path(), "meet", map[string]int{"n": i}, &got)
+			err := Call(patient(t), f.Path(), "meet", map[string]int{"n": i}, &got)
 			if err == nil && got.N != i {
 				err = fmt.Errorf("client %d got the reply of %d", i, got.N)
 			}
@@ -216,7 +217,7 @@ func TestTooManyClients(t *testing.T) {
 	f.told(t, "2 are connected already")
 	first.Close()
 	eventually.Holds(t, "there is room again", func() bool {
-		return Call(t.Context(), f.Path(), "echo", nil, nil) == nil
+		return Call(patient(t), f.Path(), "echo", nil, nil) == nil
 	})
 }
 
@@ -234,7 +235,7 @@ func TestClose(t *testing.T) {
 	}
 	errs := make(chan error, 3)
 	for i := range cap(errs) {
-		go func() { errs <- Call(t.Context(), f.Path(), []string{"wait", "cause"}[i%2], nil, nil) }()
+		go func() { errs <- Call(patient(t), f.Path(), []string{"wait", "cause"}[i%2], nil, nil) }()
 		receive(t, f.waiting)
 	}
 	if err := f.Close(); err != nil {
@@ -272,6 +273,87 @@ func TestCloseOfMessagesSentAhead(t *testing.T) {
 		}
 	}
 	r.ended(t)
+}
+
+// late is a listener that accepts its last connection when it is closed.
+type late struct {
+	net.Listener
+	last   net.Conn
+	closed chan struct{}
+}
+
+func (l *late) Accept() (net.Conn, error) {
+	<-l.closed
+	if last := l.last; last != nil {
+		l.last = nil
+		return last, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (l *late) Close() error {
+	close(l.closed)
+	return l.Listener.Close()
+}
+
+// A client that comes while the server closes is told so, and Close does not wait for it.
+func TestLateClient(t *testing.T) {
+	dir, err := makeDir("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, socketName)
+	inner, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := connect(t, path)
+	ours, err := inner.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{t: t}
+	f.Server = start(Options{Handle: f.handle}, path, &late{inner, ours, make(chan struct{})})
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	if code, _ := r.reply(t); code != CodeClosed {
+		t.Errorf("it got %q", code)
+	}
+	r.ended(t)
+}
+
+// What a client sent is dropped once nobody takes it: nothing waits for room.
+func TestNothingIsPutAfterTheEnd(t *testing.T) {
+	b := newInbox(1)
+	b.put([]byte("x"))
+	over := make(chan bool)
+	go func() {
+		for range 3 {
+			b.put([]byte("x"))
+		}
+		over <- true
+	}()
+	b.close()
+	receive(t, over)
+}
+
+// A server that cannot listen leaves nothing behind.
+func TestNothingToListenOn(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows does not limit the number of open files")
+	}
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	cmd, out := client(t, "no files", "")
+	if text, err := io.ReadAll(out); err != nil || !strings.Contains(string(text), "the socket of the run cannot be made") {
+		t.Errorf("%s, %v", text, err)
+	}
+	_ = cmd.Wait()
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%d are left, %v", len(left), err)
+	}
 }
 
 // Close returns when the last handler has, however long that takes.
@@ -319,9 +401,9 @@ func TestAcceptFails(t *testing.T) {
 	l := &flaky{Listener: inner}
 	l.failures.Store(3)
 	told := make(chan string, shownPerSort) // Trouble must not block
-	f := &fixture{}
-	s := start(Options{Handle: f.handle, Trouble: func(text string) { told <- text }}, path, l)
-	if err := Call(t.Context(), path, "echo", nil, nil); err != nil {
+	f := &fixture{t: t}
+	f.Server = start(Options{Handle: f.handle, Trouble: func(text string) { told <- text }}, path, l)
+	if err := Call(patient(t), path, "echo", nil, nil); err != nil {
 		t.Error(err)
 	}
 	for range 3 {
@@ -338,7 +420,7 @@ func TestAcceptFails(t *testing.T) {
 	}
 	defer nc.Close()
 	receive(t, told)
-	if err := s.Close(); err != nil {
+	if err := f.Close(); err != nil {
 		t.Error(err)
 	}
 }

@@ -2,6 +2,7 @@ package socket
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -72,11 +74,34 @@ func TestLimit(t *testing.T) {
 	}
 	r.ended(t)
 	f.told(t, "more than 10000 bytes")
-	err := Call(t.Context(), f.Path(), "echo", map[string]string{"x": strings.Repeat("x", 4<<20)}, nil)
+	err := Call(patient(t), f.Path(), "echo", map[string]string{"x": strings.Repeat("x", 4<<20)}, nil)
 	if own, _ := errors.AsType[*Error](err); own == nil || own.Code != CodeTooLong {
 		t.Errorf("Call: %v", err)
 	}
 	f.alive(t)
+}
+
+// A client whose message is too long has not gone: it can send all of it, and what it sent before
+// is handled to its end.
+func TestLongAfterAMessage(t *testing.T) {
+	hold := make(chan struct{})
+	f := serve(t, Options{MaxMessage: 100, Handle: func(ctx context.Context, _ Peer, _ string, _ json.RawMessage) (any, error) {
+		select {
+		case <-hold:
+			return nil, nil
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}})
+	r := connect(t, f.Path())
+	r.send(t, `{"type":"x"}`+"\n"+strings.Repeat("x", 8<<20)) // more than a socket holds
+	close(hold)
+	for _, want := range []string{"", CodeTooLong} {
+		if code, _ := r.reply(t); code != want {
+			t.Errorf("it got %q, not %q", code, want)
+		}
+	}
+	r.ended(t)
 }
 
 // A hundred mebibytes without a line break are not kept.
@@ -175,8 +200,8 @@ func TestNeverReads(t *testing.T) {
 	f.told(t, "did not read the reply", "300ms", `"big"`)
 	f.alive(t)
 	got, err := io.Copy(io.Discard, r)
-	if err == nil && got >= 8<<20 {
-		t.Errorf("%d bytes came after all", got)
+	if err == nil && got >= 8<<20 || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%d bytes came after all: %v", got, err)
 	}
 }
 
@@ -201,6 +226,31 @@ func TestOtherUser(t *testing.T) {
 		t.Errorf("handled: %v", f.handled)
 	}
 	f.alive(t)
+}
+
+// noSocket is a connection of which the system says nothing.
+type noSocket struct {
+	net.Conn
+	file *os.File
+}
+
+func (n noSocket) SyscallConn() (syscall.RawConn, error) { return n.file.SyscallConn() }
+
+// A connection that the system does not know, or no more, has no credentials.
+func TestUnknownConnection(t *testing.T) {
+	if _, err := credentials(&net.UnixConn{}); err == nil && runtime.GOOS != "windows" {
+		t.Error("it is none")
+	}
+	file, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // open, and closed
+		if peer, err := credentials(noSocket{file: file}); peer != (Peer{UID: -1}) || (err == nil) != (runtime.GOOS == "windows") {
+			t.Errorf("%+v, %v", peer, err)
+		}
+		file.Close()
+	}
 }
 
 // Without credentials there is no connection, where the system has them.
