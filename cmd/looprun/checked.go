@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/xml"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/looprun/looprun/ci"
 	"github.com/looprun/looprun/internal/problem"
@@ -61,7 +63,8 @@ func (a *app) checked(format string, files []string, err error, more func(file s
 		return err // which is not about one of the files
 	}
 	for _, file := range files {
-		if !slices.ContainsFunc(problems, func(p problem.Problem) bool { return p.File == file }) {
+		in := filepath.Clean(file) + string(filepath.Separator) // if it is a folder of files
+		if !slices.ContainsFunc(problems, func(p problem.Problem) bool { return p.File == file || strings.HasPrefix(p.File, in) }) {
 			a.say.News("%s is correct%s", file, more(file))
 		}
 	}

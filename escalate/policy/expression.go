@@ -146,9 +146,11 @@ func (p *parser) unexpected(instead string) {
 	remedy := ""
 	switch {
 	case p.token == "end":
-		remedy = fmt.Sprintf("it was read as %s; put single quotes around a condition with # in it", quote(oneLine(p.text)))
+		remedy = fmt.Sprintf("it was read as %s; if a # was cut off, put single quotes around the condition", quote(oneLine(p.text)))
 	case binding(p.token) > 0 && p.token != "-":
 		remedy = fmt.Sprintf("%s is written between two values, as in %s", p.token, map[bool]string{true: `branch startsWith "release/"`, false: "failing < 3"}[len(p.token) > 2])
+	case p.token == "name":
+		remedy = nearest.DidYouMean(p.word, wordOperators())
 	}
 	p.fail(p.at, "unexpected "+cmp.Or(p.word, "end")+instead, remedy)
 }
@@ -230,10 +232,15 @@ func (p *parser) identifier() {
 		p.token = "!"
 	case "true", "false":
 		p.token, p.value = "value", p.word == "true"
-	case "in", "contains", "startsWith", "endsWith", "matches":
 	default:
-		p.token = "name"
+		if !slices.Contains(wordOperators(), p.word) {
+			p.token = "name"
+		}
 	}
+}
+
+func wordOperators() []string {
+	return []string{"and", "or", "not", "in", "contains", "startsWith", "endsWith", "matches"}
 }
 
 // foreign rejects the operators of other languages.

@@ -48,7 +48,7 @@ func Read(files ...string) (Sources, error) {
 		}
 		for _, name := range Includes([]byte(list[len(list)-1].Text)) {
 			if err := add(Beside(file, name), true); err != nil {
-				return nil, fmt.Errorf("%s: include: %w", file, err)
+				return nil, problem.Problem{File: file, Text: fmt.Sprintf("the file that it includes cannot be read: %v", err), Remedy: "correct its name, which is relative to this file"}
 			}
 		}
 	}
