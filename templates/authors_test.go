@@ -2,7 +2,6 @@ package templates
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -101,33 +100,6 @@ func TestSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "messages.schema.json", b.String())
-	var whole object
-	if err := json.Unmarshal(templateSchema(), &whole); err != nil {
-		t.Fatal(err)
-	}
-	option := optionSchema()
-	for _, c := range []struct {
-		schema object
-		file   any
-	}{
-		{whole, templateFile{}},
-		{option, optionFile{}},
-		{extendSchema(), extendFile{}},
-	} {
-		var keys, want []string
-		for key := range c.schema["properties"].(object) {
-			keys = append(keys, key)
-		}
-		for f := range reflect.TypeOf(c.file).Fields() {
-			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-			want = append(want, key)
-		}
-		slices.Sort(keys)
-		slices.Sort(want)
-		if !reflect.DeepEqual(keys, want) {
-			t.Errorf("the schema has %v, the file %v", keys, want)
-		}
-	}
 }
 
 // The schemas beside the pack in examples/templates are those of this version.

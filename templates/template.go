@@ -58,34 +58,34 @@ func (t *Template) OptionIDs() []string {
 
 // templateFile is the YAML form of a template.
 type templateFile struct {
-	Extends   string       `yaml:"extends"`
-	Guard     string       `yaml:"guard,required"`
-	Header    string       `yaml:"header,required"`
-	Short     string       `yaml:"short"`
-	Question  string       `yaml:"question,required"`
-	Default   string       `yaml:"default"`
-	Exclusive bool         `yaml:"exclusive"`
-	Never     []string     `yaml:"never"`
-	Options   []optionFile `yaml:"options,required"`
+	Extends   string        `yaml:"extends" doc:"Keys that this file leaves out are those of the built-in template, and those of an option are those of the option with its id." also:"const=builtin"`
+	Guard     string        `yaml:"guard,required" doc:"The guard that asks; \"*\" is any that has no template of its own."`
+	Header    string        `yaml:"header,required" doc:"The heading." also:"minLength=1 pattern=\\S"`
+	Short     string        `yaml:"short" doc:"A heading for interfaces that limit it; needed where the header is longer than this may be." also:"minLength=1 pattern=\\S"`
+	Question  string        `yaml:"question,required" also:"minLength=1 pattern=\\S"`
+	Default   string        `yaml:"default" doc:"Id of the option for detached mode defaults. Without it such a run ends with the guard's exit code." also:"minLength=1 pattern=\\S"`
+	Exclusive bool          `yaml:"exclusive" doc:"Only a person can answer." also:"default=false"`
+	Never     []core.Action `yaml:"never" doc:"Actions that only a person may take: accept, and continue for all options that continue." also:"uniqueItems=true"`
+	Options   []optionFile  `yaml:"options,required" doc:"What can be answered. One option has to have the action cancel."`
 }
 
 type optionFile struct {
-	ID          string     `yaml:"id,required"`
-	Label       string     `yaml:"label,required"`
-	Key         string     `yaml:"key"`
-	Description string     `yaml:"description"`
-	Action      string     `yaml:"action,required"`
-	Extend      extendFile `yaml:"extend"`
-	Guidance    string     `yaml:"guidance"`
-	Requires    needList   `yaml:"requires"`
-	Command     string     `yaml:"command"`
+	ID          string     `yaml:"id,required" doc:"What policies and looprun answer name. One that is called like an action has that action; in rejections accept has the action reject, override continue, and defer pause."`
+	Label       string     `yaml:"label,required" doc:"What a person chooses." also:"minLength=1 pattern=\\S"`
+	Key         string     `yaml:"key" also:"type=string pattern=^[a-z]$"`
+	Description string     `yaml:"description" doc:"What it means, on one line. Can mention variables."`
+	Action      string     `yaml:"action,required" doc:"What looprun does."`
+	Extend      extendFile `yaml:"extend" doc:"What continuing adds to the limit. Needed for max_iterations, max_runtime, max_cost and max_tokens, and only for these." also:"minProperties=1"`
+	Guidance    string     `yaml:"guidance" doc:"Guidance for the next iteration, if the action continues. Can mention variables."`
+	Requires    needList   `yaml:"requires" doc:"What has to be there for the option to be offered."`
+	Command     string     `yaml:"command" doc:"The shell line of the action run." also:"minLength=1 pattern=\\S"`
 }
 
 type extendFile struct {
-	Iterations int           `yaml:"iterations"`
-	Runtime    time.Duration `yaml:"runtime"`
-	Cost       amount        `yaml:"cost"`
-	Tokens     amount        `yaml:"tokens"`
+	Iterations int           `yaml:"iterations" doc:"Iterations to add." also:"minimum=1"`
+	Runtime    time.Duration `yaml:"runtime" doc:"Active time to add, such as 10m."`
+	Cost       amount        `yaml:"cost" doc:"US dollars to add: a number, or a percentage of the limit the run began with."`
+	Tokens     amount        `yaml:"tokens" doc:"Tokens to add: a number, or a percentage of the limit the run began with."`
 }
 
 func (e extendFile) extend() core.Extend {
@@ -179,7 +179,7 @@ func readTemplate(name string, data []byte) (*Template, *report) {
 	}
 	t := &Template{
 		Guard: core.GuardID(f.Guard), Header: plain(f.Header), Short: plain(f.Short),
-		Question: f.Question, Default: f.Default, Exclusive: f.Exclusive,
+		Question: f.Question, Default: f.Default, Exclusive: f.Exclusive, Never: f.Never,
 		File: name, source: data, doc: doc,
 	}
 	if t.Short == "" && !doc.Has("short") {
@@ -194,9 +194,6 @@ func readTemplate(name string, data []byte) (*Template, *report) {
 	for i, o := range f.Options {
 		r.visible(o.Label, "options", i, "label")
 		r.visible(o.Description, "options", i, "description")
-	}
-	for _, action := range f.Never {
-		t.Never = append(t.Never, core.Action(action))
 	}
 	t.line, t.column = doc.Pos("guard")
 	for _, o := range f.Options {

@@ -34,11 +34,11 @@ type Test struct {
 }
 
 type testFile struct {
-	Name   string `yaml:"name"`
-	Facts  Facts  `yaml:"facts,required"`
-	Used   Used   `yaml:"used"`
-	Verify string `yaml:"verify"`
-	Expect string `yaml:"expect,required"`
+	Name   string `yaml:"name" doc:"What the case shows."`
+	Facts  Facts  `yaml:"facts,required" doc:"What is known; all else is not."`
+	Used   Used   `yaml:"used" doc:"What of the budget is spent already."`
+	Verify string `yaml:"verify" doc:"How verify commands are taken to end. None is run." also:"enum=pass|fail default=fail"`
+	Expect string `yaml:"expect,required" doc:"The answer, or none." also:"minLength=1 pattern=\\S"`
 }
 
 // TestResult is the result of a test.

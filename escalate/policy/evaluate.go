@@ -38,11 +38,11 @@ type Verdict struct {
 
 // Used is how much of the budget is spent, or may be spent.
 type Used struct {
-	Continues  int           `yaml:"continues" json:"continues"`
-	Iterations int           `yaml:"iterations" json:"iterations"` // added to the limit, as all below
-	Runtime    time.Duration `yaml:"runtime" json:"runtime_ns"`
-	Cost       float64       `yaml:"cost" json:"cost"`
-	Tokens     int           `yaml:"tokens" json:"tokens"`
+	Continues  int           `yaml:"continues" json:"continues" doc:"Answers that let the run go on."`
+	Iterations int           `yaml:"iterations" json:"iterations" doc:"Iterations added to the limit."`
+	Runtime    time.Duration `yaml:"runtime" json:"runtime_ns" doc:"Time added to the limit."`
+	Cost       float64       `yaml:"cost" json:"cost" doc:"US dollars added to the limit."`
+	Tokens     int           `yaml:"tokens" json:"tokens" doc:"Tokens added to the limit."`
 }
 
 // UsedIn returns what the policy's continuing answers have used in a run.

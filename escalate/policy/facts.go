@@ -3,52 +3,55 @@ package policy
 import (
 	"cmp"
 	"math"
+	"reflect"
+	"strconv"
+	"sync"
 	"time"
 
 	"github.com/looprun/looprun/core"
 )
 
 // Facts are the facts that conditions can mention, each under the name in its tag. Create them
-// with [FactsOf] or [UnknownFacts]: the zero value claims that nothing fails. [FactList]
-// describes each fact and its unknown value.
+// with [FactsOf] or [UnknownFacts]: the zero value claims that nothing fails. [FactList] reads
+// each fact's description, and its value if it is unknown, from the tags about and unknown.
 type Facts struct {
-	Guard         string        `yaml:"guard" json:"guard"`
-	Iteration     int           `yaml:"iteration" json:"iteration"`
-	MaxIterations int           `yaml:"max_iterations" json:"max_iterations"`
-	Runtime       time.Duration `yaml:"runtime" json:"runtime_ns"`
-	Trips         int           `yaml:"trips" json:"trips"`
-	Continues     int           `yaml:"continues" json:"continues"`
-	Improved      bool          `yaml:"improved" json:"improved"`
-	Failing       int           `yaml:"failing" json:"failing"`
-	Passing       int           `yaml:"passing" json:"passing"`
-	Total         int           `yaml:"total" json:"total"`
-	Checks        []string      `yaml:"checks" json:"checks"`
-	ChecksTotal   int           `yaml:"checks_total" json:"checks_total"`
-	ChecksMost    int           `yaml:"checks_most" json:"checks_most"`
-	Skipped       int           `yaml:"skipped" json:"skipped"`
-	Changed       bool          `yaml:"protected_changed" json:"protected_changed"`
-	Repeats       int           `yaml:"repeats" json:"repeats"`
-	Period        int           `yaml:"period" json:"period"`
-	Confirmed     string        `yaml:"confirmed" json:"confirmed"`
-	Label         string        `yaml:"label" json:"label"`
-	Outcome       string        `yaml:"outcome" json:"outcome"`
-	LastExitCode  int           `yaml:"last_exit_code" json:"last_exit_code"`
-	Errors        int           `yaml:"errors" json:"errors"`
-	Cost          float64       `yaml:"cost" json:"cost"`
-	Tokens        int           `yaml:"tokens" json:"tokens"`
-	Task          string        `yaml:"task" json:"task"`
-	Agent         string        `yaml:"agent" json:"agent"`
-	ReasonType    string        `yaml:"reason_type" json:"reason_type"`
-	Cause         string        `yaml:"cause" json:"cause"`
-	Attempts      int           `yaml:"attempts" json:"attempts"`
-	CI            bool          `yaml:"ci" json:"ci"`
-	CIName        string        `yaml:"ci_name" json:"ci_name"`
-	CIEvent       string        `yaml:"ci_event" json:"ci_event"`
-	CIAttempt     int           `yaml:"ci_attempt" json:"ci_attempt"`
-	Branch        string        `yaml:"branch" json:"branch"`
-	BaseBranch    string        `yaml:"base_branch" json:"base_branch"`
-	Tag           string        `yaml:"tag" json:"tag"`
-	PullRequest   int           `yaml:"pull_request" json:"pull_request"`
+	Guard         string        `yaml:"guard" json:"guard" about:"id of the guard that asks"`
+	Iteration     int           `yaml:"iteration" json:"iteration" about:"number of the last iteration"`
+	MaxIterations int           `yaml:"max_iterations" json:"max_iterations" about:"the limit in force; -1: off" unknown:"-1"`
+	Runtime       time.Duration `yaml:"runtime" json:"runtime_ns" about:"active time so far, to be compared with a time such as 10m"`
+	Trips         int           `yaml:"trips" json:"trips" about:"trips so far, this one included"`
+	Continues     int           `yaml:"continues" json:"continues" about:"answers so far that let the run go on, from anyone"`
+	Improved      bool          `yaml:"improved" json:"improved" about:"fewer checks fail than at the last trip, or than in the first iteration; false if unknown"`
+	Failing       int           `yaml:"failing" json:"failing" about:"checks that fail; -1: not known" unknown:"-1"`
+	Passing       int           `yaml:"passing" json:"passing" about:"checks that pass; -1: not known" unknown:"-1"`
+	Total         int           `yaml:"total" json:"total" about:"checks in all; -1: not known" unknown:"-1"`
+	Checks        []string      `yaml:"checks" json:"checks" about:"names of the checks that fail, as far as the output has them; []: none is known" unknown:""`
+	ChecksTotal   int           `yaml:"checks_total" json:"checks_total" about:"checks that ran in the last iteration, as the tool states them; -1: not known" unknown:"-1"`
+	ChecksMost    int           `yaml:"checks_most" json:"checks_most" about:"the most checks that ran in an iteration of this run, the precheck included; -1: not known" unknown:"-1"`
+	Skipped       int           `yaml:"skipped" json:"skipped" about:"checks that were skipped in the last iteration, as the tool states them; -1: not known" unknown:"-1"`
+	Changed       bool          `yaml:"protected_changed" json:"protected_changed" about:"a protected file changed although the check passed"`
+	Repeats       int           `yaml:"repeats" json:"repeats" about:"how often the last signature, or the cycle, came in a row"`
+	Period        int           `yaml:"period" json:"period" about:"length of the cycle that repeats, 1 for plain repetition; 0: not a loop"`
+	Confirmed     string        `yaml:"confirmed" json:"confirmed" about:"the result of the repeated check before loop_detected asked: same, other, flaky (it passed and then failed), passed; \"\": it was not repeated" unknown:""`
+	Label         string        `yaml:"label" json:"label" about:"label of the last signature, such as test-fail:2-auth,logout; \"\": there is none" unknown:""`
+	Outcome       string        `yaml:"outcome" json:"outcome" about:"how the last iteration ended that was neither cut off nor waiting: done, not_done, error; \"\": there is none" unknown:""`
+	LastExitCode  int           `yaml:"last_exit_code" json:"last_exit_code" about:"exit code of its check, or of the command without one; -1: there is none" unknown:"-1"`
+	Errors        int           `yaml:"errors" json:"errors" about:"iterations in a row that ended as an error"`
+	Cost          float64       `yaml:"cost" json:"cost" about:"reported cost in US dollars; -1: not known" unknown:"-1"`
+	Tokens        int           `yaml:"tokens" json:"tokens" about:"reported tokens; -1: not known" unknown:"-1"`
+	Task          string        `yaml:"task" json:"task" about:"the task, as the rejection or the signal names it, else what is worked on; \"\": it has no name" unknown:""`
+	Agent         string        `yaml:"agent" json:"agent" about:"who rejected the task or sent the signal; \"\": not known" unknown:""`
+	ReasonType    string        `yaml:"reason_type" json:"reason_type" about:"why the task was rejected, such as SCOPE_CREEP; \"\": it was not" unknown:""`
+	Cause         string        `yaml:"cause" json:"cause" about:"why the command asks for clarification, such as security_concern; \"\": not known" unknown:""`
+	Attempts      int           `yaml:"attempts" json:"attempts" about:"what the rejection lists as attempted, or attempts of the task that count on the ladder; -1: there is neither" unknown:"-1"`
+	CI            bool          `yaml:"ci" json:"ci" about:"this is a CI job"`
+	CIName        string        `yaml:"ci_name" json:"ci_name" about:"the CI system; \"\": not known" unknown:""`
+	CIEvent       string        `yaml:"ci_event" json:"ci_event" about:"what started the job, in the CI system's words; \"\": not known" unknown:""`
+	CIAttempt     int           `yaml:"ci_attempt" json:"ci_attempt" about:"how often the job was started, from 1; 0: not known" unknown:"0"`
+	Branch        string        `yaml:"branch" json:"branch" about:"the branch that is worked on; \"\": none" unknown:""`
+	BaseBranch    string        `yaml:"base_branch" json:"base_branch" about:"the branch that a pull request goes to; \"\": none" unknown:""`
+	Tag           string        `yaml:"tag" json:"tag" about:"the tag that is built; \"\": none" unknown:""`
+	PullRequest   int           `yaml:"pull_request" json:"pull_request" about:"number of the pull request; 0: none, or not known" unknown:"0"`
 }
 
 // Fact describes one fact.
@@ -63,47 +66,33 @@ type Fact struct {
 }
 
 // FactList returns the description of all facts, in the order in which they are documented.
-func FactList() []Fact {
-	return []Fact{
-		{"guard", "text", "id of the guard that asks", nil},
-		{"iteration", "number", "number of the last iteration", nil},
-		{"max_iterations", "number", "the limit in force; -1: off", -1},
-		{"runtime", "time", `active time so far, to be compared with a time such as 10m`, nil},
-		{"trips", "number", "trips so far, this one included", nil},
-		{"continues", "number", "answers so far that let the run go on, from anyone", nil},
-		{"improved", "true or false", "fewer checks fail than at the last trip, or than in the first iteration; false if unknown", nil},
-		{"failing", "number", "checks that fail; -1: not known", -1},
-		{"passing", "number", "checks that pass; -1: not known", -1},
-		{"total", "number", "checks in all; -1: not known", -1},
-		{"checks", "list of texts", "names of the checks that fail, as far as the output has them; []: none is known", []string{}},
-		{"checks_total", "number", "checks that ran in the last iteration, as the tool states them; -1: not known", -1},
-		{"checks_most", "number", "the most checks that ran in an iteration of this run, the precheck included; -1: not known", -1},
-		{"skipped", "number", "checks that were skipped in the last iteration, as the tool states them; -1: not known", -1},
-		{"protected_changed", "true or false", "a protected file changed although the check passed", nil},
-		{"repeats", "number", "how often the last signature, or the cycle, came in a row", nil},
-		{"period", "number", "length of the cycle that repeats, 1 for plain repetition; 0: not a loop", nil},
-		{"confirmed", "text", `the result of the repeated check before loop_detected asked: same, other, flaky (it passed and then failed), passed; "": it was not repeated`, ""},
-		{"label", "text", `label of the last signature, such as test-fail:2-auth,logout; "": there is none`, ""},
-		{"outcome", "text", `how the last iteration ended that was neither cut off nor waiting: done, not_done, error; "": there is none`, ""},
-		{"last_exit_code", "number", "exit code of its check, or of the command without one; -1: there is none", -1},
-		{"errors", "number", "iterations in a row that ended as an error", nil},
-		{"cost", "number", "reported cost in US dollars; -1: not known", float64(-1)},
-		{"tokens", "number", "reported tokens; -1: not known", -1},
-		{"task", "text", `the task, as the rejection or the signal names it, else what is worked on; "": it has no name`, ""},
-		{"agent", "text", `who rejected the task or sent the signal; "": not known`, ""},
-		{"reason_type", "text", `why the task was rejected, such as SCOPE_CREEP; "": it was not`, ""},
-		{"cause", "text", `why the command asks for clarification, such as security_concern; "": not known`, ""},
-		{"attempts", "number", "what the rejection lists as attempted, or attempts of the task that count on the ladder; -1: there is neither", -1},
-		{"ci", "true or false", "this is a CI job", nil},
-		{"ci_name", "text", `the CI system; "": not known`, ""},
-		{"ci_event", "text", `what started the job, in the CI system's words; "": not known`, ""},
-		{"ci_attempt", "number", "how often the job was started, from 1; 0: not known", 0},
-		{"branch", "text", `the branch that is worked on; "": none`, ""},
-		{"base_branch", "text", `the branch that a pull request goes to; "": none`, ""},
-		{"tag", "text", `the tag that is built; "": none`, ""},
-		{"pull_request", "number", "number of the pull request; 0: none, or not known", 0},
+func FactList() []Fact { return factList() }
+
+var factList = sync.OnceValue(func() []Fact {
+	types := map[reflect.Type]string{
+		reflect.TypeFor[string](): "text", reflect.TypeFor[int](): "number", reflect.TypeFor[float64](): "number",
+		reflect.TypeFor[bool](): "true or false", reflect.TypeFor[time.Duration](): "time", reflect.TypeFor[[]string](): "list of texts",
 	}
-}
+	var list []Fact
+	for f := range reflect.TypeFor[Facts]().Fields() {
+		fact := Fact{Name: f.Tag.Get("yaml"), Type: types[f.Type], Description: f.Tag.Get("about")}
+		if text, may := f.Tag.Lookup("unknown"); may {
+			n, _ := strconv.Atoi(text)
+			switch f.Type.Kind() {
+			case reflect.Int:
+				fact.Unknown = n
+			case reflect.Float64:
+				fact.Unknown = float64(n)
+			case reflect.Slice:
+				fact.Unknown = []string{}
+			default:
+				fact.Unknown = text
+			}
+		}
+		list = append(list, fact)
+	}
+	return list
+})
 
 // UnknownFacts returns the facts of a run of which only the guard is known.
 func UnknownFacts(guard core.GuardID) Facts {

@@ -14,32 +14,32 @@ import (
 
 // policyFile is the YAML form of a policy.
 type policyFile struct {
-	Version       int            `yaml:"version,required"`
-	Include       []string       `yaml:"include"`
-	Never         []string       `yaml:"never"`
-	Rules         []ruleFile     `yaml:"rules"`
-	VerifyTimeout time.Duration  `yaml:"verify_timeout"`
-	Budget        budgetFile     `yaml:"budget"`
-	Detached      string         `yaml:"detached"`
-	ExitCodes     map[string]int `yaml:"exit_codes"`
-	Tests         []testFile     `yaml:"tests"`
+	Version       int            `yaml:"version,required" doc:"The form of this file." also:"const=1"`
+	Include       []string       `yaml:"include" doc:"Policies whose rules come after those of this file."`
+	Never         []core.Action  `yaml:"never" doc:"Actions that only a person may take, whatever the rules of this or another file say: accept, and continue for all options that continue." also:"uniqueItems=true"`
+	Rules         []ruleFile     `yaml:"rules" doc:"Looked at from top to bottom. A policy without rules answers nothing."`
+	VerifyTimeout time.Duration  `yaml:"verify_timeout" doc:"How long each verify command may take; 2m0s where it is left out. Past it the rule does not match." also:"default=2m0s"`
+	Budget        budgetFile     `yaml:"budget" doc:"The limit of all answers of this policy that continue, in one run. Past it no rule that goes on matches."`
+	Detached      Detached       `yaml:"detached" doc:"What happens when no rule matched and nobody else answered." also:"enum=deny|defaults|auto|defer default=deny"`
+	ExitCodes     map[string]int `yaml:"exit_codes" doc:"Exit codes by status, or by the id of the guard that nobody answered; the id wins."`
+	Tests         []testFile     `yaml:"tests" doc:"Cases that looprun policy check runs."`
 }
 
 type ruleFile struct {
-	Guard  guardList     `yaml:"guard,required"`
-	When   string        `yaml:"when"`
-	Doubt  string        `yaml:"unknown"`
-	Answer string        `yaml:"answer,required"`
-	Verify string        `yaml:"verify"`
-	Limit  time.Duration `yaml:"verify_timeout"`
-	Reason string        `yaml:"reason,required"`
-	Words  string        `yaml:"guidance"`
-	Notify bool          `yaml:"notify"`
+	Guard  guardList     `yaml:"guard,required" doc:"The guard whose question it answers, a list of them, or \"*\" for every guard. What the command says (rejection, blocked, clarification) and ladder_exhausted have to be named."`
+	When   string        `yaml:"when" also:"minLength=1 pattern=\\S"`
+	Doubt  string        `yaml:"unknown" doc:"A rule that cancels, pauses or rejects holds where a fact of its condition is not known; skip: it does not." also:"const=skip"`
+	Answer string        `yaml:"answer,required" doc:"The id of an option of that question; or accept, pause or cancel. An accept that the question does not list needs verify." also:"type=string pattern=^[a-z][a-z0-9_-]*$ not={\"const\":\"review\"}"`
+	Verify string        `yaml:"verify" doc:"A shell command that has to exit with 0 for the rule to match. It runs only if all else matched." also:"minLength=1 pattern=\\S"`
+	Limit  time.Duration `yaml:"verify_timeout" doc:"How long that command may take, where it is not the file's verify_timeout."`
+	Reason string        `yaml:"reason,required" doc:"Why this is the right answer. It stands in the journal and in the result." also:"minLength=1 pattern=\\S"`
+	Words  string        `yaml:"guidance" doc:"What the next iterations are told, where the answer goes on." also:"minLength=1 pattern=\\S"`
+	Notify bool          `yaml:"notify" doc:"Tell the services under notify of the answer." also:"default=false"`
 }
 
 type budgetFile struct {
 	Used `yaml:",inline"`
-	Per  string `yaml:"per"`
+	Per  string `yaml:"per" doc:"day: all runs of the state directory in which something happened in the last 24 hours share the budget." also:"enum=run|day default=run"`
 }
 
 // guardList is a guard id or a list of them.

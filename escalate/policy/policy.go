@@ -103,15 +103,19 @@ func (s Source) read(known Known) (*Policy, *report) {
 	if doc.Has("verify_timeout") {
 		r.positive(f.VerifyTimeout > 0, fmt.Sprintf("leave it out for %s", DefaultVerifyTimeout), "verify_timeout")
 	}
-	for i, text := range f.Never {
+	for i, action := range f.Never {
 		line, _ := doc.Pos("never", i)
-		p.nevers = append(p.nevers, never{core.Action(text), fmt.Sprintf("%s:%d", file, line)})
-		if !slices.Contains(core.CanForbid(), core.Action(text)) {
-			r.value("unknown action "+quote(text), "write accept or continue", "never", i)
+		p.nevers = append(p.nevers, never{action, fmt.Sprintf("%s:%d", file, line)})
+		if !slices.Contains(core.CanForbid(), action) {
+			r.value("unknown action "+quote(string(action)), "write accept or continue", "never", i)
 		}
 	}
 	p.Budget = f.Budget.read(r)
-	p.Detached = readDetached(r, f.Detached)
+	p.Detached = f.Detached
+	modes := []string{string(DetachedDeny), string(DetachedDefaults), string(DetachedAuto), string(DetachedDefer)}
+	if mode := string(f.Detached); doc.Has("detached") && !slices.Contains(modes, mode) {
+		r.value("unknown detached mode "+quote(mode), nearest.DidYouMean(mode, modes), "detached")
+	}
 	p.ExitCodes = f.ExitCodes
 	checkExitCodes(r, f.ExitCodes, known)
 	for i, rule := range f.Rules {
@@ -132,14 +136,6 @@ func (p *Policy) Never() (actions []core.Action) {
 		actions = append(actions, n.action)
 	}
 	return actions
-}
-
-func readDetached(r *report, text string) Detached {
-	modes := []string{string(DetachedDeny), string(DetachedDefaults), string(DetachedAuto), string(DetachedDefer)}
-	if r.doc.Has("detached") && !slices.Contains(modes, text) {
-		r.value("unknown detached mode "+quote(text), nearest.DidYouMean(text, modes), "detached")
-	}
-	return Detached(text)
 }
 
 func (b budgetFile) read(r *report) Budget {

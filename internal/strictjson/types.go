@@ -24,7 +24,8 @@ func Document(id, title, about string, schema Schema) []byte {
 }
 
 // Types generates schemas from the Go types that are written and read, so that a schema cannot
-// differ from them: a field's tag names its key, and its tag doc describes it.
+// differ from them: a field's tag names its key, its tag doc describes it, and its tag also
+// holds further keywords as KEYWORD=JSON, separated by spaces.
 type Types struct {
 	// Tag is either json, where a key with omitempty or omitzero may be missing, or yaml,
 	// where a key marked as required must be present.
@@ -94,7 +95,8 @@ func (m Types) object(t reflect.Type) Schema {
 
 func (m Types) fields(t reflect.Type, properties Schema, required *[]string) {
 	for f := range t.Fields() {
-		if f.Anonymous && f.Tag.Get(m.Tag) == "" && f.Type.Kind() == reflect.Struct {
+		name, _, _ := strings.Cut(f.Tag.Get(m.Tag), ",")
+		if f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct {
 			m.fields(f.Type, properties, required)
 		}
 	}
@@ -110,6 +112,7 @@ func (m Types) fields(t reflect.Type, properties Schema, required *[]string) {
 		if about := cmp.Or(f.Tag.Get("doc"), f.Tag.Get("help")); about != "" {
 			s["description"] = about
 		}
+		also(s, f.Tag.Get("also"))
 		properties[key] = s
 		must := !strings.Contains(options, "omit")
 		if m.Tag == "yaml" {
@@ -118,6 +121,34 @@ func (m Types) fields(t reflect.Type, properties Schema, required *[]string) {
 		if *required = slices.DeleteFunc(*required, func(k string) bool { return k == key }); must {
 			*required = append(*required, key)
 		}
+	}
+}
+
+// At returns the part of a schema at a path of keys, to be changed in place. It panics if there
+// is none.
+func At(s Schema, keys ...string) Schema {
+	for _, key := range keys {
+		s = s[key].(Schema) //nolint:forcetypeassert // see above
+	}
+	return s
+}
+
+// also adds the keywords of a tag to a schema. A value that is not JSON is a text, and that of
+// enum a list of texts, separated by |, which needs no type.
+func also(s Schema, tag string) {
+	for rule := range strings.FieldsSeq(tag) {
+		keyword, text, _ := strings.Cut(rule, "=")
+		var value any
+		if json.Unmarshal([]byte(text), &value) != nil {
+			value = text
+		}
+		if keyword == "enum" {
+			value = strings.Split(text, "|")
+		}
+		if keyword == "enum" || keyword == "const" {
+			delete(s, "type")
+		}
+		s[keyword] = value
 	}
 }
 
