@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -16,7 +18,7 @@ import (
 
 // Budget is what loops with the same label may spend together.
 type Budget struct {
-	// Limit is in US dollars; nil means that none was set, and spending is only counted.
+	// Limit is in US dollars; nil means that none was set.
 	Limit *float64 `json:"limit,omitempty"`
 	// Spent is what iterations reported, and Reserved what running ones may still cost.
 	Spent    float64            `json:"spent"`
@@ -34,9 +36,10 @@ type Spend struct {
 	Silent bool `json:"silent,omitempty"`
 }
 
-// Granted reports whether enough was left.
+// Granted reports whether enough was left, and why not.
 type Granted struct {
 	OK     bool   `json:"ok"`
+	None   bool   `json:"none,omitempty"` // the label has no budget
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -54,14 +57,7 @@ func ledgerID(label string) string { return "budget/" + label }
 // doneKept is how many committed iterations a ledger remembers.
 const doneKept = 1000
 
-func (b *Budget) done(key string) bool {
-	for _, k := range b.Done {
-		if k == key {
-			return true
-		}
-	}
-	return false
-}
+func (b *Budget) done(key string) bool { return slices.Contains(b.Done, key) }
 
 // Open returns the amount reserved.
 func (b *Budget) Open() float64 {
@@ -124,7 +120,7 @@ func Ledger(ctx workflow.Context, b Budget) error {
 
 // reserve reserves what the next iteration may cost. It returns nil if not enough is left,
 // which is a trip of max_cost; if the run must end; or if the ledger did not answer, which is
-// asked again after a wait.
+// asked again after a wait. Without a budget nothing is reserved.
 func (l *loop) reserve(n int) (*Spend, error) {
 	if l.in.Work.Label == "" {
 		return new(Spend), nil
@@ -136,66 +132,79 @@ func (l *loop) reserve(n int) (*Spend, error) {
 		}
 	}
 	s := Spend{Label: l.in.Work.Label, Key: fmt.Sprintf("%s/%d/%d", l.in.Started.RunID, n, l.state.Seq), USD: usd}
-	granted, err := l.ledger((*Worker).Reserve, s, 5)
-	if l.interrupted() {
+	granted, err := l.ledger("Reserve", s)
+	switch {
+	case l.interrupted():
 		return nil, l.stop()
-	}
-	if err != nil { // it is asked again: nothing starts that was not granted
-		l.release()
-		return nil, l.later(fmt.Sprintf("waiting for the budget of %q: %s", s.Label, cause(err)))
-	}
-	if granted.OK {
+	case err != nil:
+		return nil, l.unledgered(s, err)
+	case granted.None:
+		return new(Spend), nil
+	case granted.OK:
 		return &s, nil
 	}
 	return nil, l.driver.Record(core.GuardTripped{Trip: core.Trip{Guard: core.MaxCost, Iteration: l.state.Iterations, Reason: granted.Reason}})
 }
 
-// commit replaces the reservation with the cost of the iteration.
+// commit replaces the reservation with the cost of the iteration, and retries until the ledger
+// has it. A loop that was cancelled does not wait: its reservation stays.
 func (l *loop) commit(s Spend, usd float64) error {
 	if s.Label == "" {
 		return nil
 	}
 	s.USD, s.Silent = usd, usd == 0 && l.state.Iterations > 0
-	_, err := l.ledger((*Worker).Commit, s, 0)
-	return err
+	for {
+		_, err := l.ledger("Commit", s)
+		if err == nil || l.interrupted() {
+			return nil
+		}
+		if err := l.unledgered(s, err); err != nil {
+			return err
+		}
+	}
 }
 
-// ledger calls the ledger. most is the maximum number of attempts; zero retries until the call
-// succeeds.
-func (l *loop) ledger(do any, s Spend, most int32) (Granted, error) {
+// unledgered waits, without a slot, after the ledger did not answer.
+func (l *loop) unledgered(s Spend, why error) error {
+	l.release()
+	return l.pause(Waiting, fmt.Sprintf("waiting for the budget of %q: %s", s.Label, cause(why)))
+}
+
+// ledger calls the ledger once. The worker of the workflow does, since a worker without a slot
+// can, too.
+func (l *loop) ledger(call string, s Spend) (Granted, error) {
 	ctx, _ := workflow.NewDisconnectedContext(l.ctx) // a loop that is cancelled has spent it all the same
-	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 10 * time.Second, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: most, MaximumInterval: time.Minute},
+	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: 10 * time.Second, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 	})
 	var g Granted
-	err := workflow.ExecuteActivity(ctx, do, s).Get(ctx, &g)
+	err := workflow.ExecuteLocalActivity(ctx, call, s).Get(ctx, &g)
 	return g, err
 }
 
-// Reserve asks the ledger of a label, which starts with the first request.
+// Reserve asks the ledger of a label, if it has a budget.
 func (w *Worker) Reserve(ctx context.Context, s Spend) (Granted, error) {
 	var g Granted
-	err := spend(ctx, w.client, w.Queue, updateReserve, s, &g)
-	return g, err
+	err := spend(ctx, w.client, updateReserve, s, &g)
+	if _, missing := errors.AsType[*serviceerror.NotFound](err); !missing {
+		return g, err
+	}
+	if _, err := w.client.DescribeWorkflowExecution(ctx, ledgerID(s.Label), ""); err == nil {
+		return g, fmt.Errorf("somebody ended its ledger; looprun-fleet budget %s --usd N starts another", s.Label)
+	} else if _, missing := errors.AsType[*serviceerror.NotFound](err); !missing {
+		return g, err
+	}
+	return Granted{None: true}, nil
 }
 
 // Commit reports to the ledger of a label what was spent.
 func (w *Worker) Commit(ctx context.Context, s Spend) (Granted, error) {
-	return Granted{OK: true}, spend(ctx, w.client, w.Queue, updateCommit, s, nil)
+	return Granted{OK: true}, spend(ctx, w.client, updateCommit, s, nil)
 }
 
-func spend(ctx context.Context, c client.Client, queue, update string, s Spend, to any) error {
-	return ledger(ctx, c, queue, s.Label, client.UpdateWorkflowOptions{UpdateName: update, UpdateID: update + "/" + s.Key, Args: []any{s}}, to)
-}
-
-// ledger updates the ledger of a label, and starts it if it does not exist.
-func ledger(ctx context.Context, c client.Client, queue, label string, o client.UpdateWorkflowOptions, to any) error {
-	o.WorkflowID, o.WaitForStage = ledgerID(label), client.WorkflowUpdateStageCompleted
-	h, err := c.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
-		StartWorkflowOperation: c.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
-			ID: ledgerID(label), TaskQueue: queue, WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-		}, Ledger, Budget{}),
-		UpdateOptions: o,
+func spend(ctx context.Context, c client.Client, update string, s Spend, to any) error {
+	h, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID: ledgerID(s.Label), UpdateName: update, UpdateID: update + "/" + s.Key, Args: []any{s}, WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	if err != nil {
 		return err
@@ -203,19 +212,47 @@ func ledger(ctx context.Context, c client.Client, queue, label string, o client.
 	return h.Get(ctx, to)
 }
 
-// SetBudget limits what loops with a label may spend together, in US dollars.
+// SetBudget limits what loops with a label may spend together, in US dollars. What they have
+// spent already, as far as the server still knows them, is in it.
 func (f *Fleet) SetBudget(ctx context.Context, label string, usd float64) (Budget, error) {
 	var b Budget
-	err := ledger(ctx, f.client, f.server.Queue, label, client.UpdateWorkflowOptions{UpdateName: updateLimit, Args: []any{usd}}, &b)
-	return b, err
+	spent, err := f.spent(ctx, label)
+	if err != nil {
+		return b, err
+	}
+	h, err := f.client.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
+		StartWorkflowOperation: f.client.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
+			ID: ledgerID(label), TaskQueue: f.server.Queue, WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		}, Ledger, Budget{Spent: spent}),
+		UpdateOptions: client.UpdateWorkflowOptions{
+			WorkflowID: ledgerID(label), UpdateName: updateLimit, Args: []any{usd}, WaitForStage: client.WorkflowUpdateStageCompleted,
+		},
+	})
+	if err == nil {
+		err = h.Get(ctx, &b)
+	}
+	return b, f.explained(err)
 }
 
 // Budget returns what a label may spend, and has spent.
 func (f *Fleet) Budget(ctx context.Context, label string) (Budget, error) {
 	var b Budget
 	v, err := f.client.QueryWorkflow(ctx, ledgerID(label), "", queryBudget)
+	if _, missing := errors.AsType[*serviceerror.NotFound](err); missing {
+		b.Spent, err = f.spent(ctx, label)
+		return b, err
+	}
 	if err == nil {
 		err = v.Get(&b)
 	}
-	return b, err
+	return b, f.explained(err)
+}
+
+// spent returns what the loops with a label have cost, according to the server's list.
+func (f *Fleet) spent(ctx context.Context, label string) (usd float64, err error) {
+	err = f.List(ctx, Filter{All: true, Label: label}, func(e Entry) error {
+		usd += e.Cost
+		return nil
+	})
+	return usd, err
 }

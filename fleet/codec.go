@@ -3,7 +3,6 @@ package fleet
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
@@ -15,9 +14,7 @@ import (
 	"strings"
 
 	commonpb "go.temporal.io/api/common/v1"
-	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/converter"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -108,25 +105,6 @@ func (c codec) Decode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 		}
 	}
 	return out, nil
-}
-
-// outgoing encodes a message that the SDK sends without the converter: the signal by which a
-// worker offers a slot. A workflow with a key would not accept it unencoded.
-func (c codec) outgoing(ctx context.Context, method string, request, reply any, to *grpc.ClientConn, send grpc.UnaryInvoker, o ...grpc.CallOption) error {
-	if signal, ok := request.(*workflowservice.SignalWorkflowExecutionRequest); ok {
-		list := signal.GetInput().GetPayloads()
-		for i, p := range list {
-			if encoding := string(p.GetMetadata()[converter.MetadataEncoding]); encoding == packed || encoding == sealed {
-				continue
-			}
-			encoded, err := c.Encode(list[i : i+1])
-			if err != nil {
-				return err
-			}
-			list[i] = encoded[0]
-		}
-	}
-	return send(ctx, method, request, reply, to, o...)
 }
 
 func (c codec) decode(p *commonpb.Payload) (*commonpb.Payload, error) {

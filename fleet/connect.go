@@ -16,7 +16,6 @@ import (
 	"go.temporal.io/sdk/converter"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
-	"google.golang.org/grpc"
 )
 
 // Server describes how to reach the server.
@@ -69,7 +68,6 @@ func (s *Server) options() (client.Options, error) {
 		return o, fmt.Errorf("%s is another machine, and what loops print and are asked would be kept there as plain text; give --key-file FILE (looprun-fleet init --key-file FILE makes a key)", s.Address)
 	}
 	o.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), c)
-	o.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(c.outgoing)}
 	o.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
 		DataConverter: o.DataConverter, EncodeCommonAttributes: true,
 	})
@@ -132,13 +130,14 @@ func (s *Server) Dial(ctx context.Context) (*Fleet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the server at %s cannot be reached: %w; looprun-fleet dev starts one on this machine", s.Address, err)
 	}
-	return &Fleet{c, *s}, nil
+	return &Fleet{c, *s, o.DataConverter}, nil
 }
 
 // Fleet is a connection to a server.
 type Fleet struct {
-	client client.Client
-	server Server
+	client    client.Client
+	server    Server
+	converter converter.DataConverter
 }
 
 // Client returns the underlying connection.

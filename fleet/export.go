@@ -189,7 +189,7 @@ func (f *Fleet) host(ctx context.Context, id string, n int) (string, error) {
 			}
 			if a := e.GetActivityTaskScheduledEventAttributes(); a.GetActivityType().GetName() == "Iterate" {
 				var in Iterate
-				if err := f.converter().FromPayloads(a.GetInput(), &in); err != nil {
+				if err := f.converter.FromPayloads(a.GetInput(), &in); err != nil {
 					return "", err
 				}
 				names[e.GetEventId()] = in.Iteration.Number == n
@@ -215,7 +215,7 @@ func (f *Fleet) Tail(ctx context.Context, id string) (text, host string, err err
 	for _, a := range d.GetPendingActivities() {
 		if a.GetActivityType().GetName() == "Iterate" {
 			if a.GetHeartbeatDetails() != nil {
-				err = f.converter().FromPayloads(a.GetHeartbeatDetails(), &text)
+				err = f.converter.FromPayloads(a.GetHeartbeatDetails(), &text)
 			}
 			return text, a.GetLastWorkerIdentity(), err
 		}

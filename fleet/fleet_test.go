@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/testsuite"
-	"go.temporal.io/sdk/worker"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
@@ -61,7 +60,6 @@ func newBench(t *testing.T, change func(*Worker)) *bench {
 	if change != nil {
 		change(w)
 	}
-	b.SetWorkerOptions(worker.Options{EnableSessionWorker: true})
 	b.SetTestTimeout(time.Minute)
 	b.RegisterWorkflow(Run)
 	b.RegisterActivity(w)

@@ -101,12 +101,11 @@ func (f *Fleet) entry(e *workflowpb.WorkflowExecutionInfo) Entry {
 	default: // it did not come to say so itself
 		out.Status = strings.ToLower(e.GetStatus().String())
 	}
-	memo := e.GetMemo().GetFields()
-	if p := memo[memoQuestion]; p != nil && out.Status == Asking {
-		_ = f.converter().FromPayload(p, &out.Question) // with another key, lists show the rest
-	}
-	if p := memo[memoReason]; p != nil && out.Status == Queued {
-		_ = f.converter().FromPayload(p, &out.Reason)
+	if p := e.GetMemo().GetFields()[memoNote]; p != nil {
+		var note Note
+		if f.converter.FromPayload(p, &note) == nil { // else another key: lists show the rest
+			out.Note = note
+		}
 	}
 	if problems := attr[[]string](fields, "TemporalReportedProblems"); len(problems) > 0 {
 		out.Stuck = true
@@ -122,14 +121,6 @@ func attr[T any](fields map[string]*commonpb.Payload, name string) T {
 		_ = converter.GetDefaultDataConverter().FromPayload(p, &v) // of another type: zero
 	}
 	return v
-}
-
-func (f *Fleet) converter() converter.DataConverter {
-	o, err := f.server.options()
-	if err != nil || o.DataConverter == nil {
-		return converter.GetDefaultDataConverter()
-	}
-	return o.DataConverter
 }
 
 // Find returns the id of a loop: the one with that id, else the latest with that name, or
@@ -227,12 +218,11 @@ func (f *Fleet) Wait(ctx context.Context, id string, say func(reason string)) (c
 	for said := ""; ; {
 		while, cancel := context.WithTimeout(ctx, look)
 		err := f.client.GetWorkflow(while, id, "").Get(while, &r)
-		late := while.Err() != nil && ctx.Err() == nil
 		cancel()
 		if _, forced := errors.AsType[*temporal.TerminatedError](err); forced {
 			return r, fmt.Errorf("loop %s was ended by force", id)
 		}
-		if err == nil || !late {
+		if !late(err) || ctx.Err() != nil {
 			return r, err
 		}
 		d, err := f.client.DescribeWorkflowExecution(ctx, id, "")
@@ -247,6 +237,12 @@ func (f *Fleet) Wait(ctx context.Context, id string, say func(reason string)) (c
 			say(said)
 		}
 	}
+}
+
+// late reports whether a call took too long: by our clock or by the server's, whichever is first.
+func late(err error) bool {
+	_, there := errors.AsType[*serviceerror.DeadlineExceeded](err)
+	return there || errors.Is(err, context.DeadlineExceeded)
 }
 
 // explained returns what a server error means here.
@@ -269,7 +265,7 @@ func (f *Fleet) explained(err error) error {
 	if _, ok := errors.AsType[*serviceerror.NotFound](err); ok {
 		return fmt.Errorf("the loop has ended, or is not known: %w", err)
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
+	if late(err) {
 		return fmt.Errorf("no worker of queue %q responds; is one running? (looprun-fleet worker): %w", f.server.Queue, err)
 	}
 	return err
@@ -309,7 +305,7 @@ func (f *Fleet) forget(ctx context.Context, id string) error {
 		return err
 	}
 	var in Loop
-	if err := f.converter().FromPayloads(begun.GetInput(), &in); err != nil {
+	if err := f.converter.FromPayloads(begun.GetInput(), &in); err != nil {
 		return err
 	}
 	if in.Work.Repo != "" {

@@ -1,12 +1,16 @@
 package fleet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
+
+	"github.com/looprun/looprun/core"
 )
 
 const (
@@ -17,70 +21,86 @@ const (
 	forever = 10 * 365 * 24 * time.Hour
 	// again is how long a loop waits for a slot on its previous worker.
 	again = 10 * time.Second
-	// retryFor is how long a loop that no worker could place is tried again.
+	// retryFor is how long a loop that no worker could place is tried again, by default.
 	retryFor = 24 * time.Hour
 )
 
 // acquire takes a slot of a worker and prepares the loop's work tree there, unless the loop
 // already has both. false without an error means that the run must end, or check again.
 func (l *loop) acquire() (bool, error) {
-	if l.lease != nil && l.lease.Err() == nil {
+	if l.in.Place.Held {
 		return true, nil
 	}
-	l.lease = nil
-	if l.state.Iterations == 0 || l.shown == "" {
-		if err := l.show(Queued); err != nil {
-			return false, err
-		}
-	}
-	if err := l.slot(); err != nil {
-		if l.interrupted() {
-			return false, l.stop()
-		}
+	if err := l.show(Queued); err != nil {
 		return false, err
 	}
-	var placed Placed
-	err := workflow.ExecuteActivity(workflow.WithActivityOptions(l.lease, workflow.ActivityOptions{
-		StartToCloseTimeout: 2 * time.Hour, HeartbeatTimeout: beat, WaitForCancellation: true,
-		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
-	}), (*Worker).Place, Prepare{Started: l.in.Started, Work: l.in.Work, Commit: l.in.Place.Commit}).Get(l.lease, &placed)
+	placed, err := l.slot()
 	var app *temporal.ApplicationError
+	if err == nil {
+		l.why, l.in.Place = "", Place{Host: placed.Host, Held: true, Commit: cmp.Or(placed.Commit, l.in.Place.Commit), Tries: l.in.Place.Tries}
+	}
 	switch {
 	case l.interrupted():
 		return false, l.stop()
+	case err == nil:
+		return true, nil
 	case errors.As(err, &app) && app.Type() == errRefused:
-		l.release()
 		return false, l.refused(app.Message())
-	case errors.As(err, &app): // another one can, or this one later
-		l.lost()
-		return false, l.later(app.Message())
-	case err != nil: // the worker is gone: nothing had begun
-		l.lost()
-		return false, workflow.Sleep(l.ctx, time.Second)
 	}
-	l.in.Place.Host, l.in.Place.Since, l.in.Place.Tries = placed.Host, time.Time{}, 0
-	if placed.Commit != "" {
-		l.in.Place.Commit = placed.Commit
+	return false, l.later(cause(err))
+}
+
+// slot places the loop: on its previous worker if that has a slot soon, and then on any.
+func (l *loop) slot() (placed Placed, err error) {
+	in := Prepare{Started: l.in.Started, Work: l.in.Work, Commit: l.in.Place.Commit}
+	o := workflow.ActivityOptions{
+		StartToCloseTimeout: 2 * time.Hour, HeartbeatTimeout: beat, WaitForCancellation: true,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 	}
-	return true, nil
+	if host := l.in.Place.Host; host != "" {
+		in.Back, o.TaskQueue, o.ScheduleToStartTimeout = true, l.queueOf(host), again
+		if err = l.do(o, (*Worker).Place, in, &placed); err == nil || l.interrupted() {
+			return placed, err
+		}
+		l.lost()
+		in.Back, o.TaskQueue = false, ""
+	}
+	o.ScheduleToStartTimeout = forever
+	return placed, l.do(o, (*Worker).Place, in, &placed)
+}
+
+func (l *loop) do(o workflow.ActivityOptions, activity, in, out any) error {
+	return workflow.ExecuteActivity(workflow.WithActivityOptions(l.ctx, o), activity, in).Get(l.ctx, out)
+}
+
+// queueOf returns the task queue of a worker.
+func (l *loop) queueOf(host string) string {
+	return ownQueue(workflow.GetInfo(l.ctx).TaskQueueName, host)
 }
 
 // later waits before the loop is tried again, on another worker if there is one: for a minute
-// at most, and until it has been tried for long enough. Lists show why.
+// at most, and until it has been tried for long enough.
 func (l *loop) later(why string) error {
 	p := &l.in.Place
 	now := workflow.Now(l.ctx)
 	if p.Since.IsZero() {
 		p.Since = now
 	}
-	if now.Sub(p.Since) >= retryFor {
-		return l.refused(fmt.Sprintf("no worker could take it for %s; the last reason: %s", retryFor, why))
+	if most := l.in.Work.retryFor(); now.Sub(p.Since) >= most {
+		return l.refused(fmt.Sprintf("no worker could take it for %s; the last reason: %s", most, why))
 	}
-	if err := errors.Join(l.show(Queued), workflow.UpsertMemo(l.ctx, map[string]any{memoReason: why})); err != nil {
+	return l.pause(Queued, why)
+}
+
+// pause shows why the loop does not run, and waits: longer each time until it has a slot again,
+// for a minute at most.
+func (l *loop) pause(status, why string) error {
+	l.why = why
+	if err := errors.Join(l.show(status), l.tell()); err != nil {
 		return err
 	}
-	err := workflow.Sleep(l.ctx, min(time.Second<<min(p.Tries, 6), time.Minute))
-	p.Tries++
+	err := workflow.Sleep(l.ctx, min(time.Second<<min(l.in.Place.Tries, 6), time.Minute))
+	l.in.Place.Tries++
 	if l.interrupted() {
 		return l.stop()
 	}
@@ -96,55 +116,41 @@ func (l *loop) refused(why string) error {
 	return l.driver.Finish(it, refusedBy(it, why))
 }
 
-// slot waits for a slot: briefly for one on the loop's previous worker, and then for any.
-func (l *loop) slot() error {
-	if token := l.in.Place.Token; token != nil {
-		ctx, err := workflow.RecreateSession(l.ctx, token, &workflow.SessionOptions{CreationTimeout: again, ExecutionTimeout: forever, HeartbeatTimeout: beat})
-		if err == nil {
-			l.lease = ctx
-			return nil
-		}
-		if l.interrupted() {
-			return err
-		}
-		l.in.Place.Token = nil
-	}
-	for {
-		ctx, err := workflow.CreateSession(l.ctx, &workflow.SessionOptions{CreationTimeout: forever, ExecutionTimeout: forever, HeartbeatTimeout: beat})
-		if err == nil {
-			l.lease = ctx
-			l.in.Place.Token = workflow.GetSessionInfo(ctx).GetRecreateToken()
-			return nil
-		}
-		if l.interrupted() {
-			return err
-		}
-		// The worker that was about to take the loop was lost before anything had begun.
-		if err := workflow.Sleep(l.ctx, time.Second); err != nil {
-			return err
-		}
-	}
-}
+// release returns the slot. The work tree stays. A worker that does not receive this takes the
+// slot back by itself.
+func (l *loop) release() { l.leave("") }
 
-// release returns the slot. The work tree stays.
-func (l *loop) release() {
-	if l.lease != nil {
-		workflow.CompleteSession(l.lease)
-		l.lease = nil
+// leave returns the slot, and closes the place of a loop that has ended.
+func (l *loop) leave(status core.Status) {
+	if !l.in.Place.Held {
+		return
 	}
+	l.in.Place.Held = false
+	ctx, _ := workflow.NewDisconnectedContext(l.ctx)
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue: l.queueOf(l.in.Place.Host), ScheduleToStartTimeout: again, StartToCloseTimeout: time.Minute,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+	})
+	_ = workflow.ExecuteActivity(ctx, (*Worker).Leave, Leave{Loop: l.in.Started.RunID, Status: status}).Get(ctx, nil)
 }
 
 // lost forgets a worker that is gone or unreachable.
-func (l *loop) lost() {
-	l.release()
-	l.in.Place.Host, l.in.Place.Token = "", nil
+func (l *loop) lost() { l.in.Place.Host, l.in.Place.Held = "", false }
+
+// onHost runs an activity on the worker whose slot the loop has: with a single attempt, since
+// it is unknown whether a failed one ran.
+func (l *loop) onHost(most time.Duration, activity, in, out any) error {
+	return l.do(workflow.ActivityOptions{
+		TaskQueue: l.queueOf(l.in.Place.Host), ScheduleToStartTimeout: beat, StartToCloseTimeout: most,
+		HeartbeatTimeout: beat, WaitForCancellation: true, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+	}, activity, in, out)
 }
 
-// options returns the options for running commands on the lease's worker: with a single
-// attempt, since it is unknown whether a failed one ran.
-func (l *loop) options(most time.Duration) workflow.Context {
-	return workflow.WithActivityOptions(l.lease, workflow.ActivityOptions{
-		StartToCloseTimeout: most, HeartbeatTimeout: beat, WaitForCancellation: true,
-		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
-	})
+// unbegun reports whether the error says that the worker ran nothing, or withdrew what it
+// ran: another one can run it.
+func unbegun(err error) bool {
+	var app *temporal.ApplicationError
+	var timeout *temporal.TimeoutError
+	return errors.As(err, &app) && (app.Type() == errGone || app.Type() == errStopped) ||
+		errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START
 }

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -46,17 +47,22 @@ type Work struct {
 	// begins; zero means as many as the most expensive one so far, and one dollar before any
 	// has reported.
 	Reserve float64 `json:"reserve,omitempty"`
+	// RetryFor is how long a loop that no worker could place is tried again, and a checkpoint
+	// that could not be pushed; zero means a day.
+	RetryFor time.Duration `json:"retry_for,omitempty"`
 }
+
+func (w Work) retryFor() time.Duration { return cmp.Or(w.RetryFor, retryFor) }
 
 // Place is where a loop has run.
 type Place struct {
 	Host string `json:"host,omitempty"` // the worker's name; empty: none
-	// Token gives access to a slot of that worker again.
-	Token []byte `json:"token,omitempty"`
+	// Held means that the loop has a slot there.
+	Held bool `json:"held,omitempty"`
 	// Commit is the last checkpoint; empty means there is none.
 	Commit string `json:"commit,omitempty"`
-	// Since is when a worker first failed to place the loop, and Tries how many have failed
-	// since; zero means that none has.
+	// Since is when a worker first failed to place the loop, and Tries how often the loop has
+	// waited since then; zero means that none has failed.
 	Since time.Time `json:"since,omitzero"`
 	Tries int       `json:"tries,omitempty"`
 }
@@ -90,13 +96,13 @@ const (
 	updateAnswer = "answer"
 	queryEvents  = "events"
 	queryState   = "state"
-	memoQuestion = "question"
-	memoReason   = "reason"
+	memoNote     = "note"
 )
 
 // Note is what lists show of a loop besides its search attributes.
 type Note struct {
 	Question *Asked `json:"question,omitempty"`
+	Worker   string `json:"worker,omitempty"`
 	// Reason says why the loop does not run.
 	Reason string `json:"reason,omitempty"`
 }

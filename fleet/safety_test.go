@@ -15,11 +15,12 @@ import (
 
 	"github.com/stretchr/testify/mock"
 	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/mocks"
 	"go.temporal.io/sdk/temporal"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/looprun/looprun/core"
@@ -120,35 +121,6 @@ func TestPayloadsAreSealed(t *testing.T) {
 		if _, err := decode(); err == nil {
 			t.Errorf("%s was taken", name)
 		}
-	}
-}
-
-// The SDK sends signals past the converter: a workflow with a key takes no plain one, and
-// no loop would ever get a slot.
-func TestSignalsAreSealed(t *testing.T) {
-	c, err := readKey(keyFile(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := converter.GetDefaultDataConverter().ToPayloads("a slot")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ready, err := converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), c).ToPayloads("sealed before")
-	if err != nil {
-		t.Fatal(err)
-	}
-	request := &workflowservice.SignalWorkflowExecutionRequest{Input: &commonpb.Payloads{Payloads: append(plain.Payloads, ready.Payloads...)}}
-	for range 2 { // a call may be tried again
-		if err := c.outgoing(t.Context(), "", request, nil, nil, func(_ context.Context, _ string, _, _ any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := c.Decode(request.GetInput().GetPayloads())
-	if err != nil || string(got[0].GetData()) != `"a slot"` || string(got[1].GetData()) != `"sealed before"` {
-		t.Errorf("%v, %v", got, err)
 	}
 }
 
@@ -357,28 +329,40 @@ func TestABudgetThatIsSpentTrips(t *testing.T) {
 }
 
 // A ledger that does not answer neither ends a loop nor lets it through: the loop waits, says
-// for what.
+// for what, and needs no slot for that.
 func TestALoopWaitsForItsBudget(t *testing.T) {
 	var committed []Spend
 	tried := 0
 	b := labelled(t, func(context.Context, Spend) (Granted, error) {
-		if tried++; tried < 14 {
+		if tried++; tried < 4 {
 			return Granted{OK: true}, errors.New("no server")
 		}
 		return Granted{OK: true}, nil
 	}, &committed)
-	var reasons []string
+	var notes []Note
+	var ran []int
 	b.OnUpsertMemo(mock.Anything).Run(func(args mock.Arguments) {
-		if reason, ok := args.Get(0).(map[string]any)[memoReason].(string); ok {
-			reasons = append(reasons, reason)
-		}
+		note, _ := args.Get(0).(map[string]any)[memoNote].(Note)
+		notes = append(notes, note)
+		ran = append(ran, len(b.worker.held))
 	}).Return(nil)
 	r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Label, l.Options["detached"] = "team", "deny" }))
-	if r.Status != core.StatusDone || r.Iterations != 1 || tried != 14 || len(committed) != 1 {
+	if r.Status != core.StatusDone || r.Iterations != 1 || tried != 4 || len(committed) != 1 {
 		t.Errorf("%+v after %d tries, %v", r, tried, committed)
 	}
-	if len(reasons) == 0 || !strings.Contains(reasons[0], `waiting for the budget of "team"`) {
-		t.Errorf("lists show %q", reasons)
+	if len(notes) == 0 || !strings.Contains(notes[0].Reason, `waiting for the budget of "team"`) || notes[len(notes)-1].Reason != "" {
+		t.Errorf("lists show %+v", notes)
+	}
+	if ran[0] != 0 {
+		t.Error("it waited with a slot")
+	}
+}
+
+func TestWithoutABudgetNothingIsCommitted(t *testing.T) {
+	var committed []Spend
+	b := labelled(t, func(context.Context, Spend) (Granted, error) { return Granted{None: true}, nil }, &committed)
+	if r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Label = "team" })); r.Status != core.StatusDone || len(committed) > 0 {
+		t.Errorf("%+v, %v", r, committed)
 	}
 }
 
@@ -451,34 +435,19 @@ func TestOneLossIsOneCrashAndGoesOn(t *testing.T) {
 	}
 }
 
-// A worker that is lost while it takes a loop takes nothing with it.
-func TestALoopWaitsForAnotherSlot(t *testing.T) {
-	b := newBench(t, nil)
-	tried := 0
-	b.OnActivity("internalSessionCreationActivity", mock.Anything, mock.Anything).Return(func(context.Context, string) error {
-		if tried++; tried == 5 {
-			b.CancelWorkflow()
-		}
-		return temporal.NewNonRetryableApplicationError("session failed due to worker shutdown", "SessionWorkerShutdown", nil)
-	})
-	r := b.run(submitted(t, "true", nil))
-	if r.Status != core.StatusInterrupted || tried != 5 || r.Iterations != 0 || b.state().Crashes != 0 {
-		t.Errorf("%+v after %d tries", r, tried)
-	}
-}
-
 // A worker that cannot place a loop does not end it: it is tried again, the list says why, and a
 // cancel ends that.
 func TestALoopIsTriedAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		failures int
-		cancel   time.Duration
+		for_     time.Duration
 		want     core.Status
 		code     int
 	}{
-		"until it works":  {20, 48 * time.Hour, core.StatusDone, 0},
-		"for a day":       {1 << 30, 48 * time.Hour, core.StatusFailed, core.ExitFailed},
-		"until cancelled": {1 << 30, time.Hour, core.StatusInterrupted, 143},
+		"until it works":  {20, 0, core.StatusDone, 0},
+		"for a time":      {1 << 30, time.Hour, core.StatusFailed, core.ExitFailed},
+		"for a day":       {1 << 30, 0, core.StatusFailed, core.ExitFailed},
+		"until cancelled": {1 << 30, 30 * time.Hour, core.StatusInterrupted, 143},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, nil)
@@ -489,21 +458,55 @@ func TestALoopIsTriedAgain(t *testing.T) {
 				}
 				return b.worker.Place(ctx, in)
 			})
-			var reasons []string
+			var notes []Note
 			b.OnUpsertMemo(mock.Anything).Run(func(args mock.Arguments) {
-				if reason, ok := args.Get(0).(map[string]any)[memoReason].(string); ok {
-					reasons = append(reasons, reason)
-				}
+				note, _ := args.Get(0).(map[string]any)[memoNote].(Note)
+				notes = append(notes, note)
 			}).Return(nil)
-			b.RegisterDelayedCallback(b.CancelWorkflow, c.cancel)
-			r := b.run(submitted(t, "true", nil))
+			b.RegisterDelayedCallback(b.CancelWorkflow, 25*time.Hour)
+			l := submitted(t, "true", nil)
+			l.Work.RetryFor = c.for_
+			began := b.Now()
+			r := b.run(l)
 			if r.Status != c.want || r.ExitCode != c.code || tried < 20 {
 				t.Errorf("%+v after %d tries", r, tried)
 			}
-			if len(reasons) == 0 || reasons[0] != "the repository is away" {
-				t.Errorf("lists show %q", reasons)
+			if took := b.Now().Sub(began); c.for_ == time.Hour && (took < time.Hour || took > time.Hour+time.Minute) {
+				t.Errorf("it was tried for %s", took)
+			}
+			if len(notes) == 0 || notes[0].Reason != "the repository is away" {
+				t.Errorf("lists show %+v", notes)
 			}
 		})
+	}
+}
+
+// What a worker did not begin, or withdrew, another one does, and nobody is asked for that.
+func TestAStoppingWorkerLosesNothing(t *testing.T) {
+	stopped := (&Worker{Name: "w0"}).stopped()
+	for _, activity := range []string{"Iterate", "Respond"} {
+		b := newBench(t, nil)
+		times := 0
+		switch activity {
+		case "Iterate":
+			b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(ctx context.Context, in Iterate) (Iterated, error) {
+				if times++; times == 1 {
+					return Iterated{}, stopped
+				}
+				return b.worker.Iterate(ctx, in)
+			})
+		case "Respond":
+			b.OnActivity((*Worker)(nil).Respond, mock.Anything, mock.Anything).Return(func(ctx context.Context, in Respond) (Responded, error) {
+				if times++; times == 1 {
+					return Responded{}, stopped
+				}
+				return b.worker.Respond(ctx, in)
+			})
+		}
+		r := b.run(submitted(t, "echo the same; exit 1", func(l *loops.Loop) { l.Options["detached"] = "deny" }))
+		if r.Status != core.StatusTripped || r.Guard != core.LoopDetected || times < 2 {
+			t.Errorf("%s: %+v after %d", activity, r, times)
+		}
 	}
 }
 
@@ -518,12 +521,11 @@ func TestAWorkerDrains(t *testing.T) {
 			if ends {
 				b.worker.Drain = time.Hour
 			}
-			drained, begun := make(chan struct{}), false
+			drained := make(chan struct{})
 			b.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
-				if info.ActivityType.Name != "Iterate" || begun {
+				if info.ActivityType.Name != "Iterate" {
 					return
 				}
-				begun = true
 				go func() {
 					defer close(drained)
 					waitFor(in)
@@ -591,13 +593,14 @@ func (f writerFunc) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A command that a worker does not have is looked for elsewhere.
+// A command that a worker does not have is looked for elsewhere, and the worker is not sick.
 func TestAWorkerWithoutTheCommand(t *testing.T) {
 	b := newBench(t, nil)
 	l := submitted(t, "true", nil)
 	l.Started.Command = []string{"no-such-agent"}
+	l.Work.RetryFor = time.Hour
 	r := b.run(l)
-	if r.Status != core.StatusFailed || !strings.Contains(r.Reason, "worker w1 has no command no-such-agent") {
+	if r.Status != core.StatusFailed || !strings.Contains(r.Reason, "worker w1 has no command no-such-agent") || b.worker.slots.failed != 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -637,6 +640,59 @@ func TestANameShowsNoArguments(t *testing.T) {
 	}
 }
 
+// A loop that was ended by force has a slot for two minutes, and none that is used is taken.
+func TestASlotComesBack(t *testing.T) {
+	w := &Worker{Name: "w1", Root: t.TempDir(), Slots: 2}
+	w.prepare(nil)
+	for _, id := range []string{"gone", "busy"} {
+		if err := w.slots.take(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.hold(t.Context(), id, false); err != nil {
+			t.Fatal(err)
+		}
+		w.slots.ReleaseSlot(nil)
+	}
+	busy := &place{id: "busy", used: time.Now()}
+	busy.busy.Lock()
+	w.places["busy"] = busy
+	w.sweep(time.Now().Add(idle / 2))
+	if len(w.slots.used) != 2 {
+		t.Errorf("%d slots are in use before the time", len(w.slots.used))
+	}
+	w.sweep(time.Now().Add(2 * idle))
+	if _, held := w.held["busy"]; len(w.slots.used) != 1 || !held {
+		t.Errorf("%d slots are in use, by %v", len(w.slots.used), w.held)
+	}
+	if err := w.hold(t.Context(), "back", true); err != nil || len(w.slots.used) != 2 {
+		t.Errorf("%v, %d in use", err, len(w.slots.used))
+	}
+	w.unhold("back")
+	w.unhold("back")
+	if len(w.slots.used) != 1 {
+		t.Errorf("%d slots are in use", len(w.slots.used))
+	}
+}
+
+// A worker that fails takes no loop for a while.
+func TestASickWorkerRests(t *testing.T) {
+	w := &Worker{Name: "w1", Root: t.TempDir(), Slots: 1, Log: testLog{t}}
+	w.prepare(nil)
+	for i := range 2 * sickAfter {
+		if i == 1 {
+			w.slots.placed(nil)
+		}
+		if rests := w.slots.placed(errors.New("no git")); rests != (i >= sickAfter) {
+			t.Errorf("after failure %d: %v", i, rests)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if permit, err := w.slots.ReserveSlot(ctx, nil); err == nil {
+		t.Errorf("it takes a loop: %v", permit)
+	}
+}
+
 func TestACancelledLoopEndsItsIteration(t *testing.T) {
 	b := newBench(t, nil)
 	mark := filepath.Join(t.TempDir(), "pid")
@@ -665,8 +721,8 @@ func TestACancelledLoopEndsItsIteration(t *testing.T) {
 func TestAWorkerThatWaitsForALoopIsHeardOf(t *testing.T) {
 	for name, line := range map[string]string{"Iterate": "true", "Respond": "echo the same; exit 1"} {
 		t.Run(name, func(t *testing.T) {
-			var w *Worker
-			b := newBench(t, func(real *Worker) { w = real })
+			b := newBench(t, nil)
+			w := b.worker
 			b.SetTestTimeout(20 * time.Second)
 			var held *place
 			b.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
@@ -690,5 +746,17 @@ func TestAWorkerThatWaitsForALoopIsHeardOf(t *testing.T) {
 				t.Error("nothing was heard of the worker")
 			}
 		})
+	}
+}
+
+// A wait outlives its looks, also where the server's clock ends one before ours does.
+func TestAWaitLooksAgain(t *testing.T) {
+	c, run := new(mocks.Client), new(mocks.WorkflowRun)
+	c.On("GetWorkflow", mock.Anything, "l1", "").Return(run)
+	c.On("DescribeWorkflowExecution", mock.Anything, "l1", "").Return(&workflowservice.DescribeWorkflowExecutionResponse{}, nil)
+	run.On("Get", mock.Anything, mock.Anything).Return(serviceerror.NewDeadlineExceeded("context deadline exceeded")).Once()
+	run.On("Get", mock.Anything, mock.Anything).Return(nil)
+	if _, err := (&Fleet{client: c}).Wait(t.Context(), "l1", func(string) {}); err != nil {
+		t.Error(err)
 	}
 }

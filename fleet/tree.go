@@ -166,6 +166,15 @@ func (w *Worker) sweep(now time.Time) {
 		keep = 72 * time.Hour
 	}
 	w.mu.Lock()
+	for id, used := range w.held { // the loop is gone: it was ended by force, or is elsewhere
+		if p := w.places[id]; now.Sub(used) > idle && (p == nil || p.busy.TryLock()) {
+			if p != nil {
+				p.busy.Unlock()
+			}
+			delete(w.held, id)
+			w.slots.give()
+		}
+	}
 	for id, p := range w.places { // gone elsewhere, or asking: Place opens it again
 		if now.Sub(p.used) > time.Hour && p.busy.TryLock() {
 			_ = errors.Join(p.host.Close(), p.run.Close())

@@ -30,8 +30,12 @@ import (
 
 // The types of errors of a worker.
 const (
-	errRefused = "Refused" // it refuses to run the loop: no other is asked
-	errStopped = "Stopped" // it stops: what was to run did not, or was withdrawn
+	// errRefused means that the worker refuses to run the loop: no other is asked.
+	errRefused = "Refused"
+	// errGone means that the loop has no slot here, and errStopped that the worker stops: what
+	// was to run did not, or was withdrawn.
+	errGone    = "Gone"
+	errStopped = "Stopped"
 )
 
 func refuse(format string, args ...any) error {
@@ -49,6 +53,8 @@ type (
 		Started core.RunStarted `json:"started"`
 		Work    Work            `json:"work"`
 		Commit  string          `json:"commit,omitempty"`
+		// Back means that the loop was here before, and waits for a slot.
+		Back bool `json:"back,omitempty"`
 	}
 	// Placed is where the work tree is.
 	Placed struct {
@@ -68,6 +74,8 @@ type (
 	Iterated struct {
 		Result core.IterationResult `json:"result"`
 		Commit string               `json:"commit,omitempty"` // the checkpoint after it
+		// Stopping means that the worker takes no further iteration.
+		Stopping bool `json:"stopping,omitempty"`
 	}
 	// Respond is a question that may be answered without a person.
 	Respond struct {
@@ -96,10 +104,10 @@ type (
 		End  core.ExpertFinished `json:"end"`
 		Took time.Duration       `json:"took"`
 	}
-	// Leave is a loop that has ended.
+	// Leave is a loop that returns its slot. Status is set if the loop has ended.
 	Leave struct {
 		Loop   string      `json:"loop"`
-		Status core.Status `json:"status"`
+		Status core.Status `json:"status,omitempty"`
 	}
 )
 
@@ -122,10 +130,12 @@ type Worker struct {
 	Environ []string
 
 	client  client.Client
+	slots   *slots
 	mu      sync.Mutex
 	places  map[string]*place
-	leaving bool           // it takes nothing more
-	work    sync.WaitGroup // what runs
+	held    map[string]time.Time // the loops that have a slot, and when they last used it
+	leaving bool                 // it takes nothing more
+	work    sync.WaitGroup       // what runs
 	running context.Context
 	cut     context.CancelCauseFunc // ends what runs
 	// mirrors is held during a fetch.
@@ -160,19 +170,23 @@ func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error
 	w.prepare(c)
 	defer w.leaveAll()
 	fatal := make(chan error, 2)
+	fixed, err := worker.NewFixedSizeTuner(worker.FixedSizeTunerOptions{})
+	if err != nil {
+		return err
+	}
 	o := worker.Options{
-		Identity: w.Name, EnableSessionWorker: true, MaxConcurrentSessionExecutionSize: w.Slots,
-		// Each slot runs one activity at a time, and needs another for the lease itself.
-		MaxConcurrentActivityExecutionSize: 4*w.Slots + 8, WorkerStopTimeout: ending,
-		MaxHeartbeatThrottleInterval: beat / 3, DefaultHeartbeatThrottleInterval: beat / 3,
+		Identity: w.Name, WorkerStopTimeout: ending, MaxHeartbeatThrottleInterval: beat / 3, DefaultHeartbeatThrottleInterval: beat / 3,
 		OnFatalError: func(err error) { fatal <- err },
 	}
-	loops := worker.New(c, w.Queue, o)
+	shared := o
+	shared.Tuner, shared.DisableEagerActivities = tuner{fixed, w.slots}, true
+	loops := worker.New(c, w.Queue, shared)
 	loops.RegisterWorkflow(Run)
 	loops.RegisterWorkflow(Ledger)
 	loops.RegisterWorkflow(Fetch)
 	loops.RegisterActivity(w)
-	own := worker.New(c, ownQueue(w.Queue, w.Name), worker.Options{Identity: w.Name, DisableWorkflowWorker: true})
+	o.DisableWorkflowWorker = true
+	own := worker.New(c, ownQueue(w.Queue, w.Name), o)
 	own.RegisterActivity(w)
 	for _, each := range []worker.Worker{loops, own} {
 		if err := each.Start(); err != nil {
@@ -181,7 +195,7 @@ func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error
 		defer each.Stop()
 	}
 	ready()
-	sweep := time.NewTicker(time.Hour)
+	sweep := time.NewTicker(time.Minute)
 	defer sweep.Stop()
 	for {
 		w.sweep(time.Now())
@@ -198,7 +212,7 @@ func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error
 
 // prepare makes a worker ready to run loops.
 func (w *Worker) prepare(c client.Client) {
-	w.client, w.places = c, map[string]*place{}
+	w.client, w.places, w.held, w.slots = c, map[string]*place{}, map[string]time.Time{}, newSlots(w.Slots)
 	w.running, w.cut = context.WithCancelCause(context.Background())
 }
 
@@ -209,7 +223,7 @@ func (w *Worker) warn(format string, args ...any) {
 	fmt.Fprintf(w.Log, "looprun-fleet: "+format+"\n", args...)
 }
 
-// Place prepares the work tree of a loop, at its last checkpoint.
+// Place takes a slot for a loop, and prepares its work tree at its last checkpoint.
 func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
 	defer beats(ctx, nil)()
 	if err := w.begin(); err != nil {
@@ -224,19 +238,31 @@ func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
 	if err != nil {
 		return Placed{}, refuse("worker %s refuses loop %s: %v", w.Name, id, err)
 	}
+	if err := w.hold(ctx, id, in.Back); err != nil {
+		return Placed{}, err
+	}
 	run, stop := w.commands(ctx)
 	defer stop(nil)
 	placed, err := w.put(run, in)
-	if err != nil && w.withdrawn(ctx) {
-		return Placed{}, w.stopped()
-	}
+	var app *temporal.ApplicationError
+	loops := errors.As(err, &app) // the loop's fault, or that of its kind
 	if err != nil {
+		w.unhold(id)
+	}
+	switch {
+	case w.running.Err() != nil && err != nil:
+		return Placed{}, w.stopped()
+	case err != nil && ctx.Err() != nil:
+		return Placed{}, ctx.Err()
+	case !loops && w.slots.placed(err):
+		w.warn("worker %s could not prepare %d loops in a row, and takes none for %s; the last: %v", w.Name, sickAfter, rest, err)
+	case err != nil:
 		w.warn("loop %s: %v", id, err)
 	}
 	return placed, err
 }
 
-// put prepares the work tree of a loop.
+// put prepares the work tree of a loop that has a slot.
 func (w *Worker) put(ctx context.Context, in Prepare) (Placed, error) {
 	p, err := w.place(in)
 	if err != nil {
@@ -255,10 +281,11 @@ func (w *Worker) put(ctx context.Context, in Prepare) (Placed, error) {
 	}
 	if name := in.Started.Command[0]; filepath.Base(name) == name {
 		if _, err := exec.LookPath(name); err != nil {
-			return Placed{}, fmt.Errorf("worker %s has no command %s on its PATH", w.Name, name)
+			return Placed{}, temporal.NewNonRetryableApplicationError(fmt.Sprintf("worker %s has no command %s on its PATH", w.Name, name), errFull, nil)
 		}
 	}
-	return Placed{w.Name, commit}, nil
+	_, err = w.here(p.id) // its slot was used until now
+	return Placed{w.Name, commit}, err
 }
 
 // place returns the loop's place on this machine.
@@ -308,15 +335,16 @@ func (w *Worker) openRun(in Prepare) (*scratchpad.Run, error) {
 	return run, nil
 }
 
-// here returns the place of a loop that was placed here.
+// here returns the place of a loop that has a slot here.
 func (w *Worker) here(id string) (*place, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if p := w.places[id]; p != nil {
-		p.used = time.Now()
+	_, held := w.held[id]
+	if p := w.places[id]; p != nil && held {
+		p.used, w.held[id] = time.Now(), time.Now()
 		return p, nil
 	}
-	return nil, temporal.NewNonRetryableApplicationError(fmt.Sprintf("worker %s has no work tree of loop %s", w.Name, id), "Gone", nil)
+	return nil, temporal.NewNonRetryableApplicationError(fmt.Sprintf("loop %s has no slot of worker %s", id, w.Name), errGone, nil)
 }
 
 // at runs do for the place of a loop, once anything begun there earlier has ended. It sends
@@ -335,6 +363,7 @@ func at[T any](w *Worker, ctx context.Context, id string, do func(run context.Co
 	defer beats(ctx, p.host.Printed)()
 	p.busy.Lock()
 	defer p.busy.Unlock()
+	defer func() { _, _ = w.here(id) }() // it was used until now
 	run, stop := w.commands(ctx)
 	defer stop(nil)
 	out, err := do(run, p)
@@ -366,6 +395,9 @@ func (w *Worker) Iterate(ctx context.Context, in Iterate) (Iterated, error) {
 		if out.Commit, err = w.push(ctx, run, p, in); err != nil {
 			return out, fmt.Errorf("the checkpoint cannot be kept: %w", err)
 		}
+		w.mu.Lock()
+		out.Stopping = w.leaving
+		w.mu.Unlock()
 		return out, nil
 	})
 }
@@ -375,7 +407,7 @@ func (w *Worker) Iterate(ctx context.Context, in Iterate) (Iterated, error) {
 func (w *Worker) push(ctx, run context.Context, p *place, in Iterate) (string, error) {
 	for pause, began := time.Second, time.Now(); ; pause = min(2*pause, time.Minute) {
 		commit, err := w.checkpoint(context.WithoutCancel(ctx), p, in.Iteration.Number, in.Commit)
-		if exit, ok := errors.AsType[*exec.ExitError](err); err == nil || run.Err() != nil || time.Since(began) > retryFor || ok && exit.ExitCode() == pushRejected {
+		if exit, ok := errors.AsType[*exec.ExitError](err); err == nil || run.Err() != nil || time.Since(began) > p.work.retryFor() || ok && exit.ExitCode() == pushRejected {
 			return commit, err
 		}
 		w.warn("loop %s: the checkpoint cannot be pushed, and is tried again in %s: %v", p.id, pause, err)
@@ -468,9 +500,13 @@ func (w *Worker) Expert(ctx context.Context, in Help) (Advised, error) {
 	})
 }
 
-// Leave closes the place of a loop that has ended. Its output stays for a while, and so does
-// its tree if the loop is not done.
+// Leave returns the slot of a loop, and closes the place of one that has ended. Its output stays
+// for a while, and so does its tree if the loop is not done.
 func (w *Worker) Leave(ctx context.Context, in Leave) error {
+	w.unhold(in.Loop)
+	if in.Status == "" {
+		return nil
+	}
 	w.mu.Lock()
 	p := w.places[in.Loop]
 	idle := p != nil && p.busy.TryLock() // else what was given up is still ending, and sweep closes it

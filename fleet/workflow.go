@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -28,10 +29,11 @@ type loop struct {
 	fresh  bool          // no iteration has run yet
 	dear   float64       // the cost of the dearest iteration so far
 
-	lease  workflow.Context // a slot of a worker; nil: there is none
 	events []json.RawMessage
 	from   int64
 	shown  string
+	told   *Note
+	why    string // it does not run
 	asked  string
 }
 
@@ -147,7 +149,6 @@ func (l *loop) page(after int64) (Page, error) {
 
 // continued starts a new history, from the state.
 func (l *loop) continued() error {
-	l.release()
 	if err := workflow.Await(l.ctx, func() bool { return workflow.AllHandlersFinished(l.ctx) }); err != nil {
 		return err
 	}
@@ -191,18 +192,19 @@ func (l *loop) iterate(n int) error {
 	if err != nil {
 		return err
 	}
-	if err := l.show(Running); err != nil {
+	l.why, l.in.Place.Tries = "", 0
+	if err := errors.Join(l.show(Running), l.tell()); err != nil {
 		return err
 	}
 	left, limited := l.driver.Remaining(l.active)
-	most := left + time.Hour + retryFor // the worker ends it; this is for a worker that does not
+	most := left + time.Hour + l.in.Work.retryFor() // the worker ends it; this is for a worker that does not
 	if !limited {
 		left, most = 0, forever
 	}
 	var out Iterated
-	err = workflow.ExecuteActivity(l.options(most), (*Worker).Iterate, Iterate{
+	err = l.onHost(most, (*Worker).Iterate, Iterate{
 		Loop: l.in.Started.RunID, State: l.state, Iteration: it, Left: left, Commit: l.in.Place.Commit,
-	}).Get(l.lease, &out)
+	}, &out)
 	before, known := l.state.Cost, err == nil
 	if err := l.over(it, out, err); err != nil {
 		return err
@@ -217,13 +219,15 @@ func (l *loop) iterate(n int) error {
 
 // over records how the iteration ended: as the worker reports, or by losing the worker.
 func (l *loop) over(it core.Iteration, out Iterated, err error) error {
-	var app *temporal.ApplicationError
 	switch {
 	case err == nil:
 		l.fresh = false
 		l.active += time.Duration(out.Result.DurationMS) * time.Millisecond
 		if out.Commit != "" {
 			l.in.Place.Commit = out.Commit
+		}
+		if out.Stopping { // it takes no further iteration
+			l.lost()
 		}
 		if l.interrupted() {
 			if err := l.stop(); err != nil {
@@ -239,9 +243,9 @@ func (l *loop) over(it core.Iteration, out Iterated, err error) error {
 			Iteration: it.Number, Outcome: core.OutcomeInterrupted, Cause: core.CauseInterrupt, ExitCode: -1,
 		}})
 	}
-	why := "the worker was lost: " + cause(err)
-	if errors.As(err, &app) && app.Type() == errStopped {
-		why = app.Message()
+	why := "worker " + l.in.Place.Host + " was lost: " + cause(err)
+	if unbegun(err) {
+		why = cause(err)
 	}
 	l.lost()
 	return l.driver.Withdraw(why)
@@ -265,9 +269,6 @@ func cause(err error) string {
 	if errors.As(err, &app) {
 		return app.Message()
 	}
-	if temporal.IsCanceledError(err) || errors.Is(err, workflow.ErrSessionFailed) {
-		return "it does not answer any more"
-	}
 	return err.Error()
 }
 
@@ -280,10 +281,10 @@ func (l *loop) ask(q core.Question) error {
 			return err
 		}
 	}
-	l.release()
 	if err := errors.Join(l.show(Asking), l.tell()); err != nil {
 		return err
 	}
+	l.release()
 	open := func() bool {
 		return slices.ContainsFunc(l.state.Pending(), func(p core.Question) bool { return p.ID == q.ID })
 	}
@@ -304,19 +305,21 @@ func (l *loop) ask(q core.Question) error {
 	return errors.Join(err, l.tell())
 }
 
-// tell makes the open questions visible in lists.
+// tell makes the open question, the worker and the reason for a wait visible in lists.
 func (l *loop) tell() error {
-	list := l.state.Pending()
-	if len(list) == 0 {
-		return workflow.UpsertMemo(l.ctx, map[string]any{memoQuestion: nil})
+	note := Note{Worker: l.in.Place.Host, Reason: l.why}
+	if list := l.state.Pending(); len(list) > 0 {
+		options := slices.DeleteFunc(session.OptionsOf(list[0]), func(id string) bool {
+			o, ok := list[0].Option(id)
+			return ok && o.Action == core.ActionDebug && !l.in.Work.Debug
+		})
+		note.Question = &Asked{ID: list[0].ID, Header: list[0].Header, Options: options, More: len(list) - 1}
 	}
-	options := slices.DeleteFunc(session.OptionsOf(list[0]), func(id string) bool {
-		o, ok := list[0].Option(id)
-		return ok && o.Action == core.ActionDebug && !l.in.Work.Debug
-	})
-	return workflow.UpsertMemo(l.ctx, map[string]any{memoQuestion: Asked{
-		ID: list[0].ID, Header: list[0].Header, Options: options, More: len(list) - 1,
-	}})
+	if reflect.DeepEqual(&note, l.told) {
+		return nil
+	}
+	l.told = &note
+	return workflow.UpsertMemo(l.ctx, map[string]any{memoNote: note})
 }
 
 // respond lets a worker answer; done means that nobody else should be asked.
@@ -326,13 +329,17 @@ func (l *loop) respond(q core.Question) (done bool, err error) {
 	}
 	l.asked = q.ID
 	var out Responded
-	err = workflow.ExecuteActivity(l.options(time.Hour), (*Worker).Respond, Respond{Loop: l.in.Started.RunID, State: l.state, Question: q}).Get(l.lease, &out)
+	err = l.onHost(time.Hour, (*Worker).Respond, Respond{Loop: l.in.Started.RunID, State: l.state, Question: q}, &out)
 	if l.interrupted() {
 		return true, l.stop()
 	}
-	if err != nil { // a person is asked
+	if err != nil {
 		l.lost()
-		return false, nil
+		if unbegun(err) {
+			l.asked = ""
+			return true, nil
+		}
+		return false, nil // a person is asked
 	}
 	for _, e := range out.Events {
 		if err := l.driver.Record(e.Data); err != nil {
@@ -364,12 +371,15 @@ func (l *loop) debug() error {
 		return err
 	}
 	var out Debugged
-	err := workflow.ExecuteActivity(l.options(time.Hour), (*Worker).Debug, Help{Loop: l.in.Started.RunID, State: l.state}).Get(l.lease, &out)
+	err := l.onHost(time.Hour, (*Worker).Debug, Help{Loop: l.in.Started.RunID, State: l.state}, &out)
 	if l.interrupted() {
 		return l.stop()
 	}
 	if err != nil {
 		l.lost()
+		if unbegun(err) {
+			return nil
+		}
 		out.End = core.DebugFinished{ExitCode: -1, Findings: "the command could not be run: " + cause(err)}
 	}
 	l.active += out.Took
@@ -381,12 +391,15 @@ func (l *loop) expert() error {
 		return err
 	}
 	var out Advised
-	err := workflow.ExecuteActivity(l.options(time.Hour), (*Worker).Expert, Help{Loop: l.in.Started.RunID, State: l.state}).Get(l.lease, &out)
+	err := l.onHost(time.Hour, (*Worker).Expert, Help{Loop: l.in.Started.RunID, State: l.state}, &out)
 	if l.interrupted() {
 		return l.stop()
 	}
 	if err != nil {
 		l.lost()
+		if unbegun(err) {
+			return nil
+		}
 		out.End = core.ExpertFinished{ExitCode: -1, Why: cause(err)}
 	}
 	l.active += out.Took
@@ -451,14 +464,8 @@ func (l *loop) stop() error {
 // end releases the run's resources.
 func (l *loop) end() (core.Result, error) {
 	r := l.state.Result()
-	if l.lease != nil {
-		ctx, _ := workflow.NewDisconnectedContext(l.lease)
-		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-			ScheduleToStartTimeout: again, StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
-		})
-		// A worker that does not receive this keeps the tree as long as a failed loop's.
-		_ = workflow.ExecuteActivity(ctx, (*Worker).Leave, Leave{Loop: l.in.Started.RunID, Status: r.Status}).Get(ctx, nil)
-	}
-	l.release()
-	return r, errors.Join(l.show(string(r.Status)), l.tell())
+	err := errors.Join(l.show(string(r.Status)), l.tell())
+	// A worker that does not receive this keeps the tree as long as a failed loop's.
+	l.leave(r.Status)
+	return r, err
 }

@@ -12,10 +12,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -167,10 +169,18 @@ func newYard(t testing.TB) *yard {
 	return y
 }
 
-func (y *yard) worker(name string, slots int) *process {
+func (y *yard) worker(name string, slots int, more ...string) *process {
 	y.t.Helper()
-	return start(y.t, "runs up to", "looprun-fleet", "worker", "--address", server.address, "--queue", y.queue, "--key-file", server.key,
-		"--name", name, "--slots", strconv.Itoa(slots), "--root", filepath.Join(y.root, name))
+	return start(y.t, "runs up to", "looprun-fleet", append([]string{
+		"worker", "--address", server.address, "--queue", y.queue, "--key-file", server.key,
+		"--name", name, "--slots", strconv.Itoa(slots), "--root", filepath.Join(y.root, name),
+	}, more...)...)
+}
+
+// says runs looprun-fleet.
+func (y *yard) says(args ...string) string {
+	y.t.Helper()
+	return command(y.t, ".", program(y.t, "looprun-fleet"), append(args, "--address", server.address, "--queue", y.queue, "--key-file", server.key)...)
 }
 
 // submit starts n loops of a shell line.
@@ -352,6 +362,209 @@ func killed(t *testing.T, where string) {
 	}
 }
 
+// A worker that is told to stop lets its iterations end, ends with the last of them, and another
+// one takes the loops over: nothing is lost, and nothing runs twice.
+func TestAWorkerDrains(t *testing.T) {
+	for _, enough := range []bool{true, false} {
+		t.Run(fmt.Sprintf("enough time: %v", enough), func(t *testing.T) {
+			y := newYard(t)
+			drain := "1s"
+			if enough {
+				drain = "5m"
+			}
+			first := y.worker("first", 4, "--drain", drain)
+			marks := t.TempDir()
+			ids := y.submit(4, `n=$LOOPRUN_ITERATION; echo x >> `+marks+`/ran-$LOOPRUN_RUN_ID-$n; touch `+marks+`/in-$LOOPRUN_RUN_ID; `+
+				`until test -e `+marks+`/go; do sleep 0.1; done; test $n = 2`, nil)
+			for _, id := range ids {
+				wait(t, "an iteration of "+id, func() bool { return exists(filepath.Join(marks, "in-"+id)) })
+			}
+			ended := make(chan struct{})
+			if err := first.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				_ = first.Wait()
+				close(ended)
+			}()
+			wait(t, "it stops taking loops", func() bool { return strings.Contains(first.said.String(), "takes no more loops") })
+			y.worker("second", 4)
+			if enough {
+				select {
+				case <-ended:
+					t.Error("it did not wait for its iterations")
+				default:
+				}
+			} else {
+				<-ended
+			}
+			if err := os.WriteFile(filepath.Join(marks, "go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			withdrawn := 0
+			for _, id := range ids {
+				if r := y.result(id); r.Status != core.StatusDone || r.Iterations != 2 {
+					t.Errorf("%+v", r)
+				}
+				withdrawn += y.events(id)[core.TypeIterationWithdrawn]
+				for n := 1; n <= 2; n++ {
+					ran, err := os.ReadFile(filepath.Join(marks, fmt.Sprintf("ran-%s-%d", id, n)))
+					if want := map[bool]int{true: 1, false: 3 - n}[enough]; err != nil || bytes.Count(ran, []byte("x")) != want {
+						t.Errorf("iteration %d of %s ran %d times, not %d: %v", n, id, bytes.Count(ran, []byte("x")), want, err)
+					}
+				}
+			}
+			if want := map[bool]int{true: 0, false: len(ids)}[enough]; withdrawn != want {
+				t.Errorf("%d iterations were withdrawn, not %d", withdrawn, want)
+			}
+			<-ended
+		})
+	}
+}
+
+// Whatever becomes of a loop's worker, the loop ends, and takes no slot of another one with it:
+// the worker goes while some loops run, and others have just ended.
+func TestEveryLoopEnds(t *testing.T) {
+	for name, signal := range map[string]os.Signal{"TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL} {
+		t.Run(name, func(t *testing.T) {
+			y := newYard(t)
+			first := y.worker("first", 12, "--drain", "0s")
+			marks := t.TempDir()
+			ids := y.submit(12, `touch `+marks+`/$LOOPRUN_RUN_ID; until test -e `+marks+`/go; do sleep 0.1; done`, nil)
+			for _, id := range ids {
+				wait(t, "an iteration of "+id, func() bool { return exists(filepath.Join(marks, id)) })
+			}
+			if err := os.WriteFile(filepath.Join(marks, "go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			wait(t, "one has ended", func() bool {
+				return slices.ContainsFunc(ids, func(id string) bool {
+					s, err := y.fleet.State(t.Context(), id)
+					return err == nil && s.Ended
+				})
+			})
+			if err := first.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			_ = first.Wait()
+			y.worker("second", 1)
+			for _, id := range ids {
+				if r := y.result(id); r.Status != core.StatusDone || r.Iterations != 1 {
+					t.Errorf("%+v", r)
+				}
+			}
+			after := y.submit(1, "true", nil)[0]
+			if r := y.result(after); r.Status != core.StatusDone {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+// A loop whose worker was killed in an iteration is cancelled by the next worker.
+func TestALoopOfAKilledWorkerIsCancelled(t *testing.T) {
+	y := newYard(t)
+	first := y.worker("first", 1)
+	marks := t.TempDir()
+	id := y.submit(1, "touch "+marks+"/in; sleep 300 # "+marks, nil)[0]
+	wait(t, "the iteration", func() bool { return exists(filepath.Join(marks, "in")) })
+	first.kill()
+	y.worker("second", 1)
+	y.says("cancel", id)
+	if r := y.result(id); r.Status != core.StatusInterrupted || r.ExitCode != 143 {
+		t.Errorf("%+v", r)
+	}
+	wait(t, "no process is left", func() bool { return gone(marks) })
+}
+
+// A repository that is away for a while costs no iteration, and ends no loop: neither one whose
+// checkpoint is to be pushed, nor one that is to be fetched. The list says what it waits for.
+func TestARepositoryThatIsAway(t *testing.T) {
+	y := newYard(t)
+	w := y.worker("w", 2)
+	from, marks := repository(t), t.TempDir()
+	ofRepo := func(l *loops.Loop) { l.Repo = from }
+	first := y.submit(1, `echo x >> `+marks+`/ran; mv `+from+` `+from+`.away`, ofRepo)[0]
+	wait(t, "a push that is tried again", func() bool { return strings.Contains(w.said.String(), "cannot be pushed, and is tried again") })
+	second := y.submit(1, "true", ofRepo)[0]
+	wait(t, "the reason", func() bool { return strings.Contains(y.says("list"), "worker w cannot fetch HEAD of") })
+	if err := os.Rename(from+".away", from); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{first, second} {
+		if r := y.result(id); r.Status != core.StatusDone || r.Iterations != 1 {
+			t.Errorf("%+v", r)
+		}
+		if got := command(t, from, "git", "log", "-1", "--format=%s", "refs/looprun/"+id); got != "looprun "+id+" iteration 1" {
+			t.Errorf("the repository has %q", got)
+		}
+	}
+	if ran, err := os.ReadFile(filepath.Join(marks, "ran")); err != nil || string(ran) != "x\n" {
+		t.Errorf("the iteration ran %q: %v", ran, err)
+	}
+}
+
+// A worker that lost its git ends no loop: it says so, rests, and the others run them.
+func TestASickWorker(t *testing.T) {
+	y := newYard(t)
+	bin, path := t.TempDir(), os.Getenv("PATH")
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"git": git, "sh": "/bin/sh"} {
+		if err := os.Symlink(to, filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin)
+	sick := y.worker("sick", 4)
+	t.Setenv("PATH", path)
+	if err := os.Remove(filepath.Join(bin, "git")); err != nil {
+		t.Fatal(err)
+	}
+	from := repository(t)
+	ids := y.submit(8, "true", func(l *loops.Loop) { l.Repo = from })
+	wait(t, "it rests", func() bool { return strings.Contains(sick.said.String(), "takes none for 1m0s") })
+	y.worker("good", 2)
+	for _, id := range ids {
+		if r := y.result(id); r.Status != core.StatusDone || r.Iterations != 1 {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// Where no worker is, a cancel by force ends a loop, and a wait for it ends.
+func TestALoopWithoutAWorkerIsCancelled(t *testing.T) {
+	y := newYard(t)
+	id := y.submit(1, "true", nil)[0]
+	y.says("cancel", "--force", id)
+	if _, err := y.fleet.Wait(t.Context(), id, func(string) {}); err == nil || !strings.Contains(err.Error(), "by force") {
+		t.Errorf("%v", err)
+	}
+	if out := y.says("list", "--all"); !strings.Contains(out, "terminated") {
+		t.Errorf("%s", out)
+	}
+}
+
+// A command that no worker has is said in the list, and a worker that has it runs the loop.
+func TestACommandThatIsMissing(t *testing.T) {
+	y := newYard(t)
+	first := y.worker("first", 1)
+	bin := t.TempDir()
+	id := y.submit(1, "", func(l *loops.Loop) { l.Command = loops.Command{Words: []string{"an-agent"}} })[0]
+	wait(t, "the reason", func() bool { return strings.Contains(y.says("list"), "worker first has no command an-agent") })
+	first.kill()
+	if err := os.Symlink("/bin/true", filepath.Join(bin, "an-agent")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	y.worker("second", 1)
+	if r := y.result(id); r.Status != core.StatusDone {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestACancelLeavesNoProcess(t *testing.T) {
 	y := newYard(t)
 	y.worker("w", 2)
@@ -465,26 +678,35 @@ func TestTheServerIsKilled(t *testing.T) {
 // Labels take turns: one loop of a team is not behind all of another.
 func TestLabelsTakeTurns(t *testing.T) {
 	y := newYard(t)
-	many := y.submit(30, "sleep 0.2", func(l *loops.Loop) { l.Label = "many" })
-	few := y.submit(2, "sleep 0.2", func(l *loops.Loop) { l.Label = "few" })
+	many := y.submit(20, "true", func(l *loops.Loop) { l.Label = "many" })
+	few := y.submit(2, "true", func(l *loops.Loop) { l.Label = "few" })
 	y.worker("w", 1)
+	last := time.Time{}
 	for _, id := range few {
-		y.result(id)
-	}
-	left := 0
-	for _, id := range many {
-		if s, err := y.fleet.State(t.Context(), id); err != nil || !s.Ended {
-			left++
+		if at := y.ended(id); at.After(last) {
+			last = at
 		}
 	}
-	if left < 10 {
-		t.Errorf("only %d of 30 loops of the other label are left", left)
-	}
+	before := 0
 	for _, id := range many {
-		if err := y.fleet.Cancel(t.Context(), id, false); err != nil {
-			t.Log(err)
+		if y.ended(id).Before(last) {
+			before++
 		}
 	}
+	if before > len(many)/2 {
+		t.Errorf("%d of %d loops of the other label ended before", before, len(many))
+	}
+}
+
+// ended waits for the end of a loop, and returns when it was.
+func (y *yard) ended(id string) time.Time {
+	y.t.Helper()
+	y.result(id)
+	d, err := y.fleet.Client().DescribeWorkflowExecution(y.t.Context(), id, "")
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	return d.GetWorkflowExecutionInfo().GetCloseTime().AsTime()
 }
 
 func TestABudgetIsShared(t *testing.T) {

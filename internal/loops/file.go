@@ -31,20 +31,21 @@ type File struct {
 
 // Loop is one loop.
 type Loop struct {
-	Name    string              `yaml:"name" doc:"The name of the loop."`
-	Label   string              `yaml:"label" doc:"Groups loops, for those who share a machine."`
-	Repo    string              `yaml:"repo" doc:"A git repository: a path, relative to the file, or a URL. Without it, the one that the file is read in."`
-	Ref     string              `yaml:"ref" doc:"The commit that work starts from; without it, HEAD."`
-	Dir     string              `yaml:"dir" doc:"Where the command runs, below the top of the work tree."`
-	Setup   config.ShellLine    `yaml:"setup" doc:"Shell line that is run once in a new work tree."`
-	Copy    []string            `yaml:"copy" doc:"Files, relative to the top of the repository, that git does not have and a work tree needs."`
-	Env     map[string]string   `yaml:"env" doc:"Added to the environment."`
-	Command Command             `yaml:"command" doc:"What the loop runs: a shell line, or a list of words."`
-	Check   config.ShellLine    `yaml:"check" doc:"Shell line that judges each iteration; exit code 0 is done."`
-	Policy  string              `yaml:"policy" doc:"The policy file, relative to this one."`
-	Limits  config.LimitFlags   `yaml:"limits" doc:"When this loop is stopped to ask."`
-	Options Options             `yaml:"options" doc:"Other keys of looprun.yaml."`
-	Matrix  map[string][]string `yaml:"matrix" doc:"Makes one loop of each combination of values. {KEY} is replaced by the value."`
+	Name     string              `yaml:"name" doc:"The name of the loop."`
+	Label    string              `yaml:"label" doc:"Groups loops, for those who share a machine."`
+	Repo     string              `yaml:"repo" doc:"A git repository: a path, relative to the file, or a URL. Without it, the one that the file is read in."`
+	Ref      string              `yaml:"ref" doc:"The commit that work starts from; without it, HEAD."`
+	Dir      string              `yaml:"dir" doc:"Where the command runs, below the top of the work tree."`
+	Setup    config.ShellLine    `yaml:"setup" doc:"Shell line that is run once in a new work tree."`
+	RetryFor config.Duration     `yaml:"retry_for" doc:"On a fleet: how long a loop that no worker can take is tried again; without it, a day."`
+	Copy     []string            `yaml:"copy" doc:"Files, relative to the top of the repository, that git does not have and a work tree needs."`
+	Env      map[string]string   `yaml:"env" doc:"Added to the environment."`
+	Command  Command             `yaml:"command" doc:"What the loop runs: a shell line, or a list of words."`
+	Check    config.ShellLine    `yaml:"check" doc:"Shell line that judges each iteration; exit code 0 is done."`
+	Policy   string              `yaml:"policy" doc:"The policy file, relative to this one."`
+	Limits   config.LimitFlags   `yaml:"limits" doc:"When this loop is stopped to ask."`
+	Options  Options             `yaml:"options" doc:"Other keys of looprun.yaml."`
+	Matrix   map[string][]string `yaml:"matrix" doc:"Makes one loop of each combination of values. {KEY} is replaced by the value."`
 	// Values holds the matrix values of this loop.
 	Values map[string]string `yaml:"-"`
 }
@@ -178,6 +179,7 @@ func Parse(name string, data []byte) (*File, error) {
 func (l *Loop) inherit(d Loop) {
 	l.Label, l.Repo, l.Ref, l.Dir = cmp.Or(l.Label, d.Label), cmp.Or(l.Repo, d.Repo), cmp.Or(l.Ref, d.Ref), cmp.Or(l.Dir, d.Dir)
 	l.Setup, l.Check, l.Policy = cmp.Or(l.Setup, d.Setup), cmp.Or(l.Check, d.Check), cmp.Or(l.Policy, d.Policy)
+	l.RetryFor = cmp.Or(l.RetryFor, d.RetryFor)
 	if l.Copy == nil {
 		l.Copy = d.Copy
 	}

@@ -15,6 +15,7 @@ import (
 	"reflect"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -133,12 +134,11 @@ func Main(args []string, dev Dev) int {
 
 // split separates the words after -- from the rest.
 func split(args []string) (own, command []string, dashes bool) {
-	for i, w := range args {
-		if w == "--" {
-			return args[:i], args[i+1:], true
-		}
+	i := slices.Index(args, "--")
+	if i < 0 {
+		return args, nil, false
 	}
-	return args, nil, false
+	return args[:i], args[i+1:], true
 }
 
 func version() string {
@@ -179,25 +179,18 @@ func (c *devCmd) Run(a *app) error {
 			return nil
 		}
 		w := workerCmd{Slots: c.Slots, Root: c.Root, Name: "dev", Drain: 10 * time.Second}
-		return w.serve(a, f)
+		return w.Run(a, f)
 	})
 }
 
 // become runs looprun-fleet-dev, which includes a server, in place of this program.
 func (c *devCmd) become() error {
 	const name = "looprun-fleet-dev"
-	self, err := os.Executable()
+	server, err := program(name, "make fleet-dev builds it, with a server; or start a server otherwise (temporal server start-dev --namespace looprun), and then looprun-fleet init and looprun-fleet worker")
 	if err != nil {
 		return err
 	}
-	program, err := exec.LookPath(filepath.Join(filepath.Dir(self), name))
-	if err != nil {
-		program, err = exec.LookPath(name)
-	}
-	if err != nil {
-		return config.Usage(name+", which carries a server, is neither beside "+self+" nor on the PATH", "make fleet-dev builds it; or start a server otherwise (temporal server start-dev --namespace looprun), and then looprun-fleet init and looprun-fleet worker")
-	}
-	return &os.PathError{Op: "exec", Path: program, Err: syscall.Exec(program, append([]string{name}, os.Args[1:]...), os.Environ())}
+	return &os.PathError{Op: "exec", Path: server, Err: syscall.Exec(server, append([]string{name}, os.Args[1:]...), os.Environ())}
 }
 
 type initCmd struct {
@@ -236,10 +229,6 @@ type workerCmd struct {
 }
 
 func (c *workerCmd) Run(a *app, f *fleet.Fleet) error {
-	return c.serve(a, f)
-}
-
-func (c *workerCmd) serve(a *app, f *fleet.Fleet) error {
 	w := &fleet.Worker{
 		Name: c.Name, Root: c.Root, Slots: c.Slots, Queue: a.server.Queue, Keep: c.Keep, Drain: c.Drain,
 		Log: os.Stderr, Environ: os.Environ(),
@@ -361,14 +350,14 @@ func (c *listCmd) Run(a *app, f *fleet.Fleet) error {
 	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	err := f.List(a.ctx, filter, func(e fleet.Entry) error {
 		if n++; n == 1 {
-			fmt.Fprintln(t, "LOOP\tNAME\tLABEL\tSTATUS\tITER\tSTARTED\tQUESTION OR REASON")
+			fmt.Fprintln(t, "LOOP\tNAME\tLABEL\tSTATUS\tITER\tSTARTED\tWORKER\tQUESTION OR REASON")
 		}
 		note := e.Reason
 		if e.Question != nil && e.Status == fleet.Asking && !e.Stuck {
 			note = fmt.Sprintf("%s: %s", e.Question.Header, strings.Join(e.Question.Options, ", "))
 		}
-		_, err := fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", e.ID, termsafe.Short(e.Name, 40), termsafe.Line(e.Label), e.Status,
-			e.Iteration, console.Ago(time.Now(), e.Started), termsafe.Line(note))
+		_, err := fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", e.ID, termsafe.Short(e.Name, 40), termsafe.Line(e.Label), e.Status,
+			e.Iteration, console.Ago(time.Now(), e.Started), termsafe.Line(e.Worker), termsafe.Line(note))
 		return err
 	})
 	if n == 0 && err == nil {
@@ -384,7 +373,7 @@ type one struct {
 
 // exported runs looprun on the loop, exported as a run of this machine.
 func (c *one) exported(a *app, f *fleet.Fleet, outputs bool, args ...string) error {
-	reader, err := program("looprun")
+	reader, err := program("looprun", "install it: it shows loops as it shows runs")
 	if err != nil {
 		return err
 	}
@@ -418,8 +407,8 @@ func (c *one) exported(a *app, f *fleet.Fleet, outputs bool, args ...string) err
 	return err
 }
 
-// program returns the path of a program next to this one, or on the PATH.
-func program(name string) (string, error) {
+// program returns the path of a program next to this one, or on the PATH. An error has the remedy.
+func program(name, remedy string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
@@ -432,7 +421,7 @@ func program(name string) (string, error) {
 	}
 	found, err := exec.LookPath(name)
 	if err != nil {
-		return "", config.Usage(name+" is neither beside "+self+" nor on the PATH", "install it: it shows loops as it shows runs")
+		return "", config.Usage(name+" is neither beside "+self+" nor on the PATH", remedy)
 	}
 	return found, nil
 }

@@ -1,0 +1,227 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/looprun/looprun/internal/git"
+)
+
+const (
+	// idle is how long a loop may keep a slot without using it. Longer, and the loop was ended by
+	// force, or is elsewhere.
+	idle = 2 * time.Minute
+	// sickAfter is how many loops in a row a worker fails to place before it takes none for rest.
+	sickAfter = 3
+	rest      = time.Minute
+	// ending is how long commands that were told to end may take, and results to be reported.
+	ending = 30 * time.Second
+)
+
+// slots are the slots of a worker: each is used by a poll for a loop, or held by a loop. They
+// limit how many loops the worker takes from the queue that workers share.
+type slots struct {
+	used chan struct{} // as many as are in use
+
+	mu     sync.Mutex
+	kept   int // slots of polls that loops hold from now on
+	failed int // placements in a row
+	until  time.Time
+}
+
+// tuner gives the slots to the activities of a worker.
+type tuner struct {
+	worker.WorkerTuner
+	*slots
+}
+
+func (t tuner) GetActivityTaskSlotSupplier() worker.SlotSupplier { return t.slots }
+
+func newSlots(n int) *slots { return &slots{used: make(chan struct{}, n)} }
+
+// ReserveSlot waits for a slot to poll with.
+func (s *slots) ReserveSlot(ctx context.Context, _ worker.SlotReservationInfo) (*worker.SlotPermit, error) {
+	for {
+		s.mu.Lock()
+		pause := time.Until(s.until)
+		s.mu.Unlock()
+		if pause <= 0 {
+			return &worker.SlotPermit{}, s.take(ctx)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// take waits for a slot.
+func (s *slots) take(ctx context.Context) error {
+	select {
+	case s.used <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// give returns a slot.
+func (s *slots) give() {
+	select {
+	case <-s.used:
+	default: // the loop came without a poll
+	}
+}
+
+// TryReserveSlot is for tasks that skip the queue: none does.
+func (s *slots) TryReserveSlot(worker.SlotReservationInfo) *worker.SlotPermit { return nil }
+
+// MarkSlotUsed does nothing: a poll uses a slot from its beginning.
+func (s *slots) MarkSlotUsed(worker.SlotMarkUsedInfo) {}
+
+// ReleaseSlot returns the slot of a poll, unless a loop holds it now.
+func (s *slots) ReleaseSlot(worker.SlotReleaseInfo) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kept > 0 {
+		s.kept--
+		return
+	}
+	s.give()
+}
+
+// MaxSlots returns how many there are.
+func (s *slots) MaxSlots() int { return cap(s.used) }
+
+// keep makes the slot of the current poll the slot of a loop.
+func (s *slots) keep() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept++
+}
+
+// placed notes whether the worker could place a loop. It returns true if too many in a row
+// failed: then no loop is taken for a while.
+func (s *slots) placed(err error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil {
+		s.failed = 0
+		return false
+	}
+	if s.failed++; s.failed < sickAfter {
+		return false
+	}
+	s.until = time.Now().Add(rest)
+	return true
+}
+
+// close ends the polls for loops.
+func (s *slots) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.until = time.Now().Add(forever)
+}
+
+// hold gives a loop a slot: that of the poll that brought it, or one that it waits for when it
+// is back.
+func (w *Worker) hold(ctx context.Context, id string, back bool) error {
+	has := func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		_, held := w.held[id]
+		return held
+	}
+	if has() {
+		return nil
+	}
+	if back {
+		w.mu.Lock()
+		polls := len(w.slots.used) - len(w.held)
+		w.mu.Unlock()
+		if polls > 0 && len(w.slots.used) == cap(w.slots.used) { // one of them takes the loop from the shared queue
+			return w.noSlot()
+		}
+		ctx, cancel := context.WithTimeout(ctx, again)
+		defer cancel()
+		if err := w.slots.take(ctx); err != nil {
+			return w.noSlot()
+		}
+	} else {
+		w.slots.keep()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.held[id] = time.Now()
+	return nil
+}
+
+func (w *Worker) noSlot() error {
+	return temporal.NewNonRetryableApplicationError(fmt.Sprintf("worker %s has no free slot", w.Name), errFull, nil)
+}
+
+// unhold returns the slot of a loop, if it has one.
+func (w *Worker) unhold(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, held := w.held[id]; held {
+		delete(w.held, id)
+		w.slots.give()
+	}
+}
+
+// check returns an error if this machine cannot run a loop.
+func (w *Worker) check(ctx context.Context) error {
+	if _, err := git.Run(ctx, w.Root, nil, "--version"); err != nil {
+		return fmt.Errorf("this machine cannot run git: %w; install it, or fix the PATH of the worker", err)
+	}
+	f, err := os.CreateTemp(w.Root, ".check-")
+	if err != nil {
+		return fmt.Errorf("the worker's folder cannot be written: %w", err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// begin notes that something runs. It returns an error if the worker takes nothing any more.
+func (w *Worker) begin() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.leaving {
+		return w.stopped()
+	}
+	w.work.Add(1)
+	return nil
+}
+
+// drain lets what runs continue for as long as was granted, and then ends it. What was ended
+// is run again by another worker.
+func (w *Worker) drain() {
+	w.slots.close()
+	w.mu.Lock()
+	w.leaving = true
+	w.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		w.work.Wait()
+		close(done)
+	}()
+	w.warn("worker %s takes no more loops, and lets iterations continue for %s", w.Name, w.Drain)
+	select {
+	case <-done:
+		return
+	case <-time.After(w.Drain):
+	}
+	w.cut(w.stopped())
+	select {
+	case <-done:
+	case <-time.After(ending):
+	}
+}
