@@ -34,25 +34,22 @@ func (m *model) charts() []chart {
 	if len(m.Iterations) == 0 {
 		return nil
 	}
-	list := []chart{}
-	took := m.chart("took", "Duration", func(it *pageIteration) float64 { return float64(it.DurationMS) },
-		func(v float64) string { return plural.Seconds(v / 1000) })
-	failing := m.chart("failing", "Failing checks", func(it *pageIteration) float64 { return float64(it.Failing) },
-		func(v float64) string { return strconv.Itoa(int(v)) })
-	if failing != nil {
-		list = append(list, *failing)
+	cost := func(it *pageIteration) float64 { return it.CostUSD }
+	if !slices.ContainsFunc(m.Iterations, func(it pageIteration) bool { return it.CostUSD > 0 }) {
+		cost = func(*pageIteration) float64 { return -1 }
 	}
-	list = append(list, *took)
-	spent := func(it *pageIteration) float64 { return it.CostUSD }
-	if slices.ContainsFunc(m.Iterations, func(it pageIteration) bool { return it.CostUSD > 0 }) {
-		list = append(list, *m.chart("cost", "Cost", spent, func(v float64) string { return fmt.Sprintf("$%.2f", v) }))
-	}
-	return list
+	return slices.DeleteFunc([]chart{
+		m.chart("failing", "Failing checks", func(it *pageIteration) float64 { return float64(it.Failing) },
+			func(v float64) string { return strconv.Itoa(int(v)) }),
+		m.chart("took", "Duration", func(it *pageIteration) float64 { return float64(it.DurationMS) },
+			func(v float64) string { return plural.Seconds(v / 1000) }),
+		m.chart("cost", "Cost", cost, func(v float64) string { return fmt.Sprintf("$%.2f", v) }),
+	}, func(c chart) bool { return len(c.Bars) == 0 })
 }
 
-// chart draws one value for each iteration; a value below 0 is unknown. It returns nil if all
-// are.
-func (m *model) chart(id, title string, value func(*pageIteration) float64, name func(float64) string) *chart {
+// chart draws one value for each iteration; a value below 0 is unknown. Without a known
+// one there are no bars.
+func (m *model) chart(id, title string, value func(*pageIteration) float64, name func(float64) string) chart {
 	most, known := 0.0, 0
 	var first, last float64
 	for i := range m.Iterations {
@@ -67,9 +64,9 @@ func (m *model) chart(id, title string, value func(*pageIteration) float64, name
 		most, last = max(most, v), v
 	}
 	if known == 0 {
-		return nil
+		return chart{}
 	}
-	c := &chart{
+	c := chart{
 		ID: id, Title: title, Top: name(most), Width: slotWidth * max(len(m.Iterations), leastSlots),
 		Says: fmt.Sprintf("%s of %s: first %s, last %s, most %s.", title, plural.Count(len(m.Iterations), "iteration"), name(first), name(last), name(most)),
 	}

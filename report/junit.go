@@ -66,8 +66,8 @@ func (r *Report) properties() []junit.Property {
 	for _, w := range r.Warnings {
 		put("looprun.warning", w)
 	}
-	if r.Earlier != nil && r.Earlier.Iterations > 0 {
-		put("looprun.note", fmt.Sprintf("%d earlier iterations are not taken into account", r.Earlier.Iterations))
+	if n := r.omitted().Iterations; n > 0 {
+		put("looprun.note", fmt.Sprintf("%d earlier iterations are not taken into account", n))
 	}
 	return list
 }

@@ -86,35 +86,48 @@ func (t *tracer) checkCase(r *Report, name string, failed []*Iteration, last *It
 		}
 	}
 	c.Time = cmp.Or(c.Time, junit.Seconds(0))
-	again := func(list []*Iteration) []junit.Rerun { return t.reruns(list, name, "failed") }
-	switch {
-	case now == last:
-		c.Failures = []junit.Result{{Message: message(now, name), Type: kindOf(now), Text: t.trace(now, name)}}
-		c.RerunFailures = again(failed[:len(failed)-1])
-	case last.Outcome != core.OutcomeDone && last.Failing > len(last.Checks):
+	if now != last && last.Outcome != core.OutcomeDone && last.Failing > len(last.Checks) {
 		c.Skipped = &junit.Skipped{Message: fmt.Sprintf("It is not known how it ended: iteration %d names %d of its %d failing checks. It failed last in iteration %d.",
 			last.Iteration, len(last.Checks), last.Failing, now.Iteration)}
-	case r.unchanged(now, last):
-		c.FlakyFailures = again(failed)
-	default:
-		c.Output = since(again(failed))
+		return c
 	}
+	t.settle(&c, r, name, failed, last)
 	return c
+}
+
+// settle sets how a testcase ended, and how it did before. It failed in the given iterations,
+// of which there is at least one, and passed in the last unless that is one of them. Only the
+// command, which has no name, can end as an error.
+func (t *tracer) settle(c *junit.Case, r *Report, name string, failed []*Iteration, last *Iteration) {
+	now := failed[len(failed)-1]
+	isError := func(it *Iteration) bool { return name == "" && it.Outcome == core.OutcomeError }
+	if now == last {
+		failed = failed[:len(failed)-1]
+		result := junit.Result{Message: message(now, name), Type: kindOf(now), Text: t.trace(now, name)}
+		if isError(now) {
+			c.Error = &result
+		} else {
+			c.Failures = []junit.Result{result}
+		}
+	}
+	failures := t.reruns(slices.DeleteFunc(slices.Clone(failed), isError), name, "failed")
+	errors := t.reruns(slices.DeleteFunc(slices.Clone(failed), func(it *Iteration) bool { return !isError(it) }), name, "ended as an error")
+	switch {
+	case now == last:
+		c.RerunFailures, c.RerunErrors = failures, errors
+	case r.unchanged(now, last):
+		c.FlakyFailures, c.FlakyErrors = failures, errors
+	default:
+		for _, f := range slices.Concat(failures, errors) {
+			c.Output += "fixed since " + f.Message + "\n"
+		}
+	}
 }
 
 // unchanged reports whether the same thing failed in one iteration and passed in another: the
 // files are equal, or the command is simply retried.
 func (r *Report) unchanged(failed, passed *Iteration) bool {
 	return failed.tree != 0 && failed.tree == passed.tree || len(r.Check) == 0 && r.Limits.Loop == core.Off && r.Limits.Errors == core.Off
-}
-
-// since describes the earlier failures of a check that passes.
-func since(before ...[]junit.Rerun) string {
-	text := ""
-	for _, f := range slices.Concat(before...) {
-		text += "fixed since " + f.Message + "\n"
-	}
-	return text
 }
 
 // dotted matches a name with its class, such as com.x.AuthTest.login.
@@ -151,7 +164,7 @@ func (t *tracer) commandCase(r *Report) []junit.Case {
 		judge = r.Command
 	}
 	c := junit.Case{Name: commandLine(judge), Class: r.suite(), Time: junit.Seconds(0)}
-	var failures, errors []*Iteration
+	var failed []*Iteration
 	var last *Iteration
 	for i := range r.History {
 		it := &r.History[i]
@@ -159,32 +172,18 @@ func (t *tracer) commandCase(r *Report) []junit.Case {
 			continue
 		}
 		last = it
-		switch it.Outcome {
-		case core.OutcomeNotDone:
-			failures = append(failures, it)
-		case core.OutcomeError:
-			errors = append(errors, it)
+		if it.Outcome == core.OutcomeNotDone || it.Outcome == core.OutcomeError {
+			failed = append(failed, it)
 		}
 	}
 	if last != nil && len(r.Check) == 0 { // else it is that of the command as well
 		c.Time = junit.Seconds(float64(last.DurationMS) / 1000)
 	}
 	switch {
-	case last == nil && r.Status == core.StatusDone:
-	case last == nil:
+	case len(failed) > 0:
+		t.settle(&c, r, "", failed, last)
+	case last == nil && r.Status != core.StatusDone:
 		c.Skipped = &junit.Skipped{Message: "No iteration has ended."}
-	case last.Outcome == core.OutcomeDone:
-		c.FlakyFailures, c.FlakyErrors = t.reruns(failures, "", "failed"), t.reruns(errors, "", "ended as an error")
-		if bad := slices.Concat(failures, errors); len(bad) > 0 && !r.unchanged(bad[len(bad)-1], last) {
-			c.Output = since(c.FlakyFailures, c.FlakyErrors)
-			c.FlakyFailures, c.FlakyErrors = nil, nil
-		}
-	case last.Outcome == core.OutcomeError:
-		c.Error = &junit.Result{Message: message(last, ""), Type: kindOf(last), Text: t.trace(last, "")}
-		c.RerunFailures, c.RerunErrors = t.reruns(failures, "", "failed"), t.reruns(errors[:len(errors)-1], "", "ended as an error")
-	default:
-		c.Failures = []junit.Result{{Message: message(last, ""), Type: kindOf(last), Text: t.trace(last, "")}}
-		c.RerunFailures, c.RerunErrors = t.reruns(failures[:len(failures)-1], "", "failed"), t.reruns(errors, "", "ended as an error")
 	}
 	return []junit.Case{c}
 }

@@ -119,25 +119,15 @@ func (r *Report) mark() string {
 
 func (r *Report) markdownFacts(p printer) {
 	p("| | |\n|---|---|\n")
-	row := func(key, value string) {
-		if value != "" {
-			p("| %s | %s |\n", key, value)
+	if r.Name != "" {
+		p("| Task | %s |\n", cell(r.Name))
+	}
+	for _, f := range r.facts() {
+		if f.Code {
+			p("| %s | %s |\n", f.Name, cell(f.Value))
+		} else {
+			p("| %s | %s |\n", f.Name, prose(f.Value))
 		}
-	}
-	row("Task", cell(r.Name))
-	row("Worked on", cell(r.Task))
-	row("Sub-tasks", cell(r.Subtasks.String()))
-	row("Deferred for", cell(strings.Join(r.Blockers, "; ")))
-	row("Command", cell(commandLine(r.Command)))
-	row("Check", cell(commandLine(r.Check)))
-	row("Run", cell(r.RunID))
-	row("Iterations", prose(r.iterationsText()))
-	row("Runtime", prose(r.runtimeText()))
-	if r.stopped() == nil {
-		row("Progress", prose(r.Progress))
-	}
-	if r.over() {
-		row("Exit code", fmt.Sprint(r.ExitCode))
 	}
 	p("\n")
 }
@@ -158,11 +148,7 @@ func (r *Report) runtimeText() string {
 
 func (r *Report) markdownHistory(p printer, list []Iteration) {
 	p("### Iterations\n\n")
-	left := len(r.History) - len(list)
-	if r.Earlier != nil {
-		left += r.Earlier.Iterations
-	}
-	if left > 0 {
+	if left := len(r.History) - len(list) + r.omitted().Iterations; left > 0 {
 		p("%s before these are omitted.\n\n", plural.Count(left, "iteration"))
 	}
 	if len(list) == 0 {
@@ -222,7 +208,7 @@ func (r *Report) markdownTrips(p printer, list []Trip) {
 		return
 	}
 	p("### Decisions\n\n")
-	if left := r.tripsLeft() + len(r.Trips) - len(list); left > 0 {
+	if left := r.omitted().Trips + len(r.Trips) - len(list); left > 0 {
 		p("%d before these are omitted.\n\n", left)
 	}
 	for i := len(list) - 1; i >= 0; i-- { // the newest first
@@ -245,12 +231,8 @@ func (r *Report) markdownTrips(p printer, list []Trip) {
 	p("\n")
 }
 
-func (r *Report) tripsLeft() int {
-	if r.Earlier == nil {
-		return 0
-	}
-	return r.Earlier.Trips
-}
+// omitted counts what the report does not list.
+func (r *Report) omitted() Earlier { return *cmp.Or(r.Earlier, &Earlier{}) }
 
 // markdownOutput shows the end of the last available output.
 func (r *Report) markdownOutput(p printer) {

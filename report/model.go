@@ -84,7 +84,7 @@ func (r *Report) model(n int) *model {
 			classes[s.Letter] = fmt.Sprintf("s%d", failures%signatureColours)
 			failures++
 		}
-		if s.Last >= firstNumber(history) && len(m.Legend) < n {
+		if len(history) > 0 && s.Last >= history[0].Iteration && len(m.Legend) < n {
 			m.Legend = append(m.Legend, legend{s, classes[s.Letter]})
 		}
 	}
@@ -120,14 +120,6 @@ func (m *model) iterations(history []Iteration, classes map[string]string) {
 	}
 }
 
-// firstNumber returns the number of a list's first iteration.
-func firstNumber(list []Iteration) int {
-	if len(list) == 0 {
-		return 0
-	}
-	return list[0].Iteration
-}
-
 // signatureColours is how many colours there are for signatures. After that they repeat: the
 // letter is what distinguishes signatures.
 const signatureColours = 7
@@ -146,19 +138,18 @@ func (r *Report) tone() string {
 // left states what the page does not show.
 func (r *Report) left(iterations, trips, moments int) string {
 	var parts []string
-	its, trs, moms := len(r.History)-iterations, r.tripsLeft()+len(r.Trips)-trips, len(r.Moments)-moments
-	if r.Earlier != nil {
-		its += r.Earlier.Iterations
-		moms += r.Earlier.Moments
-	}
-	if its > 0 {
-		parts = append(parts, plural.Count(its, "earlier iteration"))
-	}
-	if trs > 0 {
-		parts = append(parts, plural.Count(trs, "earlier trip"))
-	}
-	if moms > 0 {
-		parts = append(parts, plural.Count(moms, "other event"))
+	more := r.omitted()
+	for _, left := range []struct {
+		n    int
+		what string
+	}{
+		{len(r.History) - iterations + more.Iterations, "earlier iteration"},
+		{len(r.Trips) - trips + more.Trips, "earlier trip"},
+		{len(r.Moments) - moments + more.Moments, "other event"},
+	} {
+		if left.n > 0 {
+			parts = append(parts, plural.Count(left.n, left.what))
+		}
 	}
 	if len(parts) == 0 {
 		return ""
@@ -166,6 +157,7 @@ func (r *Report) left(iterations, trips, moments int) string {
 	return "Not on this page: " + strings.Join(parts, ", ") + "; looprun report --format json lists more of them."
 }
 
+// facts returns the summary of the run that every page shows.
 func (r *Report) facts() []fact {
 	var facts []fact
 	add := func(name, value string, code bool) {
@@ -179,14 +171,8 @@ func (r *Report) facts() []fact {
 	if r.over() {
 		add("Exit code", fmt.Sprint(r.ExitCode), false)
 	}
-	if r.Guard != "" {
-		add("Guard", words(r.Guard), false)
-	}
-	if r.Decision != "" {
-		add("Decision", fmt.Sprintf("%s by %s", r.Decision, r.who()), false)
-	}
 	add("Trips", fmt.Sprint(r.TripCount), false)
-	if r.Progress != string(r.Status) {
+	if r.Progress != string(r.Status) && r.stopped() == nil { // else the evidence says it
 		add("Progress", termsafe.Cut(r.Progress, maxLabel), false)
 	}
 	add("Command", commandLine(r.Command), true)
@@ -194,9 +180,6 @@ func (r *Report) facts() []fact {
 	add("Worked on", r.Task, false)
 	add("Sub-tasks", r.Subtasks.String(), false)
 	add("Deferred for", strings.Join(r.Blockers, "; "), false)
-	for _, w := range r.Warnings {
-		add("Warning", w, false)
-	}
 	add("Run", r.RunID, true)
 	add("Started", r.Started.UTC().Format("2006-01-02 15:04:05 UTC"), false)
 	return facts

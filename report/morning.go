@@ -95,7 +95,7 @@ func (r *Report) asked() string {
 		return ""
 	}
 	t := &r.Trips[len(r.Trips)-1]
-	text := fmt.Sprintf("it asked %s", plural.Count(r.tripsLeft()+len(r.Trips), "question"))
+	text := fmt.Sprintf("it asked %s", plural.Count(r.omitted().Trips+len(r.Trips), "question"))
 	if len(r.Trips) > 1 {
 		text += "; the last"
 	}

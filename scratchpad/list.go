@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/internal/ascii"
 )
 
 // Summary is a run as a list shows it.
@@ -42,6 +42,11 @@ type Summary struct {
 	Problem string `json:"problem,omitempty"`
 }
 
+// Standing returns the status with the guard, in the form of [core.Ending.String].
+func (s Summary) Standing() string {
+	return core.Ending{Status: s.Status, Guard: core.GuardID(s.Guard)}.String()
+}
+
 // IDs returns the runs of a state directory, latest first. A missing directory has none.
 func IDs(stateDir string) ([]string, error) {
 	entries, err := os.ReadDir(stateDir)
@@ -62,30 +67,12 @@ func IDs(stateDir string) ([]string, error) {
 	return ids, nil
 }
 
-// isID reports whether the name has the form 20060102-150405-3f9a.
+// idForm is the form of a run's id, such as 20060102-150405-3f9a, for [path.Match].
+const idForm = "[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]-[0-9][0-9][0-9][0-9][0-9][0-9]-[0-9a-f][0-9a-f][0-9a-f][0-9a-f]"
+
 func isID(name string) bool {
-	const form = "dddddddd-dddddd-xxxx"
-	if len(name) != len(form) {
-		return false
-	}
-	for i, c := range []byte(name) {
-		digit := ascii.Digit(c)
-		switch form[i] {
-		case '-':
-			if c != '-' {
-				return false
-			}
-		case 'd':
-			if !digit {
-				return false
-			}
-		case 'x':
-			if !digit && (c < 'a' || c > 'f') {
-				return false
-			}
-		}
-	}
-	return true
+	ok, _ := path.Match(idForm, name)
+	return ok
 }
 
 // LatestName stands for the id of the latest run.

@@ -3,6 +3,8 @@ package scratchpad
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,11 +44,7 @@ func seal(object []byte, mark string) []byte {
 }
 
 func appendHash(b []byte, h uint64) []byte {
-	const digits = "0123456789abcdef"
-	for shift := 60; shift >= 0; shift -= 4 {
-		b = append(b, digits[h>>shift&15])
-	}
-	return b
+	return hex.AppendEncode(b, binary.BigEndian.AppendUint64(nil, h))
 }
 
 // sealed verifies a line without its line break and returns the object without its closing

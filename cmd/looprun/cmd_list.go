@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/hook"
@@ -113,29 +112,15 @@ func (c *listCmd) dirs(a *app, dir string) ([]string, error) {
 func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *console.Table {
 	t := &console.Table{Columns: []console.Column{
 		{Title: "RUN"},
+		{Title: "NAME", Least: 8, Optional: true},
 		{Title: "STARTED", Drop: 3},
 		{Title: "STATUS", Least: 7},
 		{Title: "ITERATIONS", Right: true, Least: 4, Drop: 2},
 		{Title: "RUNTIME", Right: true, Drop: 1},
 		{Title: "COMMAND", Least: 8},
 		{Title: "LAST", Least: 8},
+		{Title: "FOLDER", Least: 12, Optional: true},
 	}}
-	named := slices.ContainsFunc(runs, func(r scratchpad.Summary) bool { return r.Name != "" })
-	if named { // behind the id: that is what a person looks for
-		t.Columns = slices.Insert(t.Columns, 1, console.Column{Title: "NAME", Least: 8})
-	}
-	if places {
-		t.Columns = append(t.Columns, console.Column{Title: "FOLDER", Least: 12})
-	}
-	add := func(r scratchpad.Summary, name string, row ...console.Entry) []console.Entry {
-		if places {
-			row = append(row, console.Entry{Text: scratchpad.KeptFor(filepath.Dir(r.Dir))})
-		}
-		if named {
-			row = slices.Insert(row, 0, console.Entry{Text: name})
-		}
-		return slices.Insert(row, 0, console.Entry{Text: r.ID})
-	}
 	const most = 40
 	cut := func(text string) string {
 		if exact {
@@ -144,20 +129,28 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 		return console.Short(text, most)
 	}
 	t.AddAll(len(runs), func(i int) []console.Entry {
-		r := runs[i]
-		if r.Problem != "" {
-			return add(r, "", console.Entry{}, console.Entry{Text: "unreadable", Colour: console.Red}, console.Entry{}, console.Entry{}, console.Entry{}, console.Entry{Text: r.Problem})
+		r, folder := runs[i], ""
+		if places {
+			folder = scratchpad.KeptFor(filepath.Dir(r.Dir))
 		}
-		status := core.Ending{Status: r.Status, Guard: core.GuardID(r.Guard)}.String()
+		if r.Problem != "" {
+			return []console.Entry{{Text: r.ID}, {}, {}, {Text: "unreadable", Colour: console.Red}, {}, {}, {}, {Text: r.Problem}, {Text: folder}}
+		}
+		status := r.Standing()
 		if r.Answered != "" {
 			status = "answered: " + cut(r.Answered)
 		}
-		started := console.Ago(now, r.Started)
-		if exact {
-			started = r.Started.Local().Format(time.DateTime)
+		return []console.Entry{
+			{Text: r.ID},
+			{Text: cut(r.Name)},
+			{Text: console.Moment(now, r.Started, exact), Colour: console.Dim},
+			{Text: status, Colour: console.StatusColour(r.Status)},
+			{Text: fmt.Sprint(r.Iterations)},
+			{Text: plural.Seconds(r.Runtime)},
+			{Text: cut(console.CommandLine(r.Command))},
+			{Text: cut(cmp.Or(r.Says, r.Signature))},
+			{Text: folder},
 		}
-		return add(r, cut(r.Name), console.Entry{Text: started, Colour: console.Dim}, console.Entry{Text: status, Colour: console.StatusColour(r.Status)}, console.Entry{Text: fmt.Sprint(r.Iterations)},
-			console.Entry{Text: plural.Seconds(r.Runtime)}, console.Entry{Text: cut(console.CommandLine(r.Command))}, console.Entry{Text: cut(cmp.Or(r.Says, r.Signature))})
 	})
 	return t
 }

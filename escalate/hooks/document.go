@@ -84,11 +84,7 @@ func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
 
 // ended describes in one line how the run ended.
 func ended(r core.Result, s *core.State) string {
-	text := string(r.Status)
-	if r.Guard != "" {
-		text += " (" + string(r.Guard) + ")"
-	}
-	text += " after " + plural.Count(r.Iterations, "iteration")
+	text := r.String() + " after " + plural.Count(r.Iterations, "iteration")
 	switch {
 	case r.Reason != "":
 		return text + ": " + r.Reason

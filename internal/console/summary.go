@@ -30,11 +30,7 @@ func (m *Observer) Summarize(s *core.State, r core.Result, code int, page string
 	if s.Iterations == 0 && r.Status == core.StatusDone {
 		m.Printf("already passing; %s was not run", CommandLine(s.Command))
 	}
-	pending := s.Pending()
-	for _, q := range pending {
-		if !r.Pending {
-			break
-		}
+	for _, q := range s.Pending() {
 		m.Printf("a question waits for its answer: %s; give it with looprun answer %s --question %s, then go on with looprun resume %s",
 			WordsOfQuestion(q), s.RunID, q.ID, s.RunID)
 	}

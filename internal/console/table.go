@@ -2,6 +2,7 @@ package console
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/looprun/looprun/internal/cells"
@@ -22,6 +23,8 @@ type Column struct {
 	Least int
 	// First means that the column shrinks before the others.
 	First bool
+	// Optional means that the column is left out if none of its entries has a text.
+	Optional bool
 	// Drop is the order in which columns are dropped if shrinking is not enough: 1 before 2
 	// and so on; zero means never.
 	Drop int
@@ -123,7 +126,7 @@ func (t *Table) narrowed(room, dropped int) (widths []int, over int) {
 	widths = make([]int, len(t.Columns))
 	over = -len(gap) - room
 	for i, c := range t.Columns {
-		if c.Drop > 0 && c.Drop <= dropped {
+		if c.Drop > 0 && c.Drop <= dropped || c.Optional && !slices.ContainsFunc(t.rows, func(row []Entry) bool { return row[i].Text != "" }) {
 			continue
 		}
 		widths[i] = cells.Width(c.Title)

@@ -9,25 +9,6 @@ import (
 	"time"
 )
 
-// semaphore bounds how many of something exist at once.
-type semaphore chan struct{}
-
-func newSemaphore(n int) semaphore { return make(semaphore, n) }
-
-// try takes a slot; it returns false if there is none.
-func (s semaphore) try() bool {
-	select {
-	case s <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}
-
-func (s semaphore) release() { <-s }
-
-func (s semaphore) taken() int { return len(s) }
-
 // boundedListener keeps a bounded number of connections. One more closes the oldest that has
 // not sent a token, so half-open connections keep nobody out.
 type boundedListener struct {

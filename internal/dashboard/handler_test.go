@@ -480,12 +480,12 @@ func TestStreamsAreBounded(t *testing.T) {
 	for range maxStreams {
 		go v.request("GET", "/api/stream", "", func(r *http.Request) { *r = *r.WithContext(ctx) })
 	}
-	eventually.Holds(t, "all streams are open", func() bool { return v.streams.taken() == maxStreams })
+	eventually.Holds(t, "all streams are open", func() bool { return len(v.streams) == maxStreams })
 	if w := v.request("GET", "/api/stream", ""); w.Code != 503 {
 		t.Errorf("%d", w.Code)
 	}
 	cancel()
-	eventually.Holds(t, "all streams have ended", func() bool { return v.streams.taken() == 0 })
+	eventually.Holds(t, "all streams have ended", func() bool { return len(v.streams) == 0 })
 }
 
 // A run that goes on is read as it grows, and shown as if it had been read from its

@@ -61,9 +61,9 @@ type Server struct {
 	views   views
 	tails   tails
 	reports tickets
-	entries tickets // for the page itself
-	entered func()  // is called when a ticket for the page has been redeemed
-	streams semaphore
+	entries tickets       // for the page itself
+	entered func()        // is called when a ticket for the page has been redeemed
+	streams chan struct{} // has one for each open stream
 	within  within
 	bell    *bell // rings when the list of runs has changed
 	ln      net.Listener
@@ -96,7 +96,7 @@ func Listen(o Options) (*Server, error) {
 		hosts:   map[string]bool{"127.0.0.1:" + port: true, "localhost:" + port: true},
 		runs:    newIndex(o.Dirs),
 		views:   views{writable: o.Actions != nil, explains: o.Explain != nil},
-		streams: newSemaphore(maxStreams),
+		streams: make(chan struct{}, maxStreams),
 		within:  within{5 * time.Second, 10 * time.Second, 10 * time.Second},
 		bell:    newBell(),
 	}
@@ -180,7 +180,7 @@ func (s *Server) watch(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if s.streams.taken() > 0 && s.runs.refresh(0) {
+		if len(s.streams) > 0 && s.runs.refresh(0) {
 			s.bell.ring()
 		}
 	}

@@ -343,11 +343,13 @@ const (
 // the end of its output. The page requests what has changed; only the output is sent along. A
 // client that does not read is disconnected.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
-	if !s.streams.try() {
+	select {
+	case s.streams <- struct{}{}:
+	default:
 		http.Error(w, "too many pages are open; close some", http.StatusServiceUnavailable)
 		return
 	}
-	defer s.streams.release()
+	defer func() { <-s.streams }()
 	out := &events{w: w, c: http.NewResponseController(w), within: s.within.write}
 	_ = out.c.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "text/event-stream")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -223,14 +222,10 @@ func (r *Run) history(now time.Time, exact bool) *console.Table {
 		{Title: "OUTCOME"},
 		{Title: "EXIT", Right: true},
 		{Title: "TOOK", Right: true, Drop: 2},
+		{Title: "COST", Right: true, Drop: 4, Optional: true},
 		{Title: "SIGNATURE", Least: 6, First: true, Drop: 1},
 		{Title: "WHAT", Least: 20},
 	}}
-	costs := slices.ContainsFunc(r.History, func(d *endedIteration) bool { return d.spent() != "" })
-	const costColumn = 5
-	if costs {
-		t.Columns = slices.Insert(t.Columns, costColumn, console.Column{Title: "COST", Right: true, Drop: 4})
-	}
 	t.AddAll(len(r.History), func(i int) []console.Entry {
 		d := r.History[i]
 		number := fmt.Sprint(d.Iteration)
@@ -241,19 +236,16 @@ func (r *Run) history(now time.Time, exact bool) *console.Table {
 		if !exact {
 			what = console.Short(what, 60)
 		}
-		row := []console.Entry{
+		return []console.Entry{
 			{Text: number},
 			{Text: console.Moment(now, d.Time, exact), Colour: console.Dim},
 			{Text: strings.ReplaceAll(string(d.Outcome), "_", " "), Colour: outcomeColour(d.Outcome)},
 			{Text: fmt.Sprint(d.ExitCode)},
 			{Text: console.RoundMS(d.DurationMS)},
+			{Text: d.spent()},
 			{Text: d.Signature.Hash.String()},
 			{Text: what},
 		}
-		if costs {
-			row = slices.Insert(row, costColumn, console.Entry{Text: d.spent()})
-		}
-		return row
 	})
 	return t
 }
