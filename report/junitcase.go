@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/internal/ascii"
 	"github.com/looprun/looprun/internal/junit"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -223,17 +222,10 @@ func message(it *Iteration, name string) string {
 	if f := it.failure(name); f != nil && f.Why != "" {
 		text = f.Why
 	}
-	for _, e := range it.Errors {
-		if name != "" && strings.Contains(e, name) {
-			text = e
-			break
-		}
-	}
 	return fmt.Sprintf("iteration %d: %s", it.Iteration, text)
 }
 
-// trace returns the known details of the failure, as far as there is room: the check's lines;
-// for the only check and for a command, the error lines and the end of the output.
+// trace returns the known details of the failure, as far as there is room.
 func (t *tracer) trace(it *Iteration, name string) string {
 	text := it.lines(name)
 	if text == "" {
@@ -247,58 +239,14 @@ func (t *tracer) trace(it *Iteration, name string) string {
 	return text
 }
 
-// lines returns the output lines that belong to the check: from the one that names it to the
-// next one that names another check. Without a name, it returns all lines.
+// lines returns why the check fails; for the only check and for the command, the error lines and
+// the end of the output.
 func (it *Iteration) lines(name string) string {
 	if name == "" || len(it.Checks) < 2 {
 		return strings.Trim(strings.Join(it.Errors, "\n")+"\n\n"+it.Excerpt, "\n")
 	}
-	var own []string
-	mine := false
-	for l := range strings.SplitSeq(it.Excerpt, "\n") {
-		if owner := it.owner(l); owner != "" {
-			mine = owner == name
-		}
-		if mine {
-			own = append(own, l)
-		}
+	if f := it.failure(name); f != nil && f.Why != "" {
+		return f.Why
 	}
-	if f := it.failure(name); f != nil && f.Why != "" && !slices.ContainsFunc(own, func(l string) bool { return strings.Contains(l, f.Why) }) {
-		own = append(own, f.Why)
-	}
-	if len(own) == 0 {
-		return "The end of the output does not say more."
-	}
-	return strings.Join(own, "\n")
-}
-
-// owner returns the check that the line names; if there are several, the one with the longest
-// name.
-func (it *Iteration) owner(line string) string {
-	owner, longest := "", 0
-	for _, name := range it.Checks {
-		_, own := classOf(name)
-		for _, part := range []string{name, own} {
-			if len(part) > longest && names(line, part) {
-				owner, longest = name, len(part)
-			}
-		}
-	}
-	return owner
-}
-
-// names reports whether the line contains the name as a whole word.
-func names(line, name string) bool {
-	word := func(c byte) bool { return c == '_' || ascii.Letter(c) || ascii.Digit(c) }
-	for from := 0; ; {
-		i := strings.Index(line[from:], name)
-		if i < 0 || name == "" {
-			return false
-		}
-		start, end := from+i, from+i+len(name)
-		if (start == 0 || !word(line[start-1])) && (end == len(line) || !word(line[end])) {
-			return true
-		}
-		from = start + 1
-	}
+	return "The output does not say why."
 }

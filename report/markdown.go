@@ -19,8 +19,8 @@ const MarkdownLimit = 1 << 20
 // markdownLeast is the smallest limit that fits the essential parts of a report.
 const markdownLeast = 4 << 10
 
-// Markdown writes the report for a page such as that of GITHUB_STEP_SUMMARY: the verdict, two
-// small charts, the history as a table, the trips and answers, and the end of the last output.
+// Markdown writes the report for a page such as that of GITHUB_STEP_SUMMARY: the verdict, the
+// history as a table, the trips and answers, and the end of the last output.
 // It is at most limit bytes long; 0 means [MarkdownLimit], and a limit under 4 KiB is an
 // error. If not everything fits, Markdown leaves out older iterations and trips and notes how
 // many.
@@ -79,7 +79,6 @@ func (r *Report) markdown(rows int) string {
 	r.markdownFacts(p)
 	history := r.History[max(0, len(r.History)-rows):]
 	if len(r.History) > 0 {
-		r.markdownCharts(p)
 		r.markdownHistory(p, history)
 		r.markdownSignatures(p, rows)
 	}

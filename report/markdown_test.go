@@ -200,22 +200,6 @@ func TestMarkdownText(t *testing.T) {
 	}
 }
 
-func TestSparkline(t *testing.T) {
-	for _, c := range []struct {
-		in   []float64
-		want string
-	}{
-		{[]float64{0, 1, 2, 3, 4, 5, 6, 7}, "▁▂▃▄▅▆▇█"},
-		{[]float64{5, -1, 0}, "█·▁"},
-		{[]float64{0, 0}, "▁▁"},
-		{[]float64{-1}, "·"},
-	} {
-		if got := sparkline(c.in); got != c.want {
-			t.Errorf("%v is %s, want %s", c.in, got, c.want)
-		}
-	}
-}
-
 // A page keeps to its limit, whatever the limit is, and says what it left out.
 func TestMarkdownLimit(t *testing.T) {
 	r := record(t, func(d *core.RunStarted) { d.Limits.Iterations = core.Off })

@@ -62,7 +62,7 @@ func (p *pageIteration) step() step {
 	case p.Outcome == core.OutcomeDone:
 		s.Letter = passLetter
 	case s.Letter == "":
-		s.Letter = unknownTick
+		s.Letter = "·"
 	}
 	if p.Outcome == core.OutcomeError {
 		s.Class += " error"
