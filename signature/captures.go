@@ -254,5 +254,5 @@ var classWords = [capEnd][]string{
 // kindHints and countHints are parts of the words that {kind} and {count} match.
 var (
 	kindHints  = []string{"error", "exception", "failure", "panic", "fault", "interrupt", "exit", "warning", "failed", "timeout", "notfound", "violation", "errno", "stopiteration", "enoent", "eacces"}
-	countHints = []string{"fail", "err", "broken", "problem", "issue", "finding", "violation", "offense", "pass", "succe", "ok", "test", "total", "check", "example", "spec", "run", "case", "scenario", "assertion", "step", "skip", "pending", "todo", "ignored", "warning", "files", "deselected", "cancelled", "omission", "notification", "suite", "hook"}
+	countHints = []string{"fail", "err", "broken", "problem", "issue", "finding", "violation", "offense", "pass", "succe", "ok", "test", "total", "check", "example", "spec", "run", "case", "scenario", "assertion", "step", "skip", "pending", "todo", "ignored", "disabled", "incomplete", "xfailed", "xpassed", "warning", "files", "deselected", "cancelled", "omission", "notification", "suite", "hook"}
 )

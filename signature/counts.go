@@ -24,7 +24,8 @@ const (
 	countErrored
 	countPassed
 	countTotal
-	countNeutral // skipped, warnings: known, of no interest
+	countSkipped
+	countNeutral // warnings, files: known, of no interest
 )
 
 // countWord returns the class of checks that a word counts.
@@ -37,53 +38,22 @@ func countWord(w []byte) countClass {
 		return countErrored
 	case "passed", "passing", "pass", "passes", "succeeded", "ok", "successes", "success", "successful":
 		return countPassed
-	case "tests", "test", "total", "checks", "examples", "specs", "runs", "run", "cases", "scenarios", "assertions", "steps":
+	case "tests", "test", "total", "checks", "examples", "example", "specs", "runs", "run", "cases", "scenarios", "steps":
 		return countTotal
-	case "skipped", "pending", "todo", "ignored", "warnings", "warning", "files", "xfailed", "xpassed", "deselected", "cancelled", "skips", "omissions", "pendings", "notifications", "suites", "hooks":
+	case "skipped", "skip", "skips", "pending", "pendings", "todo", "ignored", "xfailed", "xpassed", "disabled", "omissions", "incomplete":
+		return countSkipped
+	case "assertions", "warnings", "warning", "files", "deselected", "cancelled", "notifications", "suites", "hooks":
 		return countNeutral
 	}
 	return countOther
 }
 
-// read reads the counts from a line that has some: "3 failed, 5 passed", "Failures: 3",
-// "failed=3", "3 of 8 checks failed", "# fail 3".
+// read reads the counts from a line that has some.
 func (c *counts) read(b []byte) {
 	if skipCounts(b) {
 		return
 	}
-	var line byClass
-	before := wordsBefore(b)
-	for i := 0; i < len(b); {
-		if !ascii.Digit(b[i]) || i > 0 && (word(b[i-1]) || b[i-1] == '.') {
-			i++
-			continue
-		}
-		n := ascii.Digits(b, i)
-		if n-i > 7 || word(ascii.At(b, n)) || ascii.At(b, n) == '.' && ascii.Digit(ascii.At(b, n+1)) || ascii.At(b, n) == '%' {
-			i = n
-			continue
-		}
-		if m := ascii.Digits(b, n+1); ascii.At(b, n) == '/' && m > n+1 && m-n < 8 { // 3/4 test failures
-			if cl := classNear(b, n+1, m); cl < countNeutral && cl != countOther {
-				line[cl], line[countTotal] = number7(b[i:n])+1, number7(b[n+1:m])+1
-				i = m
-				continue
-			}
-		}
-		cl := classNear(b, i, n)
-		if before {
-			cl = classBefore(b, len(bytes.TrimRight(b[:i], " \t")))
-		}
-		if cl < countNeutral {
-			line[cl] = max(line[cl], number7(b[i:n])+1)
-		}
-		i = n
-	}
-	if w := classBefore(b, len(b)); line[countFailed] == 0 && w == countFailed { // 3 of 8 checks failed
-		if n := ascii.Digits(b, 0); n > 0 && n < 8 && ascii.At(b, n) == ' ' {
-			line[countFailed] = number7(b[:n]) + 1
-		}
-	}
+	line := countsIn(b)
 	prove := bytes.Contains(b, []byte(" (Wstat: "))
 	if !prove && !bytes.HasPrefix(b, []byte("test result: ")) { // cargo's
 		c.merge(line)
@@ -97,6 +67,61 @@ func (c *counts) read(b []byte) {
 			c.sum[cl] = max(1, c.sum[cl]) + n - 1
 		}
 	}
+}
+
+// countsIn parses the counts of a line: "3 failed, 5 passed", "Failures: 3", "failed=3", "3 of
+// 8 checks failed", "# fail 3".
+func countsIn(b []byte) (line byClass) {
+	before := wordsBefore(b)
+	for i := 0; i < len(b); {
+		if !ascii.Digit(b[i]) || i > 0 && (word(b[i-1]) || b[i-1] == '.') {
+			i++
+			continue
+		}
+		n := ascii.Digits(b, i)
+		if n-i > 7 || word(ascii.At(b, n)) || ascii.At(b, n) == '.' && ascii.Digit(ascii.At(b, n+1)) || ascii.At(b, n) == '%' {
+			i = n
+			continue
+		}
+		if m := ascii.Digits(b, n+1); ascii.At(b, n) == '/' && m > n+1 && m-n < 8 { // 3/4 test failures
+			if cl := classNear(b, n+1, m); cl < countSkipped && cl != countOther {
+				line[cl], line[countTotal] = number7(b[i:n])+1, number7(b[n+1:m])+1
+				i = m
+				continue
+			}
+		}
+		cl := classNear(b, i, n)
+		if before {
+			cl = classBefore(b, len(bytes.TrimRight(b[:i], " \t")))
+		}
+		switch v := number7(b[i:n]) + 1; {
+		case cl == countSkipped: // skipped, todo: they add up
+			line[cl] = max(1, line[cl]) + v - 1
+		case cl < countNeutral:
+			line[cl] = max(line[cl], v)
+		}
+		i = n
+	}
+	if w := classBefore(b, len(b)); line[countFailed] == 0 && w == countFailed { // 3 of 8 checks failed
+		if n := ascii.Digits(b, 0); n > 0 && n < 8 && ascii.At(b, n) == ' ' {
+			line[countFailed] = number7(b[:n]) + 1
+		}
+	}
+	return line
+}
+
+// ran returns how many checks a line states as run, or -1 if it states none.
+func (line *byClass) ran() int {
+	if line[countTotal] > 0 {
+		return line[countTotal] - 1
+	}
+	n := -1
+	for _, cl := range [...]countClass{countFailed, countErrored, countPassed} {
+		if line[cl] > 0 {
+			n = max(0, n) + line[cl] - 1
+		}
+	}
+	return n
 }
 
 func (c *counts) merge(more byClass) {
@@ -161,19 +186,18 @@ func skipCounts(b []byte) bool {
 // classNear returns the class that the number b[i:n] counts, according to the word after it,
 // or the one before it if that word ends in ':' or '=' or is alone.
 func classNear(b []byte, i, n int) countClass {
-	at := len(bytes.TrimRight(b[:i], " "))
-	if at > 0 && (b[at-1] == ':' || at == i && b[at-1] == '=') {
-		e := i
-		for e > 0 && (b[e-1] == ' ' || b[e-1] == ':' || b[e-1] == '=') {
-			e--
-		}
-		if w := classBefore(b, e); w != countOther {
-			return w
-		}
-	}
 	w := runOf(b, n, isSpace)
 	end := runOf(b, w, isAlpha)
 	cl := countWord(b[w:end])
+	if c := ascii.At(b, end); (c == ':' || c == '=') && ascii.Digit(ascii.At(b, runOf(b, end+1, isSpace))) {
+		cl = countOther // it is of the next number
+	}
+	at := len(bytes.TrimRight(b[:i], " "))
+	if at > 0 && (b[at-1] == ':' || at == i && b[at-1] == '=') {
+		if w := classBefore(b, len(bytes.TrimRight(b[:i], " :="))); w != countOther && (w != countTotal || cl == countOther) {
+			return w
+		}
+	}
 	if i > 7 && string(b[i-7:i]) == "out of " { // 3 tests failed out of 8
 		return countTotal
 	}
@@ -186,17 +210,10 @@ func classNear(b []byte, i, n int) countClass {
 			return next
 		}
 	}
-	if cl != countOther {
+	if cl != countOther || at == i {
 		return cl
 	}
-	e := i
-	for e > 0 && b[e-1] == ' ' {
-		e--
-	}
-	if e == i {
-		return countOther
-	}
-	return classBefore(b, e)
+	return classBefore(b, at)
 }
 
 func classBefore(b []byte, e int) countClass {

@@ -124,3 +124,22 @@ func TestHowManyFail(t *testing.T) {
 		}
 	}
 }
+
+// The word after a number says what it counts, else the one before it.
+func TestCountedLines(t *testing.T) {
+	for line, want := range map[string][3]int{ // failing, passed, total
+		"Tests:       1 failed, 1 skipped, 5 passed, 7 total": {1, 5, 7},
+		"5 successes / 1 failure / 2 errors / 0 pending":      {3, 5, 8},
+		"Ran 9 tests, 1 failure: cart keeps totals":           {1, -1, 9},
+		"Tests: 7, Assertions: 12, Failures: 1.":              {1, -1, 7},
+		"Tests run: 7, Failures: 1, Errors: 1, Skipped: 0":    {2, -1, 7},
+		"Passed: 5, Failed: 3 tests":                          {3, 5, 8},
+		"3 of 8 checks failed":                                {3, -1, 8},
+	} {
+		var c counts
+		c.read([]byte(line))
+		if got := [3]int{c.failing(), c.passed(), c.total()}; got != want {
+			t.Errorf("%q: failing, passed, total are %v, want %v", line, got, want)
+		}
+	}
+}

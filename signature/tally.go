@@ -262,16 +262,16 @@ func (c *tally) summary(b []byte) {
 	if head == "" && (len(b) == 0 || !ascii.Digit(b[0])) {
 		return
 	}
-	if head == "Tests run:" && bytes.Contains(b, []byte("Time elapsed")) {
+	if skipCounts(b) || head == "Tests run:" && bytes.Contains(b, []byte("Time elapsed")) {
 		return // of one class: the sum of all follows
 	}
-	n := readTally(b)
-	ran, skipped := n.ran(), n[tallySkipped]-1
+	n := countsIn(b)
+	ran, skipped := n.ran(), n[countSkipped]-1
 	switch {
-	case head == "" && (ran < 0 && skipped < 0 || !n.opens(b)):
+	case head == "" && (ran < 0 && skipped < 0 || !opensCounts(b)):
 		return
 	case head == "# tests " || head == "ℹ tests ":
-		c.summed.add(n[tallyTotal]-1, -1)
+		c.summed.add(n[countTotal]-1, -1)
 		return
 	case strings.HasPrefix(head, "# ") || strings.HasPrefix(head, "ℹ "):
 		c.summed.skips = true
@@ -282,7 +282,7 @@ func (c *tally) summary(b []byte) {
 		c.summed.add(ran-max(0, skipped), max(0, skipped))
 		return
 	case head == "OK (" && ran >= 0 || head != "OK (" && head != "FAILED (" && ran >= 0:
-		if n[tallyTotal] > 0 { // which has the skipped too
+		if n[countTotal] > 0 { // which has the skipped too
 			ran -= max(0, skipped)
 		}
 		if skipped < 0 && skips {
@@ -299,114 +299,17 @@ func (c *tally) summary(b []byte) {
 	}
 }
 
-// tallied holds the numbers of a line, indexed by what they count, each plus one.
-type tallied [5]int
-
-const (
-	tallyOther = iota
-	tallyRan   // passed, failed: they add up
-	tallySkipped
-	tallyTotal
-	tallyOut // left out of the total: filtered, deselected
-)
-
-// ran returns how many tests a line states as run, or -1 for none.
-func (n *tallied) ran() int {
-	if n[tallyTotal] > 0 {
-		return n[tallyTotal] - 1
-	}
-	return n[tallyRan] - 1
-}
-
-// opens reports whether a line without a known head is a line of counts: pytest's ends in a
-// time, mocha's has one count, others separate theirs by commas.
-func (n *tallied) opens(b []byte) bool {
+// opensCounts reports whether a line without a known head is a line of counts: pytest's ends in
+// a time, mocha's has one count, others separate theirs by commas.
+func opensCounts(b []byte) bool {
 	e := ascii.Digits(b, 0)
 	w := runOf(b, e, isSpace)
 	end := runOf(b, w, isAlpha)
-	if w == e || tallyWord(b[w:end]) == tallyOther {
+	if w == e || countWord(b[w:end]) == countOther {
 		return false
 	}
 	rest := trim(b[end:])
 	return len(rest) == 0 || rest[0] == ',' || rest[0] == '(' || rest[0] == '/' || bytes.HasPrefix(rest, []byte("in "))
-}
-
-func tallyWord(w []byte) int {
-	var low [24]byte
-	switch string(ascii.Lowered(&low, w)) {
-	case "passed", "passing", "failed", "failing", "errored", "error", "errors", "successes", "success":
-		return tallyRan
-	case "skipped", "skips", "pending", "pendings", "todo", "ignored", "xfailed", "xpassed", "disabled", "omissions", "incomplete", "skip":
-		return tallySkipped
-	case "tests", "test", "examples", "example", "total", "runs", "run", "scenarios", "specs":
-		return tallyTotal
-	case "filtered", "deselected", "measured", "assertions", "failures", "failure", "warnings", "warning":
-		return tallyOut
-	}
-	return tallyOther
-}
-
-// readTally parses "1 failed, 5 passed", "Tests: 7, Skipped: 1", "Files=4, Tests=107" and the
-// like.
-func readTally(b []byte) (n tallied) {
-	for i := 0; i < len(b); {
-		if !ascii.Digit(b[i]) || i > 0 && (word(b[i-1]) || b[i-1] == '.') {
-			i++
-			continue
-		}
-		e := ascii.Digits(b, i)
-		if e-i > 7 || word(ascii.At(b, e)) || ascii.At(b, e) == '.' && ascii.Digit(ascii.At(b, e+1)) || ascii.At(b, e) == '%' {
-			i = e
-			continue
-		}
-		switch kind := tallyNear(b, i, e); kind {
-		case tallyOther, tallyOut:
-		case tallyTotal:
-			n[kind] = max(n[kind], number7(b[i:e])+1)
-		default:
-			n[kind] = max(1, n[kind]) + number7(b[i:e])
-		}
-		i = e
-	}
-	return n
-}
-
-// tallyNear returns what the number b[i:e] counts, according to the word after it, or the word
-// before it if a colon or an equals sign follows that word.
-func tallyNear(b []byte, i, e int) int {
-	w := runOf(b, e, isSpace)
-	end := runOf(b, w, isAlpha)
-	if c := ascii.At(b, end); c != ':' && c != '=' {
-		if k := tallyWord(b[w:end]); k != tallyOther {
-			return k
-		}
-	}
-	s := i
-	for s > 0 && b[s-1] == ' ' {
-		s--
-	}
-	if s > 0 && (b[s-1] == ':' || b[s-1] == '=') {
-		from := s - 1
-		for from > 0 && letter(b[from-1]) {
-			from--
-		}
-		if k := tallyWord(b[from : s-1]); k != tallyOther {
-			return k
-		}
-	}
-	switch { // "(7)" of vitest, "# tests 7", "out of 7"
-	case i > 0 && b[i-1] == '(' && ascii.At(b, e) == ')' && bytes.HasPrefix(b, []byte("Tests ")):
-		return tallyTotal
-	case s < i:
-		from := s
-		for from > 0 && letter(b[from-1]) {
-			from--
-		}
-		if ascii.At(b, 0) == '#' || ascii.At(b, 0) == 0xe2 {
-			return tallyWord(b[from:s])
-		}
-	}
-	return tallyOther
 }
 
 // object reads the counts of a report in JSON: jest's and vitest's, and mocha's.
