@@ -1,6 +1,10 @@
 package signature
 
-import "github.com/looprun/looprun/internal/ascii"
+import (
+	"bytes"
+
+	"github.com/looprun/looprun/internal/ascii"
+)
 
 // unitAt looks for a unit of time or size at e, where a number ends, allowing one space
 // between. It returns the end of the unit and span, amount or plain.
@@ -162,10 +166,19 @@ func position(b []byte, k, e int, prev, next byte) bool {
 	if prev == ' ' && k > 1 && b[k-2] == '@' { // spec/a.lua @ 12
 		return true
 	}
+	if prev == ' ' && next == ':' && k > 2 && b[k-2] == ':' { // a.sh: 12: cd: …
+		return script(b[bytes.LastIndexByte(b[:k-2], ' ')+1 : k-2])
+	}
 	if next == ' ' && ascii.At(b, e+1) == '|' || next == '|' {
 		return k == 0 || (k <= 2 && b[0] == '>')
 	}
 	return false
+}
+
+// script reports whether a text is the name of a source file, or of a program in the directory.
+// Its extension has only letters, so that no id is one.
+func script(b []byte) bool {
+	return bytes.HasPrefix(b, []byte("./")) || sourceFile(b) && runOf(b, bytes.LastIndexByte(b, '.')+1, isAlpha) == len(b)
 }
 
 type keyClass byte

@@ -310,16 +310,7 @@ func lintCode(r *builtRule, fd *fields) bool {
 	if e := codeEnd(msg, 0); r.id == "diag-graphic" && e > 0 && ascii.At(msg, e) == '(' && bytes.Contains(msg[e:], []byte("): ")) {
 		return true // plugin(rule-name): message
 	}
-	n := len(msg)
-	if n < 5 || msg[n-1] != ']' && msg[n-1] != ')' {
-		return false
-	}
-	i := bytes.LastIndexAny(msg, "[(")
-	if i < 0 {
-		return false
-	}
-	code := msg[i+1 : n-1]
-	return len(code) >= 4 && letter(code[0]) && ascii.Digit(code[len(code)-1]) && codeEnd(code, 0) == len(code)
+	return bracketCode(string(msg))
 }
 
 // table handles a row of a table of findings below a file name: "12  message".
