@@ -31,11 +31,6 @@ const (
 	ConfirmedPassed Confirmation = "passed" // it passed, which is not all that done needs
 )
 
-// Confirmations returns all confirmations except [ConfirmedNot], for schemas.
-func Confirmations() []Confirmation {
-	return []Confirmation{ConfirmedSame, ConfirmedOther, ConfirmedFlaky, ConfirmedPassed}
-}
-
 // says returns the text that ends the trip's reason.
 func (c Confirmation) says() string {
 	switch c {

@@ -94,11 +94,6 @@ const (
 	HowPassed     How = "passed"         // it passed
 )
 
-// Hows returns all values except [HowNot].
-func Hows() []How {
-	return []How{HowExited, HowKilled, HowNotFound, HowNotStarted, HowTooLong, HowRepeated, HowCrashed, HowUnread, HowPassed}
-}
-
 // PastAnswer is an answer given earlier in a run, for whoever answers next.
 type PastAnswer struct {
 	Time      time.Time `json:"time"`

@@ -56,7 +56,7 @@ func TestWhatTheCommandCausesIsRefusedWhereItCannotBe(t *testing.T) {
 	said := func(words string) core.OrderReceived { return core.OrderReceived{Order: core.OrderSay, Words: words} }
 	pause := core.OrderReceived{Order: core.OrderPause}
 	toBlocked := list(looptest.Begun, looptest.First, blocked, looptest.Ended1, blockedTrip, looptest.Question, looptest.Answered)
-	parts := list(apart(core.ActionApplied{Subtasks: []rejection.Task{{Title: "two"}}}), core.IterationStarted{Iteration: 2}, core.IterationFinished{Iteration: 2, Outcome: core.OutcomeDone})
+	parts := list(apart(core.ActionApplied{Subtask: &rejection.Task{Title: "one"}, Subtasks: []rejection.Task{{Title: "two"}}}), core.IterationStarted{Iteration: 2}, core.IterationFinished{Iteration: 2, Outcome: core.OutcomeDone})
 	for _, c := range []struct {
 		name   string
 		events []core.Data

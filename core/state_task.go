@@ -187,9 +187,6 @@ func (s *State) foldList(d ActionApplied) {
 	switch {
 	case d.Subtask != nil:
 		s.Subtask, s.Subtasks = d.Subtask, d.Subtasks
-	case d.Action == ActionDecompose: // recorded before there was a list
-		s.Subtask = &rejection.Task{Title: d.Task}
-		s.Subtasks = slices.Concat(d.Subtasks, s.Subtasks)
 	case s.Subtask != nil:
 		s.Subtask = &rejection.Task{Title: d.Task}
 	}

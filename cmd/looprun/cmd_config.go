@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/session"
@@ -88,4 +89,20 @@ func (c *configShowCmd) Run(a *app) error {
 		a.say.Warn("%s", fmt.Sprint(a.config.Locate(err)))
 	}
 	return nil
+}
+
+// shownIn returns what config show prints in a folder, with these flags of run. It makes the
+// folder the current one; empty is the current one.
+func shownIn(dir string, flags []string) ([]config.Shown, error) {
+	if dir != "" {
+		if err := os.Chdir(dir); err != nil {
+			return nil, err
+		}
+	}
+	a, c, err := quietly[configShowCmd](append([]string{"config", "show"}, flags...))
+	if err != nil {
+		return nil, err
+	}
+	a.config.Apply(&c.Options)
+	return a.config.Show(&c.Options), nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/looprun/looprun/internal/config"
@@ -45,7 +46,7 @@ func (c *hookStopCmd) Run(a *app) error {
 	ctx, cancel := context.WithTimeout(context.Background(), c.Timeout)
 	defer cancel()
 	self, _ := os.Executable() // without it nothing can be judged
-	text, err := hook.Judge{Looprun: self, Flags: c.Args, Timeout: c.Timeout}.Answer(ctx, a.stdin, c.As)
+	text, err := hook.Judge{Looprun: self, Flags: c.Args, Show: shownIn, Timeout: c.Timeout}.Answer(ctx, a.stdin, c.As)
 	if err != nil {
 		a.say.Warn("the stop is allowed and was not judged: %s", termsafe.Line(err.Error()))
 	}
@@ -109,15 +110,13 @@ func (c *hookInstallCmd) Run(a *app) error {
 		_, err := a.stdout.Write(after)
 		return err
 	}
-	if written, err := hook.WriteCheck(c.Check); err != nil {
+	has, _ := checkHere() // without one, a file that exists is in the way
+	if written, err := hook.WriteCheck(c.Check, has); err != nil {
 		return err
 	} else if written != "" {
 		a.say.Printf("%s was written", written)
 	}
-	if err := hook.Consent(); err != nil {
-		return err
-	}
-	check, err := hook.Check()
+	run, err := asRun("--trust")
 	if err != nil {
 		return err
 	}
@@ -128,10 +127,10 @@ func (c *hookInstallCmd) Run(a *app) error {
 	} else {
 		a.say.Printf("%s now runs %s when %s is about to stop", file, hook.Command, agent.Name)
 	}
-	if check == "" {
+	if run.Check == "" {
 		a.say.Warn("there is no check, so every stop would be allowed; write check: COMMAND into looprun.yaml, or use --check")
 	} else {
-		a.say.Printf("it judges by the check: %s", check)
+		a.say.Printf("it judges by the check: %s", run.Check)
 	}
 	if _, err := exec.LookPath("looprun"); err != nil {
 		a.say.Warn("looprun is not on the PATH, where %s will look for it", agent.Name)
@@ -140,6 +139,16 @@ func (c *hookInstallCmd) Run(a *app) error {
 		a.say.Printf("%s", agent.Wants)
 	}
 	return nil
+}
+
+// checkHere returns the check of a run in this folder, whoever has agreed to it.
+func checkHere() (string, error) {
+	rows, err := shownIn("", nil)
+	i := slices.IndexFunc(rows, func(r config.Shown) bool { return r.Key == "check" })
+	if i < 0 {
+		return "", err
+	}
+	return rows[i].Value, nil
 }
 
 type hookRemoveCmd struct {
@@ -265,7 +274,7 @@ func (hookStatusCmd) Run(a *app) error {
 	if refused == nil {
 		check = string(o.Check)
 	} else {
-		check, err = hook.Check()
+		check, err = checkHere()
 	}
 	switch {
 	case err != nil:

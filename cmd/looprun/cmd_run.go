@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -67,24 +66,31 @@ func (c *runCmd) session(a *app) (*session.Session, error) {
 	return s, err
 }
 
-// asRun returns the options of a run without flags in this folder, where nobody is asked, or
+// asRun returns the options of a run with these flags in this folder, where nobody is asked, or
 // the error why there could be none.
-func asRun() (*config.Options, error) {
-	null, err := os.Open(os.DevNull)
+func asRun(flags ...string) (*config.Options, error) {
+	a, c, err := quietly[runCmd](append([]string{"run", "--non-interactive"}, flags...), "true")
 	if err != nil {
 		return nil, err
 	}
-	defer null.Close()
-	own := []string{"run", "--non-interactive"}
-	a := &app{stdin: null, stdout: io.Discard, stderr: io.Discard, args: own, command: []string{"true"}, hasCommand: true}
-	a.say = &console.Observer{Messages: console.Messages{W: io.Discard}}
-	ctx, err := a.parse(own)
-	if err != nil {
-		return nil, err
-	}
-	c, _ := ctx.Selected().Target.Addr().Interface().(*runCmd) // it is one
 	_, err = c.session(a)
 	return &c.Options, err
+}
+
+// quietly parses looprun's own arguments, and the command after them, for a command whose messages
+// nobody needs. It returns that command.
+func quietly[C any](own []string, command ...string) (*app, *C, error) {
+	a := &app{stdout: io.Discard, stderr: io.Discard, args: own, command: command, hasCommand: command != nil}
+	a.say = &console.Observer{Messages: console.Messages{W: io.Discard}}
+	ctx, err := a.parse(own)
+	if err == nil && ctx == nil {
+		err = config.Usage("the flags ask for the help or the version", "leave those out")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	c, _ := ctx.Selected().Target.Addr().Interface().(*C) // it is one
+	return a, c, nil
 }
 
 // command determines what to run: the words after --, the line of -c, or an agent.

@@ -103,9 +103,10 @@ func Read(of Call) (*Settings, error) {
 	c.whole = showing || of.Command == "run"
 	showing = showing || of.Command == "agents" // which uses nothing of it
 	c.some = c.someKeys()
-	if err := errors.Join(c.read(), c.stray()); err != nil {
+	if err := c.read(); err != nil {
 		return c, err
 	}
+	c.stray()
 	if !c.whole && len(c.some) == 0 {
 		return c, nil
 	}
@@ -418,17 +419,16 @@ func (c *Settings) Apply(o *Options) {
 
 // stray warns about variables that look like a key's but are not: they would be ignored
 // silently.
-func (c *Settings) stray() error {
+func (c *Settings) stray() {
 	if os.Getenv("LOOPRUN") != "" || c.call.Variables == nil { // inside of a run there are variables for its command
-		return nil
+		return
 	}
 	ours := slices.DeleteFunc(os.Environ(), func(v string) bool { return !strings.HasPrefix(v, "LOOPRUN_") })
-	if len(ours) > 0 {
+	if len(ours) > 0 { // else the model of the command line is not needed
 		for _, line := range strayVariables(ours, slices.Concat(keyVariables(), c.call.Variables()), c.call.Inside()) {
 			c.call.Say.Warn("%s", line)
 		}
 	}
-	return nil
 }
 
 // keyVariables returns the variables of the keys, and the one for consent.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/provenance"
-	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // Agent is an agent whose hooks are known.
@@ -251,9 +249,10 @@ func Change(file string, change func([]byte) ([]byte, error)) (before, after []b
 	return before, after, wrong(file, err)
 }
 
-// WriteCheck writes a looprun.yaml with the check where it is read here, and returns its name;
-// empty if there was nothing to write. It does not change a file with other content.
-func WriteCheck(check string) (written string, err error) {
+// WriteCheck writes a looprun.yaml with the check where it is read here, unless a run has that
+// check already, and returns its name; empty if there was nothing to write. It does not change a
+// file with other content.
+func WriteCheck(check, has string) (written string, err error) {
 	if check == "" {
 		return "", nil
 	}
@@ -263,7 +262,7 @@ func WriteCheck(check string) (written string, err error) {
 	}
 	file := config.Nearest(dir)
 	if inputfile.IsFile(file) {
-		if has, err := Check(); err == nil && has == check {
+		if has == check {
 			return "", nil
 		}
 		return "", config.Usage(file+" exists, and has another check or none", "write check: "+check+" into it, and leave --check out")
@@ -283,32 +282,6 @@ func WriteCheck(check string) (written string, err error) {
 func project() (string, error) {
 	dir, err := config.CurrentDir()
 	return provenance.Root(dir, func(string) bool { return false }), err
-}
-
-// Check returns the check that judges stops here; empty if there is none.
-func Check() (string, error) {
-	c, err := readConfiguration(own("config", "show", "--format", "json"))
-	return c["check"].Value, err
-}
-
-// Consent records the user's consent to the configuration found here. The error describes what
-// is missing.
-func Consent() error {
-	_, err := own("--trust", "--dry-run", "--", "true")
-	return err
-}
-
-// own returns the output of looprun itself when called with args, or its error.
-func own(args ...string) ([]byte, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	out, err := exec.Command(self, args...).Output()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		err = errors.New(strings.TrimPrefix(termsafe.Line(strings.TrimSpace(string(exit.Stderr))), "looprun: "))
-	}
-	return out, err
 }
 
 func wrong(file string, err error) error {

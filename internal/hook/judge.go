@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -37,6 +38,8 @@ const maxReason = 4 << 10
 type Judge struct {
 	Looprun string   // the program
 	Flags   []string // of run, such as --check LINE
+	// Show returns the options that a run in a folder would have with those flags.
+	Show func(dir string, flags []string) ([]config.Shown, error)
 	// Timeout ends a check that hangs before the agent ends the hook.
 	Timeout time.Duration
 }
@@ -76,6 +79,7 @@ func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
+	s.Dir = dir
 	ctx, cancel := context.WithTimeout(ctx, j.Timeout)
 	defer cancel()
 	project := filepath.Dir(config.Nearest(dir))
@@ -111,33 +115,18 @@ func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
 	return decide(state, run), nil
 }
 
-// configuration is the output of looprun config show: each key's value and its origin.
-type configuration map[string]struct{ Value, Origin string }
-
-// readConfiguration parses the JSON output of looprun config show.
-func readConfiguration(shown []byte, err error) (configuration, error) {
-	if err != nil {
-		return nil, err
-	}
-	var list []struct{ Key, Value, Origin string }
-	if err := json.Unmarshal(shown, &list); err != nil {
-		return nil, fmt.Errorf("looprun config show: %w", err)
-	}
-	c := configuration{}
-	for _, o := range list {
-		c[o.Key] = struct{ Value, Origin string }{o.Value, o.Origin}
-	}
-	return c, nil
-}
-
 // begin starts a run with its first iteration, notes it, and returns its directory. Without a
 // check there is nothing to judge by.
 func (j Judge) begin(ctx context.Context, s Stop, dir string, notes notes) (string, error) {
-	c, err := readConfiguration(j.looprun(ctx, s, slices.Concat([]string{"config", "show", "--format", "json"}, j.Flags)...))
+	rows, err := j.Show(dir, j.Flags)
 	if err != nil {
 		return "", err
 	}
-	if c["check"].Value == "" && c["tasks"].Value == "" {
+	shown := map[string]config.Shown{}
+	for _, row := range rows {
+		shown[row.Key] = row
+	}
+	if shown["check"].Value == "" && shown["tasks"].Value == "" {
 		return "", errors.New("there is no check to judge by: write check: COMMAND into looprun.yaml, or give --check to looprun hook install")
 	}
 	result, err := os.CreateTemp("", "looprun-hook-*.json")
@@ -148,12 +137,12 @@ func (j Judge) begin(ctx context.Context, s Stop, dir string, notes notes) (stri
 	if err := result.Close(); err != nil {
 		return "", err
 	}
-	state := cmp.Or(c["state_dir"].Value, scratchpad.StateDir(dir))
+	state := cmp.Or(shown["state_dir"].Value, scratchpad.StateDir(dir))
 	args := []string{"run", "--once", "--no-precheck", "--confirm-trip", "off", "--non-interactive", "--name", cmp.Or(notes.prompted().Words, s.Agent+"'s session"), "--result", result.Name()}
 	for _, o := range []struct{ key, flag, value string }{ // the question is kept
 		{"max_iterations", "--max-iterations", strconv.Itoa(Limit)}, {"detached", "--detached", "defer"},
 	} {
-		if c[o.key].Origin == "default" {
+		if shown[o.key].Origin == "default" {
 			args = append(args, o.flag, o.value)
 		}
 	}
@@ -177,7 +166,7 @@ func (j Judge) begin(ctx context.Context, s Stop, dir string, notes notes) (stri
 // run runs looprun. A run that is not done, or a tripped guard, is not an error; being unable
 // to run at all is one.
 func (j Judge) run(ctx context.Context, s Stop, args ...string) error {
-	_, err := j.looprun(ctx, s, args...)
+	err := j.looprun(ctx, s, args...)
 	if code, ok := errors.AsType[*ended](err); ok && code.code > 0 && code.code != core.ExitFailed && ctx.Err() == nil {
 		return nil
 	}
@@ -285,31 +274,31 @@ type ended struct {
 
 func (e *ended) Error() string { return e.text }
 
-func (j Judge) looprun(ctx context.Context, s Stop, args ...string) ([]byte, error) {
+func (j Judge) looprun(ctx context.Context, s Stop, args ...string) error {
 	cmd := exec.CommandContext(ctx, j.Looprun, args...)
-	cmd.Dir = s.Dir
+	cmd.Dir, cmd.Env = s.Dir, append(os.Environ(), "LOOPRUN_LOG_FORMAT=json")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
-	out, err := cmd.Output() // what it says beside is kept as far as 64 KB go
+	_, err := cmd.Output() // what it says beside is kept as far as 64 KB go
 	switch exited, ok := errors.AsType[*exec.ExitError](err); {
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("the check did not end within %s", j.Timeout)
+		return fmt.Errorf("the check did not end within %s", j.Timeout)
 	case ok:
-		return nil, &ended{exited.ExitCode(), cmp.Or(lastLine(string(exited.Stderr)), err.Error())}
+		return &ended{exited.ExitCode(), cmp.Or(lastMessage(exited.Stderr), err.Error())}
 	}
-	return out, err
+	return err
 }
 
-// lastLine returns the first line of looprun's last message, without its name.
-func lastLine(stderr string) string {
-	said := ""
-	for line := range strings.Lines(stderr) {
-		if text, ok := strings.CutPrefix(line, "looprun: "); ok && !strings.HasPrefix(text, " ") {
-			said = text
+// lastMessage returns the first line of the last of looprun's own messages.
+func lastMessage(stderr []byte) (text string) {
+	for line := range bytes.Lines(stderr) {
+		var said struct{ Message string }
+		if json.Unmarshal(line, &said) == nil && said.Message != "" {
+			text, _, _ = strings.Cut(said.Message, "\n")
 		}
 	}
 	const most = 400
-	return termsafe.Short(said, most)
+	return termsafe.Short(text, most)
 }
 
 // decide returns what the iteration means for the agent.

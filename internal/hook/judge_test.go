@@ -204,9 +204,14 @@ func TestWhichRunAStopBelongsTo(t *testing.T) {
 	}
 }
 
+// showCheck says that a run has a check.
+func showCheck(string, []string) ([]config.Shown, error) {
+	return []config.Shown{{Key: "check", Value: "true"}}, nil
+}
+
 // Inside a run of looprun, and where the agent was stopped, nothing is judged and nothing runs.
 func TestNoStopToJudge(t *testing.T) {
-	missing := Judge{Looprun: filepath.Join(t.TempDir(), "looprun"), Timeout: time.Minute}
+	missing := Judge{Looprun: filepath.Join(t.TempDir(), "looprun"), Show: showCheck, Timeout: time.Minute}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("LOOPRUN", "")
 	if _, err := missing.Decide(t.Context(), Stop{Agent: "claude", Session: "s"}); err == nil {
@@ -229,7 +234,7 @@ func TestNoStopToJudge(t *testing.T) {
 	if err := n.write(runOf(t, "continue")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(missing.Looprun, []byte("#!/bin/sh\necho \"looprun: called with $*\" >&2\nexit 125\n"), 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(missing.Looprun, []byte("#!/bin/sh\necho \"{\\\"message\\\":\\\"called with $*\\\"}\" >&2\nexit 125\n"), 0o700); err != nil { //nolint:gosec // it is run
 		t.Fatal(err)
 	}
 	if d, err := missing.Decide(t.Context(), stop); err == nil || !strings.Contains(err.Error(), "called with resume") || !strings.HasSuffix(err.Error(), "--took 0s") {
@@ -250,24 +255,28 @@ func TestNothingIsJudged(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const shown = `case "$1 $2" in "config show") echo '[{"key":"check","value":"true"}]'; exit 0 ;; esac; `
-	for name, c := range map[string]struct{ script, dir, want string }{
-		"a folder that is gone":   {"", filepath.Join(dir, "gone"), "cannot be used"},
-		"a file for a folder":     {"", file, "cannot be used"},
-		"it fails":                {"echo looprun: looprun.yaml is wrong >&2; exit 125", dir, "looprun.yaml is wrong"},
-		"it shows no JSON":        {"echo hello", dir, "looprun config show"},
-		"there is no check":       {"echo '[]'", dir, "there is no check"},
-		"the run fails":           {shown + "echo looprun: no disk >&2; exit 125", dir, "no disk"},
-		"the run leaves nothing":  {shown + "exit 1", dir, "left no result"},
-		"a result without a run":  {shown + `while test "$1" != --result; do shift; done; echo '{}' >"$2"`, dir, "left no result"},
-		"a run that is not there": {shown + `while test "$1" != --result; do shift; done; echo '{"run_id":"20260102-030405-0a1b"}' >"$2"`, dir, "20260102-030405-0a1b"},
-		"killed":                  {shown + "kill -9 $$", dir, "signal"},
+	type show = func(string, []string) ([]config.Shown, error)
+	wrong := func(string, []string) ([]config.Shown, error) { return nil, errors.New("looprun.yaml is wrong") }
+	none := func(string, []string) ([]config.Shown, error) { return nil, nil }
+	for name, c := range map[string]struct {
+		show              show
+		script, dir, want string
+	}{
+		"a folder that is gone":   {none, "", filepath.Join(dir, "gone"), "cannot be used"},
+		"a file for a folder":     {none, "", file, "cannot be used"},
+		"a wrong configuration":   {wrong, "", dir, "looprun.yaml is wrong"},
+		"there is no check":       {none, "", dir, "there is no check"},
+		"the run fails":           {showCheck, `echo not JSON >&2; printf '%s\n' '{"message":"no disk\nmore"}' >&2; exit 125`, dir, "no disk"},
+		"the run leaves nothing":  {showCheck, "exit 1", dir, "left no result"},
+		"a result without a run":  {showCheck, `while test "$1" != --result; do shift; done; echo '{}' >"$2"`, dir, "left no result"},
+		"a run that is not there": {showCheck, `while test "$1" != --result; do shift; done; echo '{"run_id":"20260102-030405-0a1b"}' >"$2"`, dir, "20260102-030405-0a1b"},
+		"killed":                  {showCheck, "kill -9 $$", dir, "signal"},
 	} {
 		looprun := filepath.Join(t.TempDir(), "looprun")
 		if err := os.WriteFile(looprun, []byte("#!/bin/sh\n"+c.script+"\n"), 0o700); err != nil { //nolint:gosec // it is run
 			t.Fatal(err)
 		}
-		d, err := Judge{Looprun: looprun, Timeout: time.Minute}.Decide(t.Context(), Stop{Agent: "claude", Session: "s", Dir: c.dir})
+		d, err := Judge{Looprun: looprun, Show: c.show, Timeout: time.Minute}.Decide(t.Context(), Stop{Agent: "claude", Session: "s", Dir: c.dir})
 		if err == nil || !strings.Contains(err.Error(), c.want) || d != (Decision{}) {
 			t.Errorf("%s: %+v, %v, want %q", name, d, err, c.want)
 		}
@@ -276,7 +285,7 @@ func TestNothingIsJudged(t *testing.T) {
 	if err := os.WriteFile(slow, []byte("#!/bin/sh\nexec sleep 60\n"), 0o700); err != nil { //nolint:gosec // it is run
 		t.Fatal(err)
 	}
-	if d, err := (Judge{Looprun: slow, Timeout: 50 * time.Millisecond}).Decide(t.Context(), Stop{Agent: "claude", Session: "s", Dir: dir}); err == nil || !strings.Contains(err.Error(), "did not end within") {
+	if d, err := (Judge{Looprun: slow, Show: showCheck, Timeout: 50 * time.Millisecond}).Decide(t.Context(), Stop{Agent: "claude", Session: "s", Dir: dir}); err == nil || !strings.Contains(err.Error(), "did not end within") {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
@@ -331,15 +340,15 @@ func TestWhatInstallWrites(t *testing.T) {
 		t.Errorf("a folder is read as %q, %v", after, err)
 	}
 	t.Chdir(dir)
-	if written, err := WriteCheck(""); written != "" || err != nil {
+	if written, err := WriteCheck("", ""); written != "" || err != nil {
 		t.Errorf("no check: %q, %v", written, err)
 	}
 	for _, check := range []string{"a\nb", "a\rb", "a\x00b"} {
-		if written, err := WriteCheck(check); err == nil || !strings.Contains(err.Error(), "more than one line") {
+		if written, err := WriteCheck(check, ""); err == nil || !strings.Contains(err.Error(), "more than one line") {
 			t.Errorf("%q: %q, %v", check, written, err)
 		}
 	}
-	written, err := WriteCheck("it's")
+	written, err := WriteCheck("it's", "")
 	if err != nil {
 		t.Fatal(err)
 	}
