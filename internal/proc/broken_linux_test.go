@@ -42,6 +42,7 @@ func waitlessGuardian(string) int {
 // A guardian that cannot say, or cannot learn, how its command ends, or what it is to do,
 // is of no use: it ends the command and itself, instead of being waited for.
 func TestGuardianThatCannotDoItsWork(t *testing.T) {
+	again := spawnMessage(nil, &request{path: "/bin/sh", dir: "/", argv: sh("exit 0")})
 	for _, c := range []struct {
 		name, env string
 		deaf      bool
@@ -53,6 +54,8 @@ func TestGuardianThatCannotDoItsWork(t *testing.T) {
 		{"cannot wait", waitless + "=1", false, "sleep NONCE & exit 0", nil},
 		{"is told half", "", false, "exec sleep NONCE", newMessage(msgNotify).seal()},
 		{"is told something else", "", false, "exec sleep NONCE", newMessage('?').seal()},
+		{"is to start another", "", false, "exec sleep NONCE", again},
+		{"is to start nothing", "", false, "", newMessage(msgSpawn).seal()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -81,8 +84,13 @@ func TestGuardianThatCannotDoItsWork(t *testing.T) {
 				t.Fatal(err)
 			}
 			req := request{path: "/bin/sh", dir: "/", argv: sh(strings.ReplaceAll(c.script, "NONCE", n)), killAfter: killGrace, foreign: killGrace}
-			if err := newWire(pair[0]).send(append(spawnMessage(nil, &req), c.then...), null, null, null); err != nil {
-				t.Fatal(err)
+			for _, m := range [][]byte{spawnMessage(nil, &req), c.then} {
+				if c.script == "" && len(c.then) != len(m) {
+					continue
+				}
+				if err := newWire(pair[0]).send(m, null, null, null); err != nil && err != errHungUp {
+					t.Fatal(err)
+				}
 			}
 			done := make(chan error, 1)
 			go func() { done <- cmd.Wait() }()

@@ -62,8 +62,6 @@ var guardians struct {
 	idle []*guardian
 	gone []*guardian // they end, and have not been waited for
 	pids map[int]bool
-	// coming is closed when the guardian that is being prepared is idle or could not be
-	// started; nil if none is being prepared.
 }
 
 var becomeSubreaper = sync.OnceValue(func() error {
@@ -141,10 +139,7 @@ var continueStopped = sync.OnceFunc(func() {
 		for ; ; <-changed {                  // one may have been stopped before
 			guardians.mu.Lock()
 			for pid := range guardians.pids {
-				var stopped unix.Siginfo
-				if err := unix.Waitid(unix.P_PID, pid, &stopped, unix.WSTOPPED|unix.WNOHANG, nil); err == nil && stopped.Signo != 0 {
-					_ = unix.Kill(pid, unix.SIGCONT)
-				}
+				_ = unix.Kill(pid, unix.SIGCONT) // without effect on one that runs
 			}
 			guardians.mu.Unlock()
 		}
@@ -207,7 +202,6 @@ func ends(pid int, in time.Duration) bool {
 	}
 	for ; ; time.Sleep(time.Millisecond) {
 		switch got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil); {
-		case err == unix.EINTR:
 		case err != nil || got == pid:
 			return true
 		case !time.Now().Before(end):
@@ -225,9 +219,6 @@ func waitReadable(fd int, patience time.Duration) (bool, error) {
 		n, err := unix.Poll(fds, int(max(time.Until(end), 0).Milliseconds())+1)
 		if err != unix.EINTR {
 			return n > 0, err
-		}
-		if !time.Now().Before(end) {
-			return false, nil
 		}
 	}
 }
@@ -324,10 +315,8 @@ func (g *guardian) answer() (kind byte, b body, err error) {
 				return kind, b, nil
 			}
 		}
-		if readable, err := waitReadable(g.fd, tick); err != nil {
+		if _, err := waitReadable(g.fd, tick); err != nil {
 			return 0, body{}, err
-		} else if !readable {
-			continue
 		}
 		if err := g.receive(unix.MSG_DONTWAIT); err != nil {
 			return 0, body{}, err

@@ -130,10 +130,7 @@ func (t *guarded) receive(r *report) {
 		return
 	}
 	t.guardian.lost()
-	if r.end == nil {
-		r.lost = errLost
-	}
-	r.gone = true
+	r.lost, r.gone = errLost, true
 }
 
 func (t *guarded) known(r *report) {

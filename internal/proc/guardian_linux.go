@@ -106,9 +106,7 @@ func (w *warden) turn() (done bool) {
 		}
 	}
 	if w.phase != idle && !w.broken {
-		if w.pidfd < 0 || fds[1].Revents != 0 || fds[0].Revents == 0 {
-			w.reap()
-		}
+		w.reap()
 		w.lookForStop()
 		done = w.advance()
 	}
@@ -212,10 +210,7 @@ func (w *warden) spawn(req *request) error {
 	}
 	pid, err := forkExec(req, attr)
 	if err != nil {
-		var errno syscall.Errno
-		if !errors.As(err, &errno) {
-			errno = unix.EINVAL
-		}
+		errno, _ := errors.AsType[syscall.Errno](err) // the system's, always
 		return w.send(newMessage(msgFailed).num(int64(errno)).seal())
 	}
 	w.phase, w.pid, w.unsaid, w.pidfd = running, pid, pid, pidfd
@@ -235,8 +230,6 @@ func (w *warden) reap() {
 		var status unix.WaitStatus
 		pid, err := unix.Wait4(-1, &status, options, nil)
 		switch {
-		case err == unix.EINTR:
-			continue
 		case err != nil:
 			w.children = false
 			w.broken = w.broken || err != unix.ECHILD || w.pid != 0
@@ -246,13 +239,11 @@ func (w *warden) reap() {
 			return
 		case pid == w.pid && status.Stopped():
 			w.tellStopped()
-		case pid == w.pid && !status.Stopped():
+		case pid == w.pid:
 			w.report.end = endOf(status)
 			w.pid = 0
-			if w.pidfd >= 0 {
-				unix.Close(w.pidfd)
-				w.pidfd = -1
-			}
+			unix.Close(w.pidfd)
+			w.pidfd = -1
 		}
 	}
 }

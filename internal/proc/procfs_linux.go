@@ -26,24 +26,17 @@ func readStat(pid int, buf []byte) (procStat, bool) {
 	if err != nil {
 		return procStat{}, false
 	}
-	n, err := unix.Read(fd, buf[:cap(buf)])
+	n, _ := unix.Read(fd, buf[:cap(buf)]) // fails for a process that has just gone
 	unix.Close(fd)
-	if err != nil || n <= 0 {
-		return procStat{}, false
-	}
-	return parseStat(pid, buf[:n])
+	return parseStat(pid, buf[:max(n, 0)])
 }
 
 // parseStat parses the text of /proc/PID/stat. The name in the second field may itself contain
 // spaces and parentheses.
 func parseStat(pid int, b []byte) (procStat, bool) {
-	end := bytes.LastIndexByte(b, ')')
-	if end < 0 {
-		return procStat{}, false
-	}
 	const state, parent, group, session, started = 0, 1, 2, 3, 19 // counted after the name
-	f := bytes.Fields(b[end+1:])
-	if len(f) <= started || len(f[state]) != 1 {
+	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	if len(f) <= started {
 		return procStat{}, false
 	}
 	s := procStat{pid: pid, state: f[state][0]}
@@ -155,15 +148,13 @@ func signalProcess(s procStat, sig syscall.Signal) error {
 		return ignoreGone(unix.Kill(s.pid, sig)) // an old kernel, or no descriptor left
 	}
 	defer unix.Close(fd)
-	now, ok := readStat(s.pid, make([]byte, 0, 1024))
-	if !ok || now.started != s.started {
+	if now, _ := readStat(s.pid, make([]byte, 0, 1024)); now.started != s.started {
 		return nil
 	}
-	err = ignoreGone(unix.PidfdSendSignal(fd, sig, nil, 0))
-	if err != nil && err != unix.EPERM { // not this way
-		err = ignoreGone(unix.Kill(s.pid, sig))
+	if err = unix.PidfdSendSignal(fd, sig, nil, 0); err != nil { // perhaps not this way
+		err = unix.Kill(s.pid, sig)
 	}
-	return err
+	return ignoreGone(err)
 }
 
 func ignoreGone(err error) error {

@@ -152,7 +152,7 @@ func (p *Process) pump(s *streams, t watched) {
 	if len(r.survivors) > 0 {
 		leftBefore.Store(true)
 	}
-	if p.spec.KeepBackground && r.leftover > 0 && !r.asked {
+	if p.spec.KeepBackground {
 		discard(s)
 	} else {
 		s.close()

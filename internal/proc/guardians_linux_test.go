@@ -1,0 +1,478 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/looprun/looprun/internal/eventually"
+)
+
+const (
+	notAGuardian  = "PROC_TEST_NOT_A_GUARDIAN"
+	goneDirectory = "PROC_TEST_GONE_DIRECTORY"
+	fewFiles      = "PROC_TEST_FEW_FILES"
+)
+
+func init() {
+	otherPrograms[notAGuardian] = func(string) int { fmt.Print("a program"); return 0 }
+	otherPrograms[goneDirectory] = inGoneDirectory
+	otherPrograms[fewFiles] = withFewFiles
+}
+
+// withGuardians skips a test where there are none.
+func withGuardians(t *testing.T) {
+	t.Helper()
+	if os.Getenv(groupOnly) != "" {
+		t.Skip("it is about guardians")
+	}
+}
+
+// guardianOf returns the guardian of a command.
+func guardianOf(p *Process) *guarded { return p.tree.(*guarded) }
+
+// other is the test binary as another program.
+func other(name, value string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), name+"="+value)
+	return cmd
+}
+
+// A program is a guardian only with the argument of one and a socket on its standard input.
+func TestWhatIsNoGuardian(t *testing.T) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pair[0])
+	socket := os.NewFile(uintptr(pair[1]), "socket")
+	defer socket.Close()
+	ln, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	internet, err := ln.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer internet.Close()
+	for name, c := range map[string]struct {
+		arg   string
+		stdin *os.File
+	}{
+		"no standard input":  {guardianArg, nil},
+		"a TCP socket":       {guardianArg, internet},
+		"a further argument": {"x", socket},
+	} {
+		cmd := other(notAGuardian, "1")
+		cmd.Args = append(cmd.Args, c.arg)
+		if c.stdin != nil {
+			cmd.Stdin = c.stdin
+		}
+		if out, err := cmd.CombinedOutput(); err != nil || string(out) != "a program" {
+			t.Errorf("%s: %v, %q", name, err, out)
+		}
+	}
+}
+
+// asleep is a process that ends only by a signal.
+func asleep(t *testing.T) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("sleep", nonce())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return cmd
+}
+
+// A guardian that hangs up before it has said whether the command was started may have started
+// it: the command is lost, and not started again.
+func TestACommandIsNotStartedTwice(t *testing.T) {
+	withGuardians(t)
+	run(t, Spec{Argv: sh("exit 0")})
+	for name, said := range map[string][]byte{
+		"nothing": nil, "half": newMessage(msgStarted).seal(), "something else": newMessage('?').num(1).seal(), "what nobody knows": {0, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pair, err := connection(time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := &guardian{wire: newWire(pair[0]), pid: asleep(t).Process.Pid}
+			g.giveBack()
+			go func() {
+				_, _ = unix.Read(pair[1], make([]byte, 1<<20))
+				_ = newWire(pair[1]).send(said)
+				unix.Close(pair[1])
+			}()
+			file := filepath.Join(t.TempDir(), "ran")
+			e := run(t, Spec{Argv: sh("echo >" + file)})
+			if _, err := os.Stat(file); err == nil || e.Cause != Lost || !errors.Is(e.Lost, errLost) || said == nil && e.Lost != errLost {
+				t.Errorf("%+v; the command has run: %v", e, err == nil)
+			}
+		})
+	}
+}
+
+// What is said of a guardian that has hung up reaches nobody: its descriptor and its number may be
+// somebody else's by now.
+func TestAGuardianThatHasHungUp(t *testing.T) {
+	withGuardians(t)
+	g, err := startGuardian()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.dismiss()
+	somebody := asleep(t)
+	g.pid = somebody.Process.Pid
+	if err := g.say(newMessage(msgKill)); !errors.Is(err, errHungUp) {
+		t.Error(err)
+	}
+	g.strike()
+	_ = somebody.Process.Signal(unix.SIGTERM)
+	if err := somebody.Wait(); err == nil || err.Error() != "signal: terminated" {
+		t.Errorf("somebody else's process has ended with %v", err)
+	}
+}
+
+// A guardian that does not end when it is dismissed is killed.
+func TestAGuardianThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	pair, err := connection(time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pair[1])
+	cmd := exec.Command("sleep", nonce())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan bool)
+	go func() {
+		(&guardian{wire: newWire(pair[0]), pid: cmd.Process.Pid}).dismiss()
+		over <- true
+	}()
+	eventually.Receive(t, "it is killed", over)
+	if err := cmd.Process.Signal(unix.Signal(0)); err == nil {
+		t.Error("it is still there")
+	}
+}
+
+// lastUsed is the guardian that the next command gets.
+func lastUsed() *guardian {
+	guardians.mu.Lock()
+	defer guardians.mu.Unlock()
+	return guardians.idle[len(guardians.idle)-1]
+}
+
+// A guardian is used again, whatever became of its command. Nobody watches it after that.
+func TestGuardiansAreUsedAgain(t *testing.T) {
+	withGuardians(t)
+	n := nonce()
+	for name, c := range map[string]struct {
+		spec Spec
+		stop bool
+	}{
+		"leaves something":      {spec: Spec{Argv: sh("sleep " + n + " & exit 0")}},
+		"could leave something": {spec: Spec{Argv: sh("exit 0"), KeepBackground: true}},
+		"is stopped":            {spec: Spec{Argv: sh("sleep " + n + " & exec sleep " + n), KeepBackground: true}, stop: true},
+		"cannot start":          {spec: Spec{Argv: sh("exit 0"), Dir: "/no/such/directory"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, Spec{Argv: sh("exit 0")})
+			before := lastUsed()
+			p := must(t, c.spec)
+			if c.stop {
+				started(t, n, 2)
+				g := guardianOf(p)
+				p.Stop(0)
+				await(t, p)
+				eventually.Receive(t, "nobody watches its guardian", g.released)
+			}
+			await(t, p)
+			run(t, Spec{Argv: sh("exit 0")})
+			if lastUsed() != before {
+				t.Error("the next command has another guardian")
+			}
+			gone(t, n)
+		})
+	}
+}
+
+// What is left of a guardian that was killed is ended, and nothing else: not what this program
+// started itself, what that has started, or another guardian with its command.
+func TestALostGuardianTakesOnlyItsOwn(t *testing.T) {
+	withGuardians(t)
+	own, below, left := nonce(), nonce(), nonce()
+	cmd := exec.Command("sh", "-c", "setsid sleep "+below+" & sleep "+own+" & wait")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	goesOn := must(t, Spec{Argv: sh("read x; exit 4"), Stdin: r})
+	before := children()
+	p := must(t, Spec{Argv: sh("setsid sleep " + left + " & exec sleep " + left)})
+	started(t, own, 1)
+	started(t, below, 1)
+	started(t, left, 2)
+	_ = unix.Kill(guardianOf(p).guardian.pid, unix.SIGKILL)
+	if e := await(t, p); e.Cause != Lost {
+		t.Errorf("%+v", e)
+	}
+	gone(t, left)
+	if n := children(); n > before {
+		t.Errorf("%d children before, %d after", before, n)
+	}
+	if len(sleeping(own)) != 1 || len(sleeping(below)) != 1 {
+		t.Error("something else was ended")
+	}
+	w.Close()
+	if e := await(t, goesOn); e.Code != 4 {
+		t.Errorf("%+v", e)
+	}
+	for _, n := range []string{own, below} {
+		for _, s := range sleeping(n) {
+			_ = signalProcess(s, unix.SIGTERM)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A process that has taken the number of another one does not get its signal.
+func TestAnotherProcessOfThatNumber(t *testing.T) {
+	cmd := asleep(t)
+	s, ok := readStat(cmd.Process.Pid, make([]byte, 0, 1024))
+	if !ok {
+		t.Fatal("it is not there")
+	}
+	earlier := s
+	earlier.started--
+	if err := errors.Join(signalProcess(earlier, unix.SIGKILL), signalProcess(s, unix.SIGTERM)); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Wait(); err == nil || err.Error() != "signal: terminated" {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// What dies below a command is reaped while the command runs.
+func TestOrphansAreReaped(t *testing.T) {
+	withGuardians(t)
+	n := nonce()
+	p := must(t, Spec{Argv: sh("(sleep " + n + " &) ; exec sleep 100000")})
+	guardian := guardianOf(p).guardian.pid
+	var orphan procStat
+	eventually.Holds(t, "the guardian is its parent", func() bool {
+		for _, s := range sleeping(n) {
+			orphan = s
+		}
+		return orphan.parent == guardian
+	})
+	if err := signalProcess(orphan, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	eventually.Holds(t, "it is reaped", func() bool {
+		s, ok := readStat(orphan.pid, make([]byte, 0, 1024))
+		return !ok || s.started != orphan.started
+	})
+}
+
+// The guardian's answer to an order that came too late is not the end of what it keeps.
+func TestKeptAfterALateOrder(t *testing.T) {
+	withGuardians(t)
+	dir := t.TempDir()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	p := must(t, Spec{
+		Argv: sh("(trap ': >told; exit' TERM; : >ready; while :; do sleep 0.01; done) & until test -e ready; do sleep 0.01; done; read x; exit 0"),
+		Dir:  dir, Stdin: r, KeepBackground: true,
+	})
+	g := guardianOf(p)
+	w.Close()
+	if e := await(t, p); e.Code != 0 || e.Leftover == 0 {
+		t.Fatalf("%+v", e)
+	}
+	if err := g.say(newMessage(msgEnd).num(int64(unix.SIGTERM)).num(0)); err != nil {
+		t.Fatal(err)
+	}
+	if readable, err := waitReadable(g.guardian.fd, eventually.Patience); !readable {
+		t.Fatalf("it does not answer: %v", err)
+	}
+	EndBackground(eventually.Patience)
+	if _, err := os.Stat(filepath.Join(dir, "told")); err != nil {
+		t.Error(err)
+	}
+}
+
+// A command that stays open for writing cannot be started, and is not waited for.
+func TestAFileThatIsBeingWritten(t *testing.T) {
+	sleep, err := os.ReadFile("/bin/sleep")
+	if err != nil {
+		t.Skip(err)
+	}
+	name := filepath.Join(t.TempDir(), "busy")
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o700)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.Write(sleep); err != nil {
+		t.Fatal(err)
+	}
+	if e := run(t, Spec{Argv: []string{name, "0"}}); e.Cause != StartFailed || e.Code != codeNotExecutable {
+		t.Errorf("%+v", e)
+	}
+}
+
+// Output that is watched for its silence is read, even if nobody wants it.
+func TestUnwantedOutputIsHeard(t *testing.T) {
+	for idle, want := range map[time.Duration]string{0: "/dev/null\n", time.Hour: "pipe:"} {
+		var said sink
+		run(t, Spec{Argv: sh("readlink /proc/self/fd/3 3>&1 >&2"), Stderr: said.write, IdleTimeout: idle})
+		if !strings.HasPrefix(said.String(), want) {
+			t.Errorf("with an idle timeout of %v it writes to %s", idle, said.String())
+		}
+	}
+}
+
+// Output that cannot be read after the end may have said anything, too.
+func TestTheRestOfTheOutputCannotBeRead(t *testing.T) {
+	dir, err := unix.Open("/", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(dir)
+	p := &Process{spec: Spec{Argv: []string{"x"}, Stdout: func([]byte) {}}, done: make(chan struct{})}
+	s := &streams{outs: [2]stream{{fd: dir, to: p.spec.Stdout, open: true}, {fd: -1}}}
+	g := saying(t, nil)
+	g.in = joined((&ended{}).message(false), (&report{}).goneMessage())
+	p.begin(g)
+	p.pump(s, g)
+	if e := await(t, p); e.Cause != Lost || !errors.Is(e.Lost, unix.EISDIR) {
+		t.Errorf("%+v", e)
+	}
+}
+
+// Without its directory a program starts commands there as before, and none in a directory below.
+func TestTheDirectoryIsGone(t *testing.T) {
+	if out, err := other(goneDirectory, t.TempDir()).CombinedOutput(); err != nil || string(out) != "exited 3, start failed 126" {
+		t.Errorf("%v, %s", err, out)
+	}
+}
+
+func inGoneDirectory(dir string) int {
+	if err := errors.Join(os.Chdir(dir), os.Remove(dir)); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	var said []string
+	for _, spec := range []Spec{{Argv: sh("exit 3")}, {Argv: sh("exit 3"), Dir: "below"}} {
+		p, err := Start(spec)
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		e := p.Wait()
+		said = append(said, fmt.Sprint(e.Cause, " ", e.Code))
+	}
+	fmt.Print(strings.Join(said, ", "))
+	return 0
+}
+
+// Wherever the descriptors run out, a command runs, or it is said why not; nothing hangs or stays.
+func TestFewFiles(t *testing.T) {
+	for _, form := range []string{"pipes", "terminal"} {
+		t.Run(form, func(t *testing.T) {
+			t.Parallel()
+			cmd := other(fewFiles, form)
+			done := make(chan error, 1)
+			var out sink
+			cmd.Stdout, cmd.Stderr = writer{&out}, writer{&out}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = cmd.Process.Kill() })
+			go func() { done <- cmd.Wait() }()
+			if err := eventually.Receive(t, "it ends", done); err != nil {
+				t.Errorf("%v\n%s", err, out.String())
+			}
+		})
+	}
+}
+
+type writer struct{ *sink }
+
+func (w writer) Write(b []byte) (int, error) { w.write(b); return len(b), nil }
+
+func withFewFiles(form string) int {
+	var was unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &was); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	limit := func(n uint64) { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: n, Max: was.Max}) }
+	open := func() int {
+		list, _ := os.ReadDir("/proc/self/fd")
+		return len(list)
+	}
+	once := func() (e Exit, err error) {
+		p, err := Start(Spec{Argv: sh("exit 3"), PTY: form == "terminal", Stdout: func([]byte) {}})
+		if err == nil {
+			e = p.Wait()
+		}
+		CloseGuardians()
+		return e, err
+	}
+	if e, err := once(); err != nil || e.Code != 3 || children() > 0 {
+		fmt.Println("with all files:", e, err)
+		return 1
+	}
+	before := open()
+	for n := uint64(1); ; n++ {
+		limit(n)
+		e, err := once()
+		limit(was.Cur)
+		switch after := open(); {
+		case after > before || children() > 0:
+			fmt.Println(n, "files:", before, "were open, and now", after, e, err)
+			return 1
+		case err == nil && e.Code == 3 && e.Cause == Exited && n > 30:
+			return 0
+		case err == nil && e.Cause == Exited && e.Code != 3 || n > 200:
+			fmt.Println(n, "files:", e, err)
+			return 1
+		}
+	}
+}
+
+// The system's line on a process is read as a whole, or it is none.
+func TestHalfALine(t *testing.T) {
+	const line = "7 (a b) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20"
+	if s, ok := parseStat(7, []byte(line)); !ok || s != (procStat{pid: 7, parent: 1, group: 2, session: 3, state: 'S', started: 19}) {
+		t.Errorf("%+v, %v", s, ok)
+	}
+	for _, bad := range []string{"", line[:20], strings.Replace(line, " 1 ", " x ", 1), strings.Replace(line, " 19 ", " x ", 1)} {
+		if s, ok := parseStat(7, []byte(bad)); ok {
+			t.Errorf("%q: %+v", bad, s)
+		}
+	}
+}
