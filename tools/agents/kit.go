@@ -77,11 +77,12 @@ func names() (all []string) {
 // begins with $ is a shell line, any other a text.
 type story [][]string
 
-// The fix for each bug of examples/testfix.
+// The fix for each bug of examples/testfix, without sed -i: Qwen Code refuses it for a file that
+// it has not read.
 const (
-	nine  = `$ sed -i 's/"VIIII"/"IX"/' roman.go`
-	zero  = `$ sed -i 's/n < 0 ||/n < 1 ||/' roman.go`
-	lower = `$ sed -i 's/n, rest := 0, text$/n, rest := 0, strings.ToUpper(text)/' roman.go`
+	nine  = `$ sed 's/"VIIII"/"IX"/' roman.go >fixed && mv fixed roman.go`
+	zero  = `$ sed 's/n < 0 ||/n < 1 ||/' roman.go >fixed && mv fixed roman.go`
+	lower = `$ sed 's/n, rest := 0, text$/n, rest := 0, strings.ToUpper(text)/' roman.go >fixed && mv fixed roman.go`
 )
 
 // hangs is a step in which the model stops responding: some agents do not wait for a tool that
