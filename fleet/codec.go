@@ -6,11 +6,13 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -19,13 +21,23 @@ import (
 )
 
 // codec compresses and encrypts what the server stores: commands, outputs, questions and
-// answers. The zero value only compresses.
-type codec struct{ seal cipher.AEAD }
+// answers. The zero value only compresses. What one namespace stores is not read in another.
+type codec struct {
+	keys      []key // the first one encrypts, each one decrypts
+	namespace string
+}
+
+// key is a key with the id that payloads name it by.
+type key struct {
+	id string
+	cipher.AEAD
+}
 
 // The encodings of payloads.
 const (
 	packed = "binary/looprun-gzip"
 	sealed = "binary/looprun-aes-gcm"
+	keyID  = "key" // in the metadata
 )
 
 // maxPayload is the maximum size of an unpacked payload, in bytes.
@@ -33,30 +45,40 @@ const maxPayload = 32 << 20
 
 var _ converter.PayloadCodec = codec{}
 
-// readKey reads the key in a file: 32 bytes in base64, as written by looprun-fleet init.
-func readKey(name string) (codec, error) {
+// readKeys reads the keys in a file, one a line: 32 bytes in base64, as written by looprun-fleet
+// init.
+func readKeys(name string) (keys []key, err error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return codec{}, fmt.Errorf("the key cannot be read: %w", err)
+		return nil, fmt.Errorf("the key cannot be read: %w", err)
 	}
 	info, err := os.Stat(name)
 	if err != nil {
-		return codec{}, err
+		return nil, err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return codec{}, fmt.Errorf("%s can be read by others (mode %04o); run chmod 600 on it", name, info.Mode().Perm())
+		return nil, fmt.Errorf("%s can be read by others (mode %04o); run chmod 600 on it", name, info.Mode().Perm())
 	}
-	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
-	if err != nil || len(key) != 32 {
-		return codec{}, fmt.Errorf("%s is not a key: 32 bytes in base64 are; looprun-fleet init --key-file FILE makes one", name)
+	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(line))
+		if err != nil || len(raw) != 32 {
+			return nil, fmt.Errorf("%s:%d is not a key: 32 bytes in base64 are; looprun-fleet init --key-file FILE makes one", name, i+1)
+		}
+		block, err := aes.NewCipher(raw)
+		if err != nil {
+			return nil, err
+		}
+		seal, err := cipher.NewGCM(block)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key{fmt.Sprintf("%.4x", sha256.Sum256(raw)), seal})
 	}
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return codec{}, err
-	}
-	seal, err := cipher.NewGCM(block)
-	return codec{seal}, err
+	return keys, nil
 }
+
+// bound is what a payload is encrypted with besides the key.
+func (c codec) bound() []byte { return []byte(sealed + " " + c.namespace) }
 
 // newKey returns a new key.
 func newKey() string {
@@ -81,21 +103,22 @@ func (c codec) Encode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 		if err := z.Close(); err != nil {
 			return nil, err
 		}
-		encoding, data := packed, b.Bytes()
-		if c.seal != nil {
-			nonce := make([]byte, c.seal.NonceSize())
+		out[i] = &commonpb.Payload{Metadata: map[string][]byte{converter.MetadataEncoding: []byte(packed)}, Data: b.Bytes()}
+		if len(c.keys) > 0 {
+			k := c.keys[0]
+			nonce := make([]byte, k.NonceSize())
 			_, _ = rand.Read(nonce)
-			encoding, data = sealed, c.seal.Seal(nonce, nonce, data, []byte(sealed))
+			out[i].Metadata = map[string][]byte{converter.MetadataEncoding: []byte(sealed), keyID: []byte(k.id)}
+			out[i].Data = k.Seal(nonce, nonce, b.Bytes(), c.bound())
 		}
-		out[i] = &commonpb.Payload{Metadata: map[string][]byte{converter.MetadataEncoding: []byte(encoding)}, Data: data}
 	}
 	return out, nil
 }
 
 var errNoKey = errors.New("it is encrypted, and this looprun-fleet has no key; give --key-file FILE")
 
-// Decode implements [converter.PayloadCodec]. With a key it accepts only payloads encrypted
-// with that key; otherwise anybody who can write to the server could forge them.
+// Decode implements [converter.PayloadCodec]. With keys it accepts only payloads encrypted
+// with one of them; otherwise anybody who can write to the server could forge them.
 func (c codec) Decode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(in))
 	for i, p := range in {
@@ -111,20 +134,25 @@ func (c codec) decode(p *commonpb.Payload) (*commonpb.Payload, error) {
 	data := p.GetData()
 	encoding := string(p.GetMetadata()[converter.MetadataEncoding])
 	switch {
-	case c.seal == nil && encoding == sealed:
+	case len(c.keys) == 0 && encoding == sealed:
 		return nil, errNoKey
-	case c.seal == nil && encoding != packed:
+	case len(c.keys) == 0 && encoding != packed:
 		return p, nil
-	case c.seal != nil && encoding != sealed:
+	case len(c.keys) > 0 && encoding != sealed:
 		return nil, fmt.Errorf("it is not encrypted (%q), and only data encrypted with the key is accepted", encoding)
-	case c.seal != nil:
-		n := c.seal.NonceSize()
+	case len(c.keys) > 0:
+		id := string(p.GetMetadata()[keyID])
+		i := slices.IndexFunc(c.keys, func(k key) bool { return k.id == id })
+		if i < 0 {
+			return nil, fmt.Errorf("it is encrypted with another key (%q; the key file has %q)", id, c.keys[0].id)
+		}
+		n := c.keys[i].NonceSize()
 		if len(data) < n {
 			return nil, errors.New("it is too short")
 		}
 		var err error
-		if data, err = c.seal.Open(nil, data[:n], data[n:], []byte(sealed)); err != nil {
-			return nil, errors.New("it is encrypted with another key, or was changed")
+		if data, err = c.keys[i].Open(nil, data[:n], data[n:], c.bound()); err != nil {
+			return nil, errors.New("it was changed, or comes from another namespace")
 		}
 	}
 	z, err := gzip.NewReader(bytes.NewReader(data))

@@ -57,11 +57,11 @@ func (s *Server) options() (client.Options, error) {
 		HostPort: s.Address, Namespace: s.Namespace,
 		Logger: sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))),
 	}
-	var c codec
+	c := codec{namespace: s.Namespace}
 	var err error
 	switch {
 	case s.KeyFile != "":
-		if c, err = readKey(s.KeyFile); err != nil {
+		if c.keys, err = readKeys(s.KeyFile); err != nil {
 			return o, err
 		}
 	case !s.Local():

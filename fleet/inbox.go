@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -176,8 +177,8 @@ func (f *Fleet) Answer(ctx context.Context, id, questionID, by string, a core.An
 	} else {
 		a.Reason += " (" + by + ")"
 	}
-	h, err := f.client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: id, UpdateName: updateAnswer, UpdateID: questionID + "/" + by, WaitForStage: client.WorkflowUpdateStageCompleted,
+	h, err := f.client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{ // its id is not encrypted
+		WorkflowID: id, UpdateName: updateAnswer, UpdateID: fmt.Sprintf("%s/%x", questionID, sha256.Sum256([]byte(by))), WaitForStage: client.WorkflowUpdateStageCompleted,
 		Args: []any{Given{questionID, a}},
 	})
 	var t Taken

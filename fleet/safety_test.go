@@ -75,14 +75,8 @@ func TestOffThisMachineNothingIsPlain(t *testing.T) {
 }
 
 func TestPayloadsAreSealed(t *testing.T) {
-	c, err := readKey(keyFile(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := readKey(keyFile(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	first, second := keyFile(t), keyFile(t)
+	c, other := keyed(t, first), keyed(t, second)
 	plain, err := converter.GetDefaultDataConverter().ToPayload(strings.Repeat("a command that nobody is to read ", 20))
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +94,11 @@ func TestPayloadsAreSealed(t *testing.T) {
 		t.Errorf("%v, %v", back, err)
 	}
 	for name, decode := range map[string]func() ([]*commonpb.Payload, error){
+		"another namespace": func() ([]*commonpb.Payload, error) {
+			there := c
+			there.namespace = "b"
+			return there.Decode(out)
+		},
 		"another key": func() ([]*commonpb.Payload, error) { return other.Decode(out) },
 		"no key":      func() ([]*commonpb.Payload, error) { return codec{}.Decode(out) },
 		"plain text":  func() ([]*commonpb.Payload, error) { return c.Decode([]*commonpb.Payload{plain}) },
@@ -124,6 +123,60 @@ func TestPayloadsAreSealed(t *testing.T) {
 	}
 }
 
+// keyed returns the codec of a client with that key file.
+func keyed(t *testing.T, file string) codec {
+	t.Helper()
+	keys, err := readKeys(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return codec{keys, "a"}
+}
+
+// A key is replaced in two steps: everybody gets the new one, and then uses it first.
+func TestAKeyIsReplaced(t *testing.T) {
+	old, fresh := keyFile(t), keyFile(t)
+	join := func(files ...string) string {
+		var all []byte
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, text...)
+		}
+		name := filepath.Join(t.TempDir(), "keys")
+		if err := os.WriteFile(name, all, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	plain, err := converter.GetDefaultDataConverter().ToPayload("a command")
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := []codec{keyed(t, old), keyed(t, join(old, fresh)), keyed(t, join(fresh, old)), keyed(t, fresh)}
+	for i, from := range steps {
+		out, err := from.Encode([]*commonpb.Payload{plain})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, to := range steps { // machines may be one step apart
+			back, err := to.Decode(out)
+			if near := i-j <= 1 && j-i <= 1; near && (err != nil || !proto.Equal(back[0], plain)) {
+				t.Errorf("step %d does not read step %d: %v", j, i, err)
+			}
+		}
+	}
+	out, err := steps[0].Encode([]*commonpb.Payload{plain})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := steps[3].Decode(out); err == nil || !strings.Contains(err.Error(), "another key (\""+steps[0].keys[0].id+"\"") {
+		t.Errorf("the old key is gone: %v", err)
+	}
+}
+
 func TestAKeyIsForItsOwnerAlone(t *testing.T) {
 	name := keyFile(t)
 	if err := MakeKey(name); err == nil {
@@ -132,14 +185,14 @@ func TestAKeyIsForItsOwnerAlone(t *testing.T) {
 	if err := os.Chmod(name, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readKey(name); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+	if _, err := readKeys(name); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("a key that others can read: %v", err)
 	}
 	short := filepath.Join(t.TempDir(), "short")
 	if err := os.WriteFile(short, []byte("c2hvcnQ=\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readKey(short); err == nil || !strings.Contains(err.Error(), "32 bytes") {
+	if _, err := readKeys(short); err == nil || !strings.Contains(err.Error(), "32 bytes") {
 		t.Errorf("a short key: %v", err)
 	}
 }
@@ -591,6 +644,15 @@ type writerFunc func(said string)
 func (f writerFunc) Write(b []byte) (int, error) {
 	f(string(b))
 	return len(b), nil
+}
+
+// A setup that failed is final: no other worker is asked.
+func TestAFailedSetupIsFinal(t *testing.T) {
+	b := newBench(t, nil)
+	r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Setup = "echo no network; exit 3" }))
+	if r.Status != core.StatusFailed || !strings.HasSuffix(r.Reason, "the setup command failed with exit code 3 on worker w1: no network") {
+		t.Errorf("%+v", r)
+	}
 }
 
 // A command that a worker does not have is looked for elsewhere, and the worker is not sick.

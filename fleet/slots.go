@@ -120,7 +120,9 @@ func (s *slots) placed(err error) bool {
 	if s.failed++; s.failed < sickAfter {
 		return false
 	}
-	s.until = time.Now().Add(rest)
+	if until := time.Now().Add(rest); until.After(s.until) { // a worker that stops takes none ever
+		s.until = until
+	}
 	return true
 }
 

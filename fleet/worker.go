@@ -244,10 +244,10 @@ func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
 	run, stop := w.commands(ctx)
 	defer stop(nil)
 	placed, err := w.put(run, in)
-	var app *temporal.ApplicationError
-	loops := errors.As(err, &app) // the loop's fault, or that of its kind
+	app, loops := errors.AsType[*temporal.ApplicationError](err) // the loop's fault, or that of its kind
 	if err != nil {
 		w.unhold(id)
+		w.warn("loop %s: %v", id, err)
 	}
 	switch {
 	case w.running.Err() != nil && err != nil:
@@ -255,9 +255,9 @@ func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
 	case err != nil && ctx.Err() != nil:
 		return Placed{}, ctx.Err()
 	case !loops && w.slots.placed(err):
-		w.warn("worker %s could not prepare %d loops in a row, and takes none for %s; the last: %v", w.Name, sickAfter, rest, err)
-	case err != nil:
-		w.warn("loop %s: %v", id, err)
+		w.warn("worker %s could not prepare %d loops in a row, and takes none for %s", w.Name, sickAfter, rest)
+	case loops: // alone: the server keeps the type of the outermost error
+		return Placed{}, app
 	}
 	return placed, err
 }

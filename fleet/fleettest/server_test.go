@@ -105,6 +105,7 @@ var server struct {
 	sync.Mutex
 	*process
 	address string
+	dir     string // its database and the key
 	key     string // a file
 	queues  atomic.Int64
 }
@@ -149,7 +150,7 @@ func newYard(t testing.TB) *yard {
 		if err := p.Start(); err != nil {
 			t.Fatal(err)
 		}
-		server.process, server.address = p, "127.0.0.1:"+port
+		server.process, server.address, server.dir = p, "127.0.0.1:"+port, dir
 		wait(t, "server", func() bool { return strings.Contains(p.said.String(), "server ") })
 		if os.Getenv("FLEET_RECORD") == "" { // else it is to be read
 			server.key = filepath.Join(dir, "key")
@@ -180,7 +181,8 @@ func (y *yard) worker(name string, slots int, more ...string) *process {
 // says runs looprun-fleet.
 func (y *yard) says(args ...string) string {
 	y.t.Helper()
-	return command(y.t, ".", program(y.t, "looprun-fleet"), append(args, "--address", server.address, "--queue", y.queue, "--key-file", server.key)...)
+	at := []string{args[0], "--address", server.address, "--queue", y.queue, "--key-file", server.key}
+	return command(y.t, ".", program(y.t, "looprun-fleet"), append(at, args[1:]...)...)
 }
 
 // submit starts n loops of a shell line.
@@ -544,6 +546,53 @@ func TestALoopWithoutAWorkerIsCancelled(t *testing.T) {
 	}
 	if out := y.says("list", "--all"); !strings.Contains(out, "terminated") {
 		t.Errorf("%s", out)
+	}
+}
+
+// With a key, the database has nothing that a user typed but what the page names.
+func TestTheDatabaseHasNothingPlain(t *testing.T) {
+	y := newYard(t)
+	if server.key == "" {
+		t.Skip("the server has no key while histories are recorded")
+	}
+	y.worker("w", 2)
+	word := "plain" + strconv.Itoa(os.Getpid())
+	from := filepath.Join(t.TempDir(), word)
+	if err := os.Rename(repository(t), from); err != nil {
+		t.Fatal(err)
+	}
+	line := "echo " + word + `; test -n "$LOOPRUN_GUIDANCE"`
+	y.says("submit", "--repo", from, "--label", "label-of-"+y.queue, "--check", "true # "+word, "--", "sh", "-c", line)
+	asked := y.submit(1, line, func(l *loops.Loop) { l.Env = map[string]string{"A": word} })[0]
+	if _, err := y.fleet.Answer(t.Context(), asked, y.question(asked), word, core.Answer{Option: "new_approach", Guidance: word, Reason: word}); err != nil {
+		t.Fatal(err)
+	}
+	y.result(asked)
+	refused := y.submit(1, "true", func(l *loops.Loop) { l.Setup = config.ShellLine("echo " + word + " >&2; exit 1") })[0]
+	if r := y.result(refused); !strings.Contains(r.Reason, word) {
+		t.Errorf("%+v", r)
+	}
+	away := y.submit(1, "true", func(l *loops.Loop) { l.Repo = from + ".away" })[0]
+	wait(t, "the reason", func() bool { return strings.Contains(y.says("list"), "cannot fetch HEAD of") })
+	y.says("cancel", away)
+	y.result(away)
+	files, err := filepath.Glob(filepath.Join(server.dir, "db*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no database: %v", err)
+	}
+	label := false
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i := bytes.Index(text, []byte(word)); i >= 0 {
+			t.Errorf("%s has %q", file, text[max(0, i-100):min(len(text), i+100)])
+		}
+		label = label || bytes.Contains(text, []byte("label-of-"+y.queue))
+	}
+	if !label {
+		t.Error("the database was not searched: it must have the label")
 	}
 }
 
