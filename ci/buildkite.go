@@ -40,8 +40,8 @@ func buildkiteAnnotation(ctx context.Context, v Verdict, timeout time.Duration) 
 	cmd := exec.CommandContext(limited, agent, "annotate", "--style", string(how), "--context", "looprun-"+identifier(v.Result.RunID))
 	cmd.Stdin = bytes.NewReader(page)
 	cmd.WaitDelay = time.Second
-	said := &head{limit: 500}
-	cmd.Stdout, cmd.Stderr = said, said
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err != nil {
 		switch {
 		case ctx.Err() != nil:
@@ -49,7 +49,7 @@ func buildkiteAnnotation(ctx context.Context, v Verdict, timeout time.Duration) 
 		case limited.Err() != nil:
 			err = fmt.Errorf("it took longer than %s", timeout)
 		}
-		return fmt.Errorf("the build was not annotated: buildkite-agent annotate: %w %s", err, termsafe.Line(said.b.String()))
+		return fmt.Errorf("the build was not annotated: buildkite-agent annotate: %w %s", err, termsafe.Short(said.String(), 500))
 	}
 	return nil
 }

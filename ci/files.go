@@ -11,10 +11,6 @@ import (
 	"strings"
 )
 
-// summaryReserve is how many bytes of a summary's limit are reserved for the truncation note
-// and the newline before it.
-const summaryReserve = 512
-
 // summaryLeast is the smallest room, in bytes, in which a report is still useful.
 const summaryLeast = 4 << 10
 
@@ -24,41 +20,21 @@ func (l *Log) summarize(v Verdict) error {
 		return nil
 	}
 	return l.appendTo("GITHUB_STEP_SUMMARY", func(size int64) ([]byte, error) {
-		return summary(v, SummaryLimit-int(min(size, SummaryLimit)))
+		return summary(v, SummaryLimit-1-int(min(size, SummaryLimit))) // a newline may come first
 	})
 }
 
-// summary returns the report, truncated at a line end to fit the limit.
+// summary returns the report, as long as the limit allows.
 func summary(v Verdict, limit int) ([]byte, error) {
-	limit -= summaryReserve
 	if limit < summaryLeast {
 		return nil, errors.New("it is full")
 	}
-	kept := &head{limit: limit}
-	if err := v.Summary(kept, limit); err != nil {
-		return nil, err
+	var page bytes.Buffer
+	err := v.Summary(&page, limit)
+	if err == nil && page.Len() > limit {
+		err = fmt.Errorf("the report has %d bytes, and there is room for %d", page.Len(), limit)
 	}
-	page := kept.b.Bytes()
-	if kept.cut {
-		page = page[:bytes.LastIndexByte(page, '\n')+1]
-		page = fmt.Appendf(page, "\n\nThe rest is omitted. All of it: `looprun report %s`\n", identifier(v.Result.RunID))
-	}
-	return page, nil
-}
-
-// head keeps the beginning of what is written to it.
-type head struct {
-	b     bytes.Buffer
-	limit int
-	cut   bool
-}
-
-// Write never fails; it discards the excess.
-func (h *head) Write(b []byte) (int, error) {
-	fits := min(len(b), h.limit-h.b.Len())
-	h.cut = h.cut || fits < len(b)
-	h.b.Write(b[:fits])
-	return len(b), nil
+	return page.Bytes(), err
 }
 
 // setOutputs appends the step's outputs, each between delimiters of its own that cannot occur

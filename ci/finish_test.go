@@ -202,45 +202,29 @@ func TestOutputsBeginALine(t *testing.T) {
 	}
 }
 
-func TestSummaryIsCutAtALineEnd(t *testing.T) {
-	line := strings.Repeat("x", 99) + "\n"
-	for _, c := range []struct {
-		name        string
-		before, new int // lines
-		cut         bool
-	}{
-		{"short", 0, 3, false},
-		{"just fits", 0, (SummaryLimit - summaryReserve) / 100, false},
-		{"one line more", 0, (SummaryLimit-summaryReserve)/100 + 1, true},
-		{"much more", 0, 30000, true},
-		{"something is there", 5000, 10000, true},
-		{"and it fits", 5000, 5000, false},
+// The report is told how much room there is. One that takes more is not written: the runner
+// would show nothing at all.
+func TestSummaryFits(t *testing.T) {
+	for name, c := range map[string]struct{ before, over int }{
+		"an empty page": {0, 0}, "too long": {0, 1}, "something is there": {500_000, 0}, "too long beside it": {500_000, 1},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			env, _, file := step(t)
-			if err := os.WriteFile(file, []byte(strings.Repeat(line, c.before)), 0o600); err != nil {
+			before := strings.Repeat("x", c.before)
+			if err := os.WriteFile(file, []byte(before), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			asked := 0
 			v := Verdict{Result: tripped, Summary: func(w io.Writer, limit int) error {
-				asked = limit
-				for range c.new {
-					if _, err := io.WriteString(w, line); err != nil {
-						return err
-					}
-				}
-				return nil
+				_, err := io.WriteString(w, strings.Repeat("y", limit+c.over))
+				return err
 			}}
-			if err := New(Options{Provider: GitHub, Log: io.Discard, Getenv: env}).Finish(t.Context(), v); err != nil {
-				t.Fatal(err)
-			}
+			err := New(Options{Provider: GitHub, Log: io.Discard, Getenv: env}).Finish(t.Context(), v)
 			got := read(t, file)
-			body, note, cut := strings.Cut(got, "\n\nThe rest is omitted.")
-			if cut != c.cut || len(got) >= SummaryLimit || asked >= SummaryLimit-100*c.before {
-				t.Errorf("%d bytes, cut %v; asked for %d", len(got), cut, asked)
-			}
-			if cut && (len(body)%100 != 0 || !strings.Contains(note, "`looprun report r`")) {
-				t.Errorf("it ends with %q%q", body[len(body)-10:], note)
+			switch {
+			case c.over > 0 && (err == nil || !strings.Contains(err.Error(), "there is room for") || got != before):
+				t.Errorf("%v; the page has %d bytes", err, len(got))
+			case c.over == 0 && (err != nil || len(got) > SummaryLimit || len(got) < SummaryLimit-2):
+				t.Errorf("%v; the page has %d bytes of %d", err, len(got), SummaryLimit)
 			}
 		})
 	}

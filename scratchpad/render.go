@@ -4,17 +4,17 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/ladder"
 )
 
 // Render returns the page without its notes. Its size is bounded: it shows the last 50
-// iterations and decisions and the last 5 errors.
+// iterations, 20 answers and 5 errors.
 func Render(s *core.State) []byte {
 	var b bytes.Buffer
 	p := printTo(&b)
@@ -45,15 +45,18 @@ func Render(s *core.State) []byte {
 
 // decisions lists the answers, newest first, for later readers.
 func decisions(p printer, s *core.State) {
-	answers := s.PastAnswers()
-	if len(answers) == 0 {
+	if len(s.PastAnswers()) == 0 {
 		return
 	}
 	p("## Decisions\n\n")
-	for _, a := range answers {
-		p("- %s: %s\n", a.Time.UTC().Format("2006-01-02 15:04"), inline(a.String()))
-	}
+	answers(p, s)
 	p("\n")
+}
+
+func answers(p printer, s *core.State) {
+	for _, a := range s.PastAnswers() {
+		p("- %s: %s\n", a.Time.UTC().Format("2006-01-02 15:04"), escaper.Replace(termsafe.Short(a.String(), 1000)))
+	}
 }
 
 type printer func(format string, args ...any)
@@ -185,9 +188,8 @@ func errorHistory(p printer, s *core.State) {
 }
 
 func escalations(p printer, s *core.State) {
-	answers := s.PastAnswers()
 	p("## Decisions\n\n")
-	if len(answers) == 0 && s.Trip == nil && (s.Ending == nil || s.Ending.Guard == "") {
+	if len(s.PastAnswers()) == 0 && s.Trip == nil && (s.Ending == nil || s.Ending.Guard == "") {
 		p("None yet.\n\n")
 		return
 	}
@@ -197,15 +199,10 @@ func escalations(p printer, s *core.State) {
 	if e := s.Ending; e != nil && e.Status == core.StatusTripped {
 		p("- %s tripped, and %s.\n", e.Guard, inline(cmp.Or(e.Reason, "nobody answered")))
 	}
-	for _, d := range slices.Backward(s.Decisions) {
-		p("- %s, after iteration %d: %s tripped%s; %s was answered by %s", d.Time.Format(time.RFC3339), d.Iteration, d.Guard, after(" (", inline(d.Question), ")"), code(cmp.Or(d.Option, string(d.Action))), inline(d.Who()))
-		p("%s%s. %s%s\n", after(": “", inline(d.Words), "”"), after(": ", strings.TrimRight(inline(d.Reason), "."), ""), effect(s, d), after(" Found: “", inline(d.Findings), "”."))
+	if e := s.Ending; e != nil && e.Status == core.StatusAccepted {
+		p("- The result is partial and was accepted as it is. Done: %s. Not done: %s.\n", inline(s.CurrentState()), inline(s.Summary()))
 	}
-	for _, a := range answers {
-		if a.Guard == "" { // the command asked
-			p("- %s, %s\n", a.Time.Format(time.RFC3339), inline(a.String()))
-		}
-	}
+	answers(p, s)
 	p("\n")
 }
 
@@ -215,26 +212,6 @@ func after(before, text, behind string) string {
 		return ""
 	}
 	return before + text + behind
-}
-
-func effect(s *core.State, d core.Decision) string {
-	switch d.Action {
-	case core.ActionAccept:
-		return "The result is partial and was accepted as it is. Done: " + inline(s.CurrentState()) + ". Not done: " + inline(s.Summary()) + "."
-	case core.ActionReject:
-		return "The task was rejected."
-	case core.ActionCancel:
-		return "The run was cancelled."
-	case core.ActionPause:
-		return "The run was paused."
-	case core.ActionSkip:
-		return fmt.Sprintf("%d issues are skipped from here on.", len(d.Known))
-	}
-	text := "The run went on"
-	if d.Limits.Iterations > 0 {
-		text += fmt.Sprintf(" with a limit of %d iterations", d.Limits.Iterations)
-	}
-	return text + "."
 }
 
 // tasks shows the current task if it is not the one that the run began with.

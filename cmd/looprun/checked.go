@@ -2,13 +2,13 @@ package main
 
 import (
 	"cmp"
-	"encoding/xml"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/looprun/looprun/ci"
+	"github.com/looprun/looprun/internal/junit"
 	"github.com/looprun/looprun/internal/problem"
 )
 
@@ -17,26 +17,6 @@ type checkReport struct {
 	Files    []string     `json:"files"`
 	Problems problem.List `json:"problems"`
 }
-
-// The JUnit output of the check commands: a test for each file, which fails once for each
-// problem.
-type (
-	junitSuite struct {
-		XMLName  xml.Name    `xml:"testsuite"`
-		Name     string      `xml:"name,attr"`
-		Tests    int         `xml:"tests,attr"`
-		Failures int         `xml:"failures,attr"`
-		Cases    []junitCase `xml:"testcase"`
-	}
-	junitCase struct {
-		Name     string         `xml:"name,attr"`
-		Class    string         `xml:"classname,attr"`
-		Failures []junitFailure `xml:"failure"`
-	}
-	junitFailure struct {
-		Message string `xml:"message,attr"`
-	}
-)
 
 // checked reports the result of checking files in the format of a check command, and returns
 // the error. In text, which is for people, it says of each file that it is correct, and what
@@ -71,9 +51,10 @@ func (a *app) checked(format string, files []string, err error, more func(file s
 	return err
 }
 
+// printJUnit prints a test for each file, which fails once for each of its problems.
 func (a *app) printJUnit(files []string, problems problem.List) error {
-	suite := junitSuite{Name: "looprun " + a.line.node.Path(), Failures: len(problems)}
-	of := map[string][]junitFailure{}
+	suite := junit.Suite{Name: "looprun " + a.line.node.Path(), Time: junit.Seconds(0)}
+	of := map[string][]junit.Result{}
 	for _, file := range files {
 		of[file] = nil
 	}
@@ -81,20 +62,10 @@ func (a *app) printJUnit(files []string, problems problem.List) error {
 		if _, named := of[p.File]; !named {
 			files = append(files, p.File)
 		}
-		of[p.File] = append(of[p.File], junitFailure{p.Error()})
+		of[p.File] = append(of[p.File], junit.Result{Message: p.Error(), Type: "problem"})
 	}
 	for _, file := range files {
-		suite.Cases = append(suite.Cases, junitCase{file, "looprun", of[file]})
+		suite.Cases = append(suite.Cases, junit.Case{Name: file, Class: "looprun", Time: junit.Seconds(0), Failures: of[file]})
 	}
-	suite.Tests = len(suite.Cases)
-	if _, err := fmt.Fprint(a.stdout, xml.Header); err != nil {
-		return err
-	}
-	enc := xml.NewEncoder(a.stdout)
-	enc.Indent("", "  ")
-	if err := enc.Encode(suite); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(a.stdout)
-	return err
+	return suite.Write(a.stdout)
 }

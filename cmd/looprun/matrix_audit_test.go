@@ -170,7 +170,7 @@ func (c *cell) audit(t *testing.T, j *journal, d *core.ActionApplied, out outcom
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(strings.Split(string(page), "\n"), func(line string) bool {
-		return c.tells(line, d, "`")
+		return c.tells(line, d)
 	}) {
 		t.Errorf("the page does not say who decided:\n%s", page)
 	}
@@ -209,15 +209,16 @@ func (c *cell) auditShow(t *testing.T, d *core.ActionApplied, out outcome) {
 	}
 	text := begin(t, c.home, "show", "--state-dir", state)
 	if code := text.ended(t); code != 0 || !slices.ContainsFunc(strings.Split(text.stdout.String(), "\n"), func(line string) bool {
-		return says(line, c.option.Label, "by "+d.Responder, d.Rule, d.Reason) // in words; programs have the guard and the option above
+		return c.tells(line, d)
 	}) {
 		t.Errorf("show (%d) does not say who decided:\n%s", code, text.stdout.String())
 	}
 }
 
-// tells reports whether one line says all of a decision.
-func (c *cell) tells(line string, d *core.ActionApplied, quote string) bool {
-	return says(line, string(c.guard), quote+d.Option+quote, "by "+d.Responder, d.Rule, d.Reason)
+// tells reports whether one line says all of a decision, in words: programs have the guard and
+// the option in the JSON of show.
+func (c *cell) tells(line string, d *core.ActionApplied) bool {
+	return says(line, c.option.Label, "by "+d.Responder, d.Rule, d.Reason)
 }
 
 func says(line string, parts ...string) bool {
