@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -17,8 +16,8 @@ const assistantKey = "assistant"
 // Assistant is a command that answers some questions, as configured in looprun.yaml.
 type Assistant struct {
 	Command    ShellLine `yaml:"command,required" json:"command" doc:"Shell line that answers."`
-	Name       string    `yaml:"name" json:"name,omitempty" doc:"What it is called where its answers are shown."`
-	Model      string    `yaml:"model" json:"model,omitempty" doc:"The model that it asks, to be shown with its answers."`
+	Name       string    `yaml:"name" json:"name,omitempty" also:"pattern=\\S" doc:"What it is called where its answers are shown."`
+	Model      string    `yaml:"model" json:"model,omitempty" also:"pattern=\\S" doc:"The model that it asks, to be shown with its answers."`
 	Escalation bool      `yaml:"escalation" json:"escalation,omitempty" doc:"Whether its no goes on to a person, with its reason."`
 }
 
@@ -64,18 +63,6 @@ func shownAssistants(given map[string]Assistant, show func(key string, value any
 		}
 		show("assistants: "+of, text)
 	}
-}
-
-// assistantsSchema returns the schema of the key assistants.
-func assistantsSchema() object {
-	s := schemaOf(reflect.TypeFor[map[string]Assistant]())
-	s["description"] = "Assistants for some questions, by the id of a question, by a guard or by a kind (confirm, select, text): they answer in place of assistant."
-	one, _ := s["additionalProperties"].(object)
-	keys, _ := one["properties"].(object)
-	for _, name := range []string{"name", "model"} {
-		keys[name] = notBlank(keys[name].(object))
-	}
-	return s
 }
 
 // withBlock returns a schema that also accepts a block of the keys with its prefix.

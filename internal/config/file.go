@@ -210,11 +210,11 @@ func (r *rawValue) FromYAML(value any) error {
 
 // parts holds the keys that are not flags, with their trust tags as in [Options].
 type parts struct {
-	Signature  *Signature            `yaml:"signature" trust:"ask"`
-	Ladder     *ladderConfig         `yaml:"ladder" trust:"ask"`
-	Hooks      *map[string]string    `yaml:"hooks" trust:"ask"`
-	Agents     *agent.Agents         `yaml:"agents" trust:"ask"`
-	Assistants *map[string]Assistant `yaml:"assistants" trust:"ask"`
+	Signature  *Signature            `yaml:"signature" trust:"ask" doc:"Your own masks and rules for signatures, and the reports that the command writes."`
+	Ladder     *ladderConfig         `yaml:"ladder" trust:"ask" doc:"The escalation ladder: the next rung when attempts fail. The last one is a person's."`
+	Hooks      *map[string]string    `yaml:"hooks" trust:"ask" doc:"Commands to run at questions, trips and the end."`
+	Agents     *agent.Agents         `yaml:"agents" trust:"ask" doc:"Coding agents of your own, by name, for agent and --agent: how each is started, and what the JSON that it prints means."`
+	Assistants *map[string]Assistant `yaml:"assistants" trust:"ask" doc:"Assistants for some questions, by the id of a question, by a guard or by a kind (confirm, select, text): they answer in place of assistant."`
 }
 
 // shape returns a struct type with a field for every key, so that the file is decoded as

@@ -493,7 +493,7 @@ func (k Key) readExitCodes(raw any) (written, []valueProblem) {
 // ladderRung is a rung in the form of looprun.yaml.
 type ladderRung struct {
 	Rung     ladder.RungName   `yaml:"rung,required" json:"rung" doc:"Who tries on this rung; the last one is the person's."`
-	Attempts int               `yaml:"attempts" json:"attempts,omitempty" doc:"Distinct approaches that may fail before the next rung."`
+	Attempts int               `yaml:"attempts" json:"attempts,omitempty" also:"minimum=1" doc:"Distinct approaches that may fail before the next rung."`
 	Experts  map[string]string `yaml:"experts" json:"experts,omitempty" doc:"Shell line for each expert, by name, in the order in which they are asked."`
 }
 

@@ -28,18 +28,7 @@ func WriteSchema(w io.Writer) error {
 		same[k.Name] = object{"$ref": "#/properties/" + k.Name}
 	}
 	properties[assistantKey] = withBlock(properties[assistantKey].(object), assistantBlock, keys, properties)
-	told := object{}
-	hooks, _ := hooksBlock.keys(keys)
-	for _, name := range hooks {
-		told[name] = withDescription(notBlank(schemaOf(reflect.TypeFor[string]())), "Shell line that is run then, with the event as JSON on standard input.")
-	}
-	for name, s := range map[string]object{
-		"signature": signatureSchema(), "ladder": ladderSchema(), "agents": agentsSchema(), "assistants": assistantsSchema(),
-		"hooks": {
-			"description": "Commands to run at questions, trips and the end.",
-			"type":        "object", "additionalProperties": false, "properties": told,
-		},
-	} {
+	for name, s := range partSchemas() {
 		properties[name], same[name] = s, object{"$ref": "#/properties/" + name}
 	}
 	properties["enforce"] = object{
@@ -162,24 +151,16 @@ var Types = strictjson.Types{Tag: "yaml", Text: []string{"string", "number", "bo
 // schemaOf returns the schema of a type that is decoded strictly.
 func schemaOf(t reflect.Type) object { return Types.Schema(t) }
 
-// withDescription adds the purpose of a key, in one or more sentences.
-func withDescription(s object, text string) object {
-	s["description"] = text
-	return s
-}
-
 // notBlank requires a text with more than white space.
 func notBlank(s object) object {
 	s["pattern"] = `\S`
 	return s
 }
 
-// narrowed returns a stricter schema for the values, with the description of the other.
-func narrowed(of any, to object) object {
-	if s, ok := of.(object); ok {
-		to["description"] = s["description"]
-	}
-	return to
+// oneOf makes a schema one of some words.
+func oneOf(s object, words any) {
+	delete(s, "type")
+	s["enum"] = words
 }
 
 func typedDefault(number bool, text string) any {
@@ -189,49 +170,46 @@ func typedDefault(number bool, text string) any {
 	return text
 }
 
-// signatureSchema returns the schema of the key signature, including the requirements for
-// patterns before they are compiled.
-func signatureSchema() object {
-	s := schemaOf(reflect.TypeFor[Signature]())
-	s["description"] = "Your own masks and rules for signatures, and the reports that the command writes."
-	lists, _ := s["properties"].(object)
-	for _, list := range lists {
-		item, _ := list.(object)["items"].(object)
-		keys, _ := item["properties"].(object)
-		for name, key := range keys {
-			key := key.(object)
-			switch name {
-			case "pattern", "regexp":
-				key["minLength"] = 1
-			case "name":
-				key["pattern"] = `^[A-Za-z_-]*$`
-			case "fact":
-				keys[name] = narrowed(key, object{"enum": signature.FactNames()})
-			}
-		}
-		if _, rule := keys["fact"]; rule {
-			item["oneOf"] = []object{{"required": []string{"pattern"}}, {"required": []string{"regexp"}}}
-		}
+// partSchemas returns the schemas of the keys that are not flags, with what their types cannot
+// say.
+func partSchemas() object {
+	at := strictjson.At
+	s := at(schemaOf(reflect.TypeFor[parts]()), "properties")
+
+	extract := at(s, "signature", "properties", "extract", "items")
+	oneOf(at(extract, "properties", "fact"), signature.FactNames())
+	extract["oneOf"] = []object{{"required": []string{"pattern"}}, {"required": []string{"regexp"}}}
+
+	hooks, _ := hooksBlock.keys(Keys())
+	told := object{}
+	for _, name := range hooks {
+		told[name] = notBlank(schemaOf(reflect.TypeFor[string]()))
+		at(told, name)["description"] = "Shell line that is run then, with the event as JSON on standard input."
 	}
+	of := at(s, "hooks")
+	of["additionalProperties"], of["properties"] = false, told
+
+	agents := at(s, "agents")
+	agents["propertyNames"] = object{"pattern": agentName, "not": object{"enum": agent.Agents(nil).Names()}}
+	command := at(agents, "additionalProperties", "properties", "command")
+	command["minItems"], command["prefixItems"] = 1, []object{{"minLength": 1}}
+	shape := at(agents, "additionalProperties", "properties", "transcript", "items", "properties")
+	at(shape, "when")["not"] = object{"patternProperties": object{"^[^*.]": object{"const": "-"}}} // nothing that must be there
+	oneOf(at(shape, "read", "items", "properties", "turn"), []carrier.Turn{carrier.Done, carrier.Failed})
+
+	ladderRules(at(s, "ladder"))
 	return s
 }
 
-// ladderSchema returns the schema of the key ladder, including what ladder.Config.Validate
-// requires of each rung.
-func ladderSchema() object {
-	steps := schemaOf(reflect.TypeFor[ladderConfig]())
-	steps["description"] = "The escalation ladder: the next rung when attempts fail. The last one is a person's."
-	rung, _ := steps["items"].(object)
-	keys, _ := rung["properties"].(object)
-	if keys == nil {
-		return steps
-	}
-	keys["rung"] = narrowed(keys["rung"], object{"enum": []any{ladder.SelfSolve, ladder.Experts, ladder.Human}})
-	keys["attempts"] = narrowed(keys["attempts"], object{"type": "integer", "minimum": 1, "maximum": ladder.MaxAttempts})
-	keys["experts"] = narrowed(keys["experts"], object{
-		"type": "object", "propertyNames": object{"pattern": `^[A-Za-z0-9_.-]{1,40}$`},
-		"additionalProperties": notBlank(schemaOf(reflect.TypeFor[string]())),
-	})
+// ladderRules adds what ladder.Config.Validate requires of each rung.
+func ladderRules(s object) {
+	rung := strictjson.At(s, "items")
+	keys := strictjson.At(rung, "properties")
+	oneOf(strictjson.At(keys, "rung"), []any{ladder.SelfSolve, ladder.Experts, ladder.Human})
+	strictjson.At(keys, "attempts")["maximum"] = ladder.MaxAttempts
+	experts := strictjson.At(keys, "experts")
+	experts["propertyNames"] = object{"pattern": `^[A-Za-z0-9_.-]{1,40}$`}
+	notBlank(strictjson.At(experts, "additionalProperties"))
 	is := func(name ladder.RungName) object {
 		return object{"properties": object{"rung": object{"const": name}}, "required": []string{"rung"}}
 	}
@@ -244,30 +222,7 @@ func ladderSchema() object {
 			"required":   []string{"experts"},
 		}},
 	}
-	steps["uniqueItems"] = true
-	steps["if"] = object{"minItems": 1}
-	steps["then"] = object{"prefixItems": []object{is(ladder.SelfSolve)}, "contains": is(ladder.Human)}
-	return steps
-}
-
-// agentsSchema returns the schema of the key agents, including the requirements for names and
-// rows.
-func agentsSchema() object {
-	s := schemaOf(reflect.TypeFor[agent.Agents]())
-	s["description"] = "Coding agents of your own, by name, for agent and --agent: how each is started, and what the JSON that it prints means."
-	s["propertyNames"] = object{"pattern": agentName, "not": object{"enum": agent.Agents(nil).Names()}}
-	row, _ := s["additionalProperties"].(object)
-	keys, _ := row["properties"].(object)
-	command, _ := keys["command"].(object)
-	command["minItems"], command["prefixItems"] = 1, []object{{"minLength": 1}}
-	shape, _ := keys["transcript"].(object)["items"].(object)
-	of, _ := shape["properties"].(object)
-	of["when"] = narrowed(of["when"], object{
-		"type": "object", "additionalProperties": schemaOf(reflect.TypeFor[string]()),
-		"not": object{"patternProperties": object{"^[^*.]": object{"const": "-"}}}, // nothing that must be there
-	})
-	reading, _ := of["read"].(object)["items"].(object)
-	takes, _ := reading["properties"].(object)
-	takes["turn"] = narrowed(takes["turn"], object{"enum": []carrier.Turn{carrier.Done, carrier.Failed}})
-	return s
+	s["uniqueItems"] = true
+	s["if"] = object{"minItems": 1}
+	s["then"] = object{"prefixItems": []object{is(ladder.SelfSolve)}, "contains": is(ladder.Human)}
 }
