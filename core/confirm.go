@@ -35,13 +35,13 @@ const (
 func (c Confirmation) says() string {
 	switch c {
 	case ConfirmedSame:
-		return "; the check was run once more: the same"
+		return "; a repeat of the check failed the same way"
 	case ConfirmedOther:
-		return "; the check was run once more: it failed otherwise"
+		return "; a repeat of the check failed differently"
 	case ConfirmedFlaky:
 		return "; the check is flaky: failed, passed, failed"
 	case ConfirmedPassed:
-		return "; the check was run once more: it passed"
+		return "; a repeat of the check passed"
 	case ConfirmedNot:
 	}
 	return ""

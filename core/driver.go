@@ -246,7 +246,7 @@ func (d *Driver) Unanswered(questionID, reason string) error {
 func (d *Driver) Defer() error {
 	e := ActionApplied{
 		Action: ActionPause, Limits: d.State.Limits,
-		Responder: RespondedByDetached, Reason: "the question waits for its answer", Pending: true,
+		Responder: RespondedByDetached, Reason: "the question waits for an answer", Pending: true,
 	}
 	if d.State.Trip != nil {
 		e.Guard = d.State.Trip.Guard

@@ -401,7 +401,7 @@ type RunAlive struct{}
 // RunPaused ends the process but not the run.
 type RunPaused struct {
 	Reason string `json:"reason"`
-	// Pending reports whether a question waits for its answer.
+	// Pending reports whether a question waits for an answer.
 	Pending bool `json:"pending,omitempty"`
 }
 

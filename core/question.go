@@ -365,7 +365,8 @@ func (a Assistant) AdviseAgainst(reason string) Advice {
 	return advice
 }
 
-// unlisted are the actions with which a policy may answer any guard's question.
+// unlisted are the actions that a policy may answer to any guard's question, even if its
+// template does not offer them.
 var unlisted = []Action{ActionAccept, ActionPause, ActionCancel}
 
 // Resolve returns the option that the answer chooses. It fails if the question does not have

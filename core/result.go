@@ -107,7 +107,7 @@ type Result struct {
 	Progress *Progress `json:"progress,omitempty"`
 	// Subtasks is the progress through a split task; nil if the task was not split.
 	Subtasks *Subtasks `json:"subtasks,omitempty"`
-	// Pending reports whether a question waits for its answer.
+	// Pending reports whether a question waits for an answer.
 	Pending bool `json:"pending,omitempty"`
 	// Warnings are sentences about the run that a person should read although they do not
 	// change its status; nil if there are none.

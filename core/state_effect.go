@@ -168,11 +168,11 @@ func (n Note) String() string {
 	v := n.Values
 	switch n.Key {
 	case NoteCapped:
-		return fmt.Sprintf("The cap of %v is reached, so going on is not offered (%v).", v["Cap"], v["Flag"])
+		return fmt.Sprintf("The cap of %v is reached, so continuing is not offered (%v).", v["Cap"], v["Flag"])
 	case NoteRoom:
 		return fmt.Sprintf("The cap leaves room for %v more (%v).", v["Room"], v["Flag"])
 	case NoteKnown:
-		return "Nothing but skipped issues came since, so skipping is not offered again."
+		return "Only skipped issues came since, so skipping is not offered again."
 	case NoteNotGiven:
 		return fmt.Sprintf("%v is not offered: %v.", v["Label"], v["Why"])
 	case NoteFindings:

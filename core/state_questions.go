@@ -86,7 +86,7 @@ func (s *State) objection() string {
 	for _, sig := range s.Signals {
 		if sig.Name == signal.Blocked || sig.Name == signal.Clarify ||
 			sig.Name == signal.Expert && len(s.Ladder.Untried(s.Rungs, cmp.Or(s.climbed(), s.Task))) > 0 {
-			return "the command said " + string(sig.Name)
+			return "the command signalled " + string(sig.Name)
 		}
 	}
 	switch {
@@ -101,7 +101,7 @@ func (s *State) objection() string {
 }
 
 // waitsForAnswer is why an iteration whose question got no answer is not done.
-const waitsForAnswer = "a question waits for its answer"
+const waitsForAnswer = "a question waits for an answer"
 
 // sameOver is how many times in a row an iteration may end as waiting for an answer to the
 // same question. After that it counts, because the answer changes nothing.

@@ -239,7 +239,7 @@ func TestTheEndOfAPartEndsStreaks(t *testing.T) {
 	if _, ok := s.Cycles.Tripped(2); ok {
 		t.Error("the failures of the part before make a loop")
 	}
-	if s.Task != "two: all" || !strings.Contains(s.Guidance, "Sub-task 1 of 2 is done: one. Go on with the next: two: all") {
+	if s.Task != "two: all" || !strings.Contains(s.Guidance, "Sub-task 1 of 2 is done: one. Continue with the next: two: all") {
 		t.Errorf("the task is %q, and the guidance %q", s.Task, s.Guidance)
 	}
 }

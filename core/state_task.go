@@ -177,7 +177,7 @@ func (s *State) foldSubtask() {
 		s.reset(id)
 	}
 	s.Baseline, s.Previous, s.Declared, s.Weigh, s.Holds = nil, nil, nil, false, ""
-	s.Guidance = joinLines(s.Guidance, fmt.Sprintf("Sub-task %d of %d is done: %s. Go on with the next: %s",
+	s.Guidance = joinLines(s.Guidance, fmt.Sprintf("Sub-task %d of %d is done: %s. Continue with the next: %s",
 		len(s.Finished), len(s.Finished)+1+len(s.Subtasks), title(ended), s.Task))
 }
 

@@ -186,7 +186,7 @@ func (f *Fleet) Answer(ctx context.Context, id, questionID, by string, a core.An
 		err = h.Get(ctx, &t)
 	}
 	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
-		return t, fmt.Errorf("loop %s is not known, or has ended; looprun-fleet show %s says how", id, id)
+		return t, fmt.Errorf("loop %s is not known, or has ended; looprun-fleet show %s tells which", id, id)
 	}
 	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
 		return t, errors.New(app.Message())

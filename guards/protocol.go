@@ -53,7 +53,7 @@ func signalled(s *core.State, id core.GuardID, name string) *core.Trip {
 	if s.Signal == nil || string(s.Signal.Name) != name {
 		return nil
 	}
-	reason := "the command said " + name
+	reason := "the command signalled " + name
 	for _, text := range []string{s.Signal.Question, s.Signal.Text} {
 		if text != "" {
 			reason += ": " + text

@@ -320,12 +320,12 @@ func TestVerdict(t *testing.T) {
 	if got, want := r.verdict(), "cancelled (loop detected) after 1 iteration in 1m1s"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	r.Responder, r.Reason = "detached", "the question waits for its answer"
-	if got, want := r.course(), "after 1 iteration in 1m1s: the question waits for its answer"; got != want {
+	r.Responder, r.Reason = "detached", "the question waits for an answer"
+	if got, want := r.course(), "after 1 iteration in 1m1s: the question waits for an answer"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Decision = "cancel"
-	if got, want := fullStop(r.course()), "after 1 iteration in 1m1s; detached decided cancel: the question waits for its answer."; got != want {
+	if got, want := fullStop(r.course()), "after 1 iteration in 1m1s; detached decided cancel: the question waits for an answer."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for in, want := range map[string]string{"a": "a.", "a.": "a.", "a?": "a?", "a…": "a…"} {

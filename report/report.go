@@ -36,7 +36,7 @@ type Report struct {
 	Promise string      `json:"promise,omitempty" doc:"The text that the command prints when it is done."`
 	Started time.Time   `json:"started" doc:"When the run started."`
 	Updated time.Time   `json:"updated" doc:"The time of the last event."`
-	Status  core.Status `json:"status" doc:"How the run stands or ended."`
+	Status  core.Status `json:"status" doc:"The status of the run, or how it ended."`
 	// ExitCode is the exit code of the run's status; the journal does not record exit codes
 	// that options remap.
 	ExitCode   int            `json:"exit_code" doc:"The exit code of the status, before exit_codes and --passthrough. 0 while the run has not ended."`
@@ -45,7 +45,7 @@ type Report struct {
 	Responder  string         `json:"responder,omitempty" doc:"Who decided so."`
 	Assistant  core.Assistant `json:"assistant,omitzero" doc:"Which assistant it was."`
 	Reason     string         `json:"reason,omitempty" doc:"Why."`
-	Pending    bool           `json:"pending,omitempty" doc:"A question waits for its answer."`
+	Pending    bool           `json:"pending,omitempty" doc:"A question waits for an answer."`
 	Task       string         `json:"task,omitempty" doc:"What was worked on last, where it is not the name."`
 	Subtasks   *core.Subtasks `json:"subtasks,omitempty" doc:"How far a task is that was taken apart, by the titles of its parts."`
 	Blockers   []string       `json:"blockers,omitempty" doc:"Tasks that had to be done elsewhere first: the run was deferred for them."`

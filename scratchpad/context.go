@@ -173,7 +173,7 @@ func contextTried(p printer, s *core.State) {
 func contextHowTo(p printer, s *core.State, text bool) {
 	p("## How to talk to looprun\n\n")
 	p("- To ask for a decision run `looprun ask 'TEXT' --option id=Label --option id=Label`; the answer is on its standard output.\n")
-	p("- To say where the work stands run `looprun signal progress|blocked|clarify|attempt|expert|cost`; `looprun signal --help` has the flags.\n")
+	p("- To report on the work, run `looprun signal progress|blocked|clarify|attempt|expert|cost`; `looprun signal --help` has the flags.\n")
 	switch {
 	case s.Promise != "":
 		p("- `looprun signal done` says that %s done, as the promise does.\n", it(s, "all is", "the sub-task of now is"))

@@ -24,7 +24,7 @@ type Verdict struct {
 	Responder      string         `json:"responder" doc:"Who chose it; empty where nobody did."`
 	Assistant      core.Assistant `json:"assistant,omitzero" doc:"Which assistant chose it; not there where none did, or it has no name."`
 	Reason         string         `json:"reason" doc:"Why, in the words of who decided, or of looprun."`
-	Rule           string         `json:"rule" doc:"Where the rule of the policy that decided stands, as FILE:LINE; empty where none did."`
+	Rule           string         `json:"rule" doc:"The rule of the policy that decided, as FILE:LINE; empty if none did."`
 	DecidedAt      time.Time      `json:"decided_at,omitzero" doc:"When it was decided; not there where nobody decided."`
 	Iterations     int            `json:"iterations" doc:"Iterations that were run, without the check before the first."`
 	RuntimeSeconds float64        `json:"runtime_seconds" doc:"Active time in seconds: questions and pauses do not count."`
@@ -34,7 +34,7 @@ type Verdict struct {
 	Trips          int            `json:"trips" doc:"How often guards have stopped the run to ask."`
 	CostUSD        float64        `json:"cost_usd" doc:"The cost that was reported, in US dollars."`
 	Tokens         int64          `json:"tokens" doc:"The tokens that were reported."`
-	Pending        bool           `json:"pending" doc:"A question waits for its answer: looprun answer gives it."`
+	Pending        bool           `json:"pending" doc:"A question waits for an answer: use looprun answer."`
 	Subtasks       *core.Subtasks `json:"subtasks,omitempty" doc:"How far a task is that was taken apart, by the titles of its parts; not there where none was."`
 	Warnings       []string       `json:"warnings,omitempty" doc:"What somebody should know of the run though its status is as it is; not there where there is nothing."`
 }

@@ -326,7 +326,7 @@ func (t *Template) checkDefault(r *report) {
 	if a := t.Options[i].Action; a == core.ActionReview || a == core.ActionRun {
 		r.value(fmt.Sprintf("the default has the action %s, which decides nothing", a), "name an option that does", "default")
 	} else if q := (core.Question{Never: t.Never}); q.Forbids(a) {
-		r.value(fmt.Sprintf("the default has the action %s, and the question says never: %q", a, t.Never), "name another option", "default")
+		r.value(fmt.Sprintf("the default has the action %s, and the question forbids it with never: %q", a, t.Never), "name another option", "default")
 	}
 }
 
@@ -394,7 +394,7 @@ func (c *checker) action(n *parse.ActionNode, s scope) {
 	case TypeList:
 		c.fault(n.Pipe, "a list cannot be shown as it is", `write {{join ", " .List}} or {{range .List}}{{.}}{{end}}`)
 	case typeRoot:
-		c.fault(n.Pipe, "{{.}} stands for nothing here", "name a variable, as in {{.Summary}}")
+		c.fault(n.Pipe, "{{.}} has no value here", "name a variable, as in {{.Summary}}")
 	}
 }
 

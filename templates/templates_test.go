@@ -172,7 +172,7 @@ func TestQuestionWording(t *testing.T) {
 		trip.Period, trip.Repeats = 2, 3
 		s.Labels = []core.KnownIssue{{Hash: 1, Label: "x"}, {Hash: 1, Label: "a"}, {Hash: 2, Label: "b"}}
 	})
-	if q.Text != "The same 2 failures came 3 times in turn" {
+	if q.Text != "The same 2 failures repeated in turn 3 times" {
 		t.Errorf("cycle: %q\n%s", q.Text, details(q))
 	}
 	if strings.Contains(details(q), "--loop-threshold off") {
@@ -190,7 +190,7 @@ func TestQuestionWording(t *testing.T) {
 		t.Errorf("no hint for waiting though there is no check:\n%s", details(q))
 	}
 	q = ask(core.LoopDetected, func(s *core.State, trip *core.Trip) { trip.Known, trip.Period = true, 0 })
-	if !strings.HasPrefix(q.Text, "Nothing but known issues came") {
+	if !strings.HasPrefix(q.Text, "The last iterations had only known issues") {
 		t.Errorf("known: %q", q.Text)
 	}
 	q = ask(core.ConsecutiveErrors, func(s *core.State, trip *core.Trip) { s.Last.Signature.Hash = 0 })

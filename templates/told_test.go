@@ -55,7 +55,7 @@ func TestRejectionQuestion(t *testing.T) {
 		t.Errorf("decompose says %q, want the tasks in their order", o.Guidance)
 	}
 	o, _ = q.Option("override")
-	if want := "blocked by: Sessions do not survive a restart of the service"; !strings.Contains(o.Guidance, want) {
+	if want := "obstacle: Sessions do not survive a restart of the service"; !strings.Contains(o.Guidance, want) {
 		t.Errorf("override says %q, want %q", o.Guidance, want)
 	}
 }

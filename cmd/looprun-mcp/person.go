@@ -97,9 +97,9 @@ func (t *toolbox) goOn(ctx context.Context, id string) (*mcp.CallToolResult, err
 		_, _, err = t.of(id).start(ctx, "resume", id)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the answer is recorded, and the run does not go on: %w", err)
+		return nil, fmt.Errorf("the answer is recorded, but the run does not continue: %w", err)
 	}
-	return says("The person answered, and run " + id + " goes on or ends by that. loop_status says which."), nil
+	return says("The person answered, and run " + id + " continues or ends accordingly. loop_status tells which."), nil
 }
 
 // form returns the form that shows the question to the person.

@@ -84,7 +84,7 @@ func newServer(l looprun) *mcp.Server {
 		"wait_seconds": number("Wait up to so long for the loop to end or to ask (0).", 0, 50),
 	})
 	add(s, "loop_explain", reads, t.explain, "Say why a loop ended as it did, and what its iterations had in common.", fields{"run": whichRun()})
-	add(s, "loop_say", asks, t.say, "Say something to a loop that goes on: its next iteration gets the words. Nothing is reset. A question is not answered so: question_to_person.", fields{
+	add(s, "loop_say", asks, t.say, "Give an active loop words for its next iteration. Counters are not reset. This does not answer a question; use question_to_person.", fields{
 		"run": whichRun(), "words": text("What the next iteration should know.", 8000),
 	}, "words")
 	add(s, "loop_stop", runs, t.stop, "Stop an active loop: its processes end, and it ends as cancelled. Its files stay.", fields{"run": whichRun()})
@@ -95,7 +95,7 @@ func newServer(l looprun) *mcp.Server {
 		"question": text("The question, with what the person has to know to answer it.", 4000),
 		"options":  {Type: "array", Items: text("A possible answer.", 200), MinItems: new(2), MaxItems: new(10), UniqueItems: true, Description: "The answers to choose from."},
 	}, "question", "options")
-	add(s, "question_to_person", asks, t.pass, "Show the person the question that a loop waits with. What they choose is recorded, and the loop goes on or ends by it. You cannot answer it yourself.", fields{"run": whichRun()})
+	add(s, "question_to_person", asks, t.pass, "Show the person the question that a loop waits with. looprun records the choice, and the loop continues or ends accordingly. You cannot answer it yourself.", fields{"run": whichRun()})
 	t.addResources(s)
 	s.AddReceivingMiddleware(readable)
 	return s
@@ -191,7 +191,7 @@ func (t *toolbox) start(ctx context.Context, _ *mcp.CallToolRequest, in startArg
 	if l.dir != "" {
 		t.folders.Store(id, l.dir)
 	}
-	return says(`{"run":"` + id + `","status":"running"}` + "\nIt goes on in the background, also when this session ends. loop_status with wait_seconds waits for it."), nil
+	return says(`{"run":"` + id + `","status":"running"}` + "\nIt runs in the background, also after this session ends. loop_status with wait_seconds waits for it."), nil
 }
 
 type statusArgs struct {

@@ -132,7 +132,7 @@ func (l program) answer(ctx context.Context, dir string, a ask.ShortAnswer) (str
 	}
 	said, err := l.resume(ctx, dir)
 	if err != nil {
-		return "", fmt.Errorf("the answer is recorded, and the run does not go on: %w", err)
+		return "", fmt.Errorf("the answer is recorded, but the run does not continue: %w", err)
 	}
 	return said, nil
 }
@@ -167,7 +167,7 @@ const startsWithin = 10 * time.Second
 // the page. Nobody is asked at a terminal: its next question waits on the page.
 func (l program) resume(ctx context.Context, dir string) (string, error) {
 	if scratchpad.Locked(dir) {
-		return "", errors.New("the run goes on already")
+		return "", errors.New("the run continues already")
 	}
 	stderr, err := os.CreateTemp("", "looprun-resume-*")
 	if err != nil {
@@ -194,7 +194,7 @@ func (l program) resume(ctx context.Context, dir string) (string, error) {
 			return "", errors.New("the run has not continued; see looprun show")
 		case <-look.C:
 			if scratchpad.Locked(dir) {
-				return "The run goes on.", nil
+				return "The run continues.", nil
 			}
 		}
 	}

@@ -86,7 +86,7 @@ func TestARunThatGoesOn(t *testing.T) {
 		}
 		locked <- err
 	}()
-	if said, err := l.resume(t.Context(), dir); said != "The run goes on." || err != nil {
+	if said, err := l.resume(t.Context(), dir); said != "The run continues." || err != nil {
 		t.Errorf("%q, %v", said, err)
 	}
 	if err := eventually.Receive(t, "it is locked", locked); err != nil {

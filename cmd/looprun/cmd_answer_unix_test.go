@@ -126,7 +126,7 @@ func TestOneOfSeveralRuns(t *testing.T) {
 		took    func(*core.State) bool
 	}{
 		{"answer", []string{"--detached", "defer", "--max-iterations", "1"}, []string{"answer", "accept"}, "answer which one? [1-2]", func(s *core.State) bool { return len(s.Answered) > 0 }},
-		{"resume", []string{"--once"}, []string{"resume"}, "go on with which one? [1-2]", func(s *core.State) bool { return s.Resumes > 0 }},
+		{"resume", []string{"--once"}, []string{"resume"}, "resume which one? [1-2]", func(s *core.State) bool { return s.Resumes > 0 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

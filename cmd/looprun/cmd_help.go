@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/nearest"
 )
 
 // helpCmd shows the help of a command, of a key or of a topic.
@@ -44,11 +46,25 @@ func (c *helpCmd) Run(a *app) error {
 		case i > 0:
 			return noCommand(word, node)
 		default:
-			l := line{node: node, own: c.Words, agent: false}
-			return l.misplaced(i, "")
+			return noHelp(word, node)
 		}
 	}
 	return a.help(node, len(c.Words) > 0)
+}
+
+// noHelp returns the error for a word that is neither a command nor a topic.
+func noHelp(word string, root *kong.Node) error {
+	known := visibleNames(root)
+	for _, t := range topics(root) {
+		known = append(known, t.name)
+	}
+	remedy := "looprun help topics lists the topics, looprun help the commands"
+	if near := cmp.Or(otherNames[word], nearest.Word(word, known)); near != "" {
+		remedy = "did you mean looprun help " + near + "?"
+	} else if k, _, ok := config.Spelled(word); ok {
+		remedy = "did you mean looprun help keys " + k.Name + "?"
+	}
+	return config.Usage(fmt.Sprintf("there is no help for %q", word), remedy)
 }
 
 // aTopic is a help page that does not belong to a command.

@@ -167,7 +167,7 @@ func TestInitInterrupted(t *testing.T) {
 				}
 				until(t, question, s.shows(question))
 				if first != "" {
-					s.press(t, first, "it says so", s.shows("Ctrl-D ends nothing"))
+					s.press(t, first, "it says so", s.shows("Ctrl-D does nothing"))
 				}
 				s.press(t, "\x03", "it ends", func() bool { return strings.Contains(s.stdout.String(), "nothing was written") })
 				break

@@ -163,7 +163,7 @@ func exitStatuses() []man.Entry {
 		{core.StatusDone, "The command is done."},
 		{core.StatusAccepted, "A partial result was accepted."},
 		{core.StatusCancelled, "An answer cancelled the run."},
-		{core.StatusPaused, "The run is paused, or a question waits for its answer; looprun resume goes on."},
+		{core.StatusPaused, "The run is paused, or a question waits for an answer; looprun resume continues it."},
 		{core.StatusRejected, "The work rejected the task with a valid reason, and that was accepted."},
 	} {
 		add(of.status.ExitCode(), of.text)

@@ -64,7 +64,7 @@ func (c *resumeCmd) find(a *app) (string, error) {
 	case err == nil && dir == "":
 		err = fmt.Errorf("there are no runs in %s", state)
 	case err == nil && !c.Reopen && c.ID == "":
-		return a.meant("go on with", dir, func(s scratchpad.Summary) bool {
+		return a.meant("resume", dir, func(s scratchpad.Summary) bool {
 			return s.Parent == "" && slices.Contains([]core.Status{core.StatusPaused, core.StatusInterrupted, core.StatusCrashed}, s.Status)
 		})
 	}

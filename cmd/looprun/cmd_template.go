@@ -218,7 +218,7 @@ func screensOf(dir string) (map[string]string, error) {
 
 // compare returns the first line in which a screen differs from the file.
 func compare(file, screen string) (p problem.Problem, differs bool) {
-	p = problem.Problem{File: file, Remedy: "looprun template test --update writes the screens anew"}
+	p = problem.Problem{File: file, Remedy: "looprun template test --update writes the screens again"}
 	kept, err := os.ReadFile(file)
 	if err != nil {
 		p.Text = "cannot be read: the screen was never kept"

@@ -51,7 +51,7 @@ var promptKinds = map[string]promptKind{
 		elsewhere: []string{"--text", "Ann"},
 	},
 	"multi": {
-		ask: "ask Dbs? --multi --no-text --option pg=Postgres --option my=MySQL", armed: "space ticks", says: "pg",
+		ask: "ask Dbs? --multi --no-text --option pg=Postgres --option my=MySQL", armed: "Space ticks", says: "pg",
 		affirm: func(t *testing.T, s *screen) {
 			s.moveTo(t, "[ ] Postgres")
 			s.press(t, " ", "the option is ticked", func() bool { return s.marked() == "[x] Postgres" })
@@ -189,7 +189,7 @@ var promptStates = map[string]func(*testing.T, *prompted){
 	},
 	"Ctrl-D": func(t *testing.T, p *prompted) {
 		p.asks(t)
-		p.press(t, "\x04", "it says what ends the run", p.shows("Ctrl-D ends nothing"))
+		p.press(t, "\x04", "it says what ends the run", p.shows("Ctrl-D does nothing"))
 		p.affirmed(t)
 	},
 	"typed ahead": func(t *testing.T, p *prompted) {
@@ -219,7 +219,7 @@ var promptStates = map[string]func(*testing.T, *prompted){
 			until(t, "the paste is in the field", func() bool { return p.marked() == "yes" })
 			p.press(t, "\x15", "the field is empty", func() bool { return p.marked() == "" })
 		} else { // a key in the same read as the paste would be a part of it
-			until(t, "the paste has been read", p.shows("pasted text marks nothing"))
+			until(t, "the paste has been read", p.shows("pasted text marks no option"))
 		}
 		p.affirmed(t)
 	},

@@ -163,7 +163,7 @@ func (c *cell) answerWith(t *testing.T, s *started, option string) *started {
 // asked waits until a question of the run waits for its answer.
 func (s *started) asked(t *testing.T) {
 	t.Helper()
-	until(t, "a question waits for its answer", func() bool {
+	until(t, "a question waits for an answer", func() bool {
 		dir, err := scratchpad.Find(s.file("state"), "")
 		if err != nil {
 			return false

@@ -404,7 +404,7 @@ func TestCtrlDEndsNothing(t *testing.T) {
 			t.Parallel()
 			s := onTerminal(t, t.TempDir(), "--prompt", prompt, "--", "sh", "-c", stuckWork)
 			until(t, "the question is asked", func() bool { return s.shows(cancelOption)() || s.shows("Answer:")() })
-			s.press(t, "\x04", "it says what ends the run", s.shows("Ctrl-D ends nothing"))
+			s.press(t, "\x04", "it says what ends the run", s.shows("Ctrl-D does nothing"))
 			if prompt == "plain" {
 				if s.press(t, "c\n", "the run ends", s.closed); s.ended(t) != 101 {
 					t.Error("it is not cancelled")

@@ -165,7 +165,7 @@ func decoded[T any](t *testing.T, text []byte) T {
 func trip() core.Question {
 	return core.Question{
 		ID: "max_iterations-9", Guard: core.MaxIterations, Kind: core.KindSelect, Header: "Iteration limit",
-		Text: "5 of 5 iterations are used.\nHow should it go on?", Details: []string{"2 of 5 tests failing: auth, logout"},
+		Text: "5 of 5 iterations are used.\nWhat should happen next?", Details: []string{"2 of 5 tests failing: auth, logout"},
 		Default: "continue",
 		Options: []core.Option{
 			{ID: "continue", Label: "Continue +5", Action: core.ActionContinue, Extend: core.Extend{Iterations: 5}},

@@ -16,7 +16,7 @@ func DocumentSchema() []byte {
 			"run_id": text("The run that it happened to."),
 			"event": object{
 				"type": "object", "required": []string{"seq", "time", "type", "elapsed_ms"},
-				"description": "The event as it stands in the journal.",
+				"description": "The event as the journal has it.",
 				"properties": object{
 					"seq":        object{"type": "integer", "minimum": 1, "description": "Its number in the journal."},
 					"time":       object{"type": "string", "format": "date-time", "description": "When it was written."},

@@ -38,7 +38,7 @@ type Verdict struct {
 
 // Used is how much of the budget is spent, or may be spent.
 type Used struct {
-	Continues  int           `yaml:"continues" json:"continues" doc:"Answers that let the run go on."`
+	Continues  int           `yaml:"continues" json:"continues" doc:"Answers that continued the run."`
 	Iterations int           `yaml:"iterations" json:"iterations" doc:"Iterations added to the limit."`
 	Runtime    time.Duration `yaml:"runtime" json:"runtime_ns" doc:"Time added to the limit."`
 	Cost       float64       `yaml:"cost" json:"cost" doc:"US dollars added to the limit."`

@@ -20,7 +20,7 @@ type Facts struct {
 	MaxIterations int           `yaml:"max_iterations" json:"max_iterations" about:"the limit in force; -1: off" unknown:"-1"`
 	Runtime       time.Duration `yaml:"runtime" json:"runtime_ns" about:"active time so far, to be compared with a time such as 10m"`
 	Trips         int           `yaml:"trips" json:"trips" about:"trips so far, this one included"`
-	Continues     int           `yaml:"continues" json:"continues" about:"answers so far that let the run go on, from anyone"`
+	Continues     int           `yaml:"continues" json:"continues" about:"answers so far that continued the run, from anyone"`
 	Improved      bool          `yaml:"improved" json:"improved" about:"fewer checks fail than at the last trip, or than in the first iteration; false if unknown"`
 	Failing       int           `yaml:"failing" json:"failing" about:"checks that fail; -1: not known" unknown:"-1"`
 	Passing       int           `yaml:"passing" json:"passing" about:"checks that pass; -1: not known" unknown:"-1"`

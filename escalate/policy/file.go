@@ -19,7 +19,7 @@ type policyFile struct {
 	Never         []core.Action  `yaml:"never" doc:"Actions that only a person may take, whatever the rules of this or another file say: accept, and continue for all options that continue." also:"uniqueItems=true"`
 	Rules         []ruleFile     `yaml:"rules" doc:"Looked at from top to bottom. A policy without rules answers nothing."`
 	VerifyTimeout time.Duration  `yaml:"verify_timeout" doc:"How long each verify command may take; 2m0s where it is left out. Past it the rule does not match." also:"default=2m0s"`
-	Budget        budgetFile     `yaml:"budget" doc:"The limit of all answers of this policy that continue, in one run. Past it no rule that goes on matches."`
+	Budget        budgetFile     `yaml:"budget" doc:"The limit of all answers of this policy that continue, in one run. Past it no rule that continues matches."`
 	Detached      Detached       `yaml:"detached" doc:"What happens when no rule matched and nobody else answered." also:"enum=deny|defaults|auto|defer default=deny"`
 	ExitCodes     map[string]int `yaml:"exit_codes" doc:"Exit codes by status, or by the id of the guard that nobody answered; the id wins."`
 	Tests         []testFile     `yaml:"tests" doc:"Cases that looprun policy check runs."`
@@ -32,8 +32,8 @@ type ruleFile struct {
 	Answer string        `yaml:"answer,required" doc:"The id of an option of that question; or accept, pause or cancel. An accept that the question does not list needs verify." also:"type=string pattern=^[a-z][a-z0-9_-]*$ not={\"const\":\"review\"}"`
 	Verify string        `yaml:"verify" doc:"A shell command that has to exit with 0 for the rule to match. It runs only if all else matched." also:"minLength=1 pattern=\\S"`
 	Limit  time.Duration `yaml:"verify_timeout" doc:"How long that command may take, where it is not the file's verify_timeout."`
-	Reason string        `yaml:"reason,required" doc:"Why this is the right answer. It stands in the journal and in the result." also:"minLength=1 pattern=\\S"`
-	Words  string        `yaml:"guidance" doc:"What the next iterations are told, where the answer goes on." also:"minLength=1 pattern=\\S"`
+	Reason string        `yaml:"reason,required" doc:"Why this is the right answer. The journal and the result show it." also:"minLength=1 pattern=\\S"`
+	Words  string        `yaml:"guidance" doc:"Guidance for the next iterations, if the answer continues." also:"minLength=1 pattern=\\S"`
 	Notify bool          `yaml:"notify" doc:"Tell the services under notify of the answer." also:"default=false"`
 }
 

@@ -140,7 +140,7 @@ func (p *Policy) Never() (actions []core.Action) {
 
 func (b budgetFile) read(r *report) Budget {
 	for key, ok := range map[string]bool{"continues": b.Continues > 0, "iterations": b.Iterations > 0, "runtime": b.Runtime > 0, "cost": b.Cost > 0, "tokens": b.Tokens > 0} {
-		r.positive(ok, "leave it out for no bound; to never go on, write no rule that does", "budget", key)
+		r.positive(ok, "leave it out for no bound; to never continue, write no rule that does", "budget", key)
 	}
 	if r.doc.Has("budget", "per") && b.Per != "run" && b.Per != "day" {
 		r.value("unknown span "+quote(b.Per), "write run or day", "budget", "per")

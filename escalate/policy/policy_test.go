@@ -126,13 +126,13 @@ exit_codes: {acepted: 0, tripped: 0, max_runtime: 0, accepted: 256}
 `, `p.yaml:3:12: unknown guard "max_iteration"; did you mean "max_iterations"?
 p.yaml:7:11: unknown fact "improvd"; did you mean "improved"?
 p.yaml:8:13: max_iterations has no option "contine"; did you mean "continue"?
-p.yaml:9:13: "reason" is empty; say why this is the right answer: it stands in the journal and in the result
+p.yaml:9:13: "reason" is empty; say why this is the right answer: the journal and the result show it
 p.yaml:10:13: "verify" is empty; write a shell command, or remove the key
 p.yaml:11:28: the guard "loop_detected" is in the list twice; remove one of them
 p.yaml:11:43: "*" in a list of guards; write guard: "*" for every guard
 p.yaml:14:17: "verify_timeout" has to be above 0; leave it out for 2m0s
-p.yaml:15:21: "continues" has to be above 0; leave it out for no bound; to never go on, write no rule that does
-p.yaml:15:36: "iterations" has to be above 0; leave it out for no bound; to never go on, write no rule that does
+p.yaml:15:21: "continues" has to be above 0; leave it out for no bound; to never continue, write no rule that does
+p.yaml:15:36: "iterations" has to be above 0; leave it out for no bound; to never continue, write no rule that does
 p.yaml:15:49: "runtime" wants a time, not "5"; write it with a unit, such as 90s, 10m or 1h30m
 p.yaml:16:11: unknown detached mode "defr"; did you mean "defer"?
 p.yaml:17:14: unknown status or guard "acepted"; did you mean "accepted"?

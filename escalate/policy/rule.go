@@ -167,7 +167,7 @@ func checkReason(r *report, reason string, path []any) {
 	odd := func(c rune) bool { return !unicode.IsGraphic(c) }
 	switch n := utf8.RuneCountInString(reason); {
 	case n == 0:
-		r.value(`"reason" is empty`, "say why this is the right answer: it stands in the journal and in the result", path...)
+		r.value(`"reason" is empty`, "say why this is the right answer: the journal and the result show it", path...)
 	case n > maxReason:
 		r.value(fmt.Sprintf(`"reason" has %d characters`, n), fmt.Sprintf("shorten it to at most %d", maxReason), path...)
 	case strings.IndexFunc(reason, odd) >= 0:

@@ -36,7 +36,7 @@ func TestDefaultOfWhatTheCommandAsks(t *testing.T) {
 	t.Run("text", func(t *testing.T) {
 		s := start(t, setup{scenario: scenario{Question: commandAsks(core.KindText, func(q *core.Question) { q.Default = "main" })}})
 		s.holds("")
-		s.shows("Enter alone gives “main”")
+		s.shows("Enter alone answers “main”")
 		s.press(enter)
 		s.answered(byPerson(core.Answer{Text: words("main")}, "typed at the terminal"))
 	})

@@ -92,7 +92,7 @@ func (m *Menu) check(c Choice) error {
 	case c.Item < 0 || c.Item >= len(m.Items):
 		return fmt.Errorf("the prompt chose item %d of %d", c.Item+1, len(m.Items))
 	case m.Items[c.Item].Says, c.Text != "" && !m.Items[c.Item].Types && !m.Items[c.Item].takesWords() && !m.Items[c.Item].Cancels:
-		return fmt.Errorf("the prompt chose item %d, which is no answer", c.Item+1)
+		return fmt.Errorf("the prompt chose item %d, which is not an answer", c.Item+1)
 	case len(c.Text) > maxText:
 		return fmt.Errorf("the prompt gave a text of %d bytes", len(c.Text))
 	case m.Items[c.Item].Types && (strings.TrimSpace(termsafe.Text(c.Text)) == ""):

@@ -69,7 +69,7 @@ func TestPlainIsRead(t *testing.T) {
 	s := plainly(t, testQuestion(), nil)
 	for _, text := range []string{
 		"looprun asks: Iteration Limit", "Iteration limit (10) reached.", "FAIL auth", "1, g, Continue +5: Add 5 more iterations.",
-		"3, c, Cancel: Stop the run.", "w, Type what to do: Go on with your words.", "p, Pause: ",
+		"3, c, Cancel: Stop the run.", "w, Type what to do: Continue with your instructions.", "p, Pause: ",
 	} {
 		s.shows(text)
 	}

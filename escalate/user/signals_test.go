@@ -57,7 +57,7 @@ func TestWordsOfWhoIsTooLate(t *testing.T) {
 	s := start(t, su)
 	unmarked(s)
 	s.opens("w", "Type what to do")
-	s.shows("type what to do · Enter: go on with these words alone")
+	s.shows("type what to do · Enter continues with these words alone")
 	s.press("use sha256")
 	s.sees("the words", func(screen string) bool { return marked(screen) == "use sha256" })
 	if err := s.cmd.Process.Signal(syscall.SIGUSR1); err != nil {

@@ -12,7 +12,7 @@ looprun --policy "$policy" --check "$check" --result looprun.json -- "$@" || cod
 case $code in
 0) ;; # done
 100) echo "the result is partial: see looprun.json" ;; # accepted
-102) echo "a question waits for its answer: looprun answer, then looprun resume" ;; # paused
+102) echo "a question waits for an answer: looprun answer, then looprun resume" ;; # paused
 101 | 103) echo "the run was given up: see looprun.json" ;; # cancelled, rejected
 110 | 111 | 112 | 113 | 114 | 115 | 124) echo "a guard stopped it and nobody answered" ;; # tripped
 125 | 126 | 127) echo "it could not be run" ;; # failed

@@ -101,7 +101,7 @@ in_example signals
 exits 0 looprun --promise READY -- ./work.sh
 prints 'signal progress: step 2 of 2' 'done after 2 of 10'
 exits 115 looprun --signals text -- ./print.sh
-prints 'clarification tripped: the command said clarify: Must old tokens stay valid?'
+prints 'clarification tripped: the command signalled clarify: Must old tokens stay valid?'
 if [ -n "$python" ]; then
   exits 115 looprun -- ./work.py
   prints 'signal progress: 3 of 7 files' 'did you mean "progress"?' 'clarification tripped'

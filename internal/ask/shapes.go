@@ -125,7 +125,7 @@ func ShortAnswerShape() strictjson.Shape {
 }
 
 func answerShape() shape {
-	typed := text("The answer as text, where the question takes text; it stands in place of a selection.")
+	typed := text("The answer as text, if the question takes text; it replaces a selection.")
 	typed.Nullable = true
 	return shape{
 		Form:  strictjson.Object,

@@ -18,7 +18,7 @@ type Assistant struct {
 	Command    ShellLine `yaml:"command,required" json:"command" doc:"Shell line that answers."`
 	Name       string    `yaml:"name" json:"name,omitempty" also:"pattern=\\S" doc:"What it is called where its answers are shown."`
 	Model      string    `yaml:"model" json:"model,omitempty" also:"pattern=\\S" doc:"The model that it asks, to be shown with its answers."`
-	Escalation bool      `yaml:"escalation" json:"escalation,omitempty" doc:"Whether its no goes on to a person, with its reason."`
+	Escalation bool      `yaml:"escalation" json:"escalation,omitempty" doc:"Whether its no is passed to a person, with its reason."`
 }
 
 // Named returns the assistant as its answers name it.

@@ -679,7 +679,7 @@ func (m Modes) misspelt() error {
 			like = []string{near}
 		}
 		if len(like) > 0 && !slices.Contains(known, key) {
-			errs = append(errs, Usagef("%s %s=%s: %q is no guard and no kind; did you mean %s? A question needs an id that is less like one",
+			errs = append(errs, Usagef("%s %s=%s: %q is neither a guard nor a kind; did you mean %s? Choose an id for the question that is less similar",
 				Flag("detached"), key, m.by[key], key, strings.Join(like, " or ")))
 		}
 	}

@@ -29,7 +29,7 @@ func (v Values) read(dir string, take func(Key, written)) error {
 			for _, k := range Keys() {
 				names = append(names, k.Name)
 			}
-			return Usage(fmt.Sprintf("options: %q is not a key of looprun.yaml that a flag stands for", name), nearest.DidYouMean(name, names))
+			return Usage(fmt.Sprintf("options: %q is not a key of looprun.yaml that has a flag", name), nearest.DidYouMean(name, names))
 		}
 		w, wrong := k.read(v[name], dir)
 		if len(wrong) > 0 {

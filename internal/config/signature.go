@@ -28,7 +28,7 @@ type Signature struct {
 
 type maskConfig struct {
 	Pattern string           `yaml:"pattern,required" json:"pattern" also:"minLength=1" doc:"What matches is noise."`
-	Name    string           `yaml:"name" json:"name,omitempty" also:"pattern=^[A-Za-z_-]*$" doc:"What stands in its place in the signature."`
+	Name    string           `yaml:"name" json:"name,omitempty" also:"pattern=^[A-Za-z_-]*$" doc:"What replaces it in the signature."`
 	Source  signature.Source `yaml:"-" json:"source"`
 }
 
@@ -39,7 +39,7 @@ type ignoreConfig struct {
 
 type extractConfig struct {
 	ID      string           `yaml:"id" json:"id,omitempty" doc:"The name of the rule, for looprun signature --explain."`
-	Fact    string           `yaml:"fact,required" json:"fact" doc:"The fact that a line with a match stands for."`
+	Fact    string           `yaml:"fact,required" json:"fact" doc:"The fact that a line with a match represents."`
 	Pattern string           `yaml:"pattern" json:"pattern,omitempty" also:"minLength=1" doc:"A pattern with places in braces; this or regexp."`
 	Regexp  string           `yaml:"regexp" json:"regexp,omitempty" also:"minLength=1" doc:"A regular expression with named groups; this or pattern."`
 	Source  signature.Source `yaml:"-" json:"source"`

@@ -246,11 +246,11 @@ func (m *Observer) finished(d core.IterationFinished, s *core.State) {
 	if d.Iteration == 0 {
 		switch {
 		case d.Outcome == core.OutcomeDone:
-			m.News("precheck: it passes")
+			m.News("precheck: passes")
 		case d.RunsAgain():
-			m.News("precheck: it did not finish, and runs again")
+			m.News("precheck: did not finish, and runs again")
 		default:
-			m.News("%s", joinTexts(": ", "precheck: it does not pass yet", d.Says()))
+			m.News("%s", joinTexts(": ", "precheck: does not pass yet", d.Says()))
 		}
 		return
 	}
@@ -292,7 +292,7 @@ func Hint(s *core.State, d *core.IterationFinished) string {
 	case s.Promise != "" && !d.Promised && strings.Contains(last, s.Promise) && strings.HasPrefix(last, "{"):
 		return "the promise is inside JSON that was not understood: name the agent with --agent, or describe its output under agents in looprun.yaml"
 	case s.Promise != "" && !d.Promised && d.Detail == "" && strings.Contains(last, s.Promise):
-		return "the promise stands inside the last line, where it does not count: --promise-match anywhere counts it"
+		return "the promise is only a part of the last line, so it does not count: --promise-match anywhere accepts it"
 	case strings.Contains(last, "EOFError") || strings.Contains(last, "EOF when reading"):
 		return "the command reads standard input, which is empty; use --stdin FILE, or -i to talk to it"
 	case strings.Contains(said, "/dev/tty"):

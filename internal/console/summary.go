@@ -30,9 +30,13 @@ func (m *Observer) Summarize(s *core.State, r core.Result, code int, page string
 	if s.Iterations == 0 && r.Status == core.StatusDone {
 		m.Printf("already passing; %s was not run", CommandLine(s.Command))
 	}
-	for _, q := range s.Pending() {
-		m.Printf("a question waits for its answer: %s; give it with looprun answer %s --question %s, then go on with looprun resume %s",
-			WordsOfQuestion(q), s.RunID, q.ID, s.RunID)
+	pending := s.Pending()
+	for _, q := range pending {
+		how := ""
+		if len(pending) > 1 { // the last line names the command for one
+			how = fmt.Sprintf("; looprun answer %s --question %s", s.RunID, q.ID)
+		}
+		m.Printf("a question waits for an answer: %s%s", WordsOfQuestion(q), how)
 	}
 	m.recall(s)
 	if page != "" {

@@ -76,7 +76,8 @@ func Clock(b []byte, i int) int {
 	return zoneAfter(b, fractionAfter(b, e))
 }
 
-// fractionAfter returns the end of .719, ,719 or :719 at e, or e.
+// fractionAfter returns the end of the fraction (.719, ,719 or :719) that starts at e, or e if
+// there is none.
 func fractionAfter(b []byte, e int) int {
 	if c := ascii.At(b, e); (c == '.' || c == ',') && ascii.Digit(ascii.At(b, e+1)) {
 		return ascii.Digits(b, e+1)

@@ -60,7 +60,7 @@ var Agents = []Agent{
 	{
 		Name: "copilot", User: ".copilot/hooks/looprun.json", Project: ".github/hooks/looprun.json",
 		Entry: `{"version":1,"hooks":{"agentStop":[{"type":"command","bash":"CMD","powershell":"CMD","timeoutSec":600}]}}` + "\n",
-		Wants: "Copilot CLI runs the hooks of a folder that you trust, and says nothing where you do not: open copilot here once; it shows no message of a hook",
+		Wants: "Copilot CLI runs the hooks of a folder only after you trust it, and gives no message before that: open copilot here once; it shows no message of a hook",
 	},
 	{
 		Name: "cursor", User: ".cursor/hooks.json", Project: ".cursor/hooks.json", Keys: []string{"hooks", "stop"}, Prompt: []string{"hooks", "beforeSubmitPrompt"}, Entry: `{"command":"CMD"}`,
@@ -68,7 +68,7 @@ var Agents = []Agent{
 	},
 	{
 		Name: "opencode", User: ".config/opencode/plugin/looprun.js", Project: ".opencode/plugin/looprun.js", Entry: openCodePlugin,
-		Wants: "opencode run ends at the first stop, whatever a plugin says; in its interface and in opencode serve the agent goes on",
+		Wants: "opencode run ends at the first stop, even if a plugin objects; in its interface and in opencode serve the agent continues",
 	},
 }
 

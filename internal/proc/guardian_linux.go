@@ -90,8 +90,8 @@ func ignoreEndings() {
 }
 
 // turn waits for the next event and handles it. A guardian that cannot observe or report what
-// happens to its command is broken: it ends everything including itself, upon which the
-// program considers the command lost.
+// happens to its command ends everything, including itself; the program then counts the
+// command as lost.
 func (w *warden) turn() (done bool) {
 	fds := [2]unix.PollFd{{Fd: int32(w.fd), Events: unix.POLLIN}, {Fd: int32(w.pidfd), Events: unix.POLLIN}}
 	if _, err := unix.Poll(fds[:], w.patience()); err != nil && err != unix.EINTR {

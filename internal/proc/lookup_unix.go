@@ -51,7 +51,11 @@ func lookPath(name, dir string, env []string) (string, error) {
 	if refused != "" {
 		return "", &startError{codeNotExecutable, fmt.Errorf("%s is not executable", refused)}
 	}
-	return "", &startError{codeNotFound, fmt.Errorf("%s: command not found on PATH", name)}
+	remedy := ""
+	if executable(inDir(dir, name)) == nil { // the directory is not on PATH
+		remedy = "; write ./" + name
+	}
+	return "", &startError{codeNotFound, fmt.Errorf("%s: command not found on PATH%s", name, remedy)}
 }
 
 func lookEnv(env []string, key string) (value string, set bool) {

@@ -55,6 +55,7 @@ func TestStartFailures(t *testing.T) {
 		says string
 	}{
 		{"not on PATH", Spec{Argv: []string{"nowhere"}, Env: env}, 127, "nowhere: command not found"},
+		{"in the directory", Spec{Argv: []string{filepath.Base(file("here", "#!/bin/sh\n", 0o700))}, Env: []string{"PATH=/none"}, Dir: dir}, 127, "here: command not found on PATH; write ./here"},
 		{"no such file", Spec{Argv: []string{"./nowhere"}, Dir: dir}, 127, "no such file"},
 		{"plain file", Spec{Argv: []string{file("plain", "", 0o600)}}, 126, "is not executable: permission denied; chmod +x makes it so"},
 		{"plain file on PATH", Spec{Argv: []string{"plain"}, Env: env}, 126, "not executable"},

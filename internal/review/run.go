@@ -330,7 +330,7 @@ func WriteQuestion(b *strings.Builder, q core.Question) {
 		ids, labels = append(ids, termsafe.Line(o.ID)), append(labels, termsafe.Line(o.Label))
 	}
 	if o, ok := q.GoesOn(); ok {
-		ids, labels = append(ids, "--guidance TEXT"), append(labels, "Type what to do, and go on ("+termsafe.Line(o.Label)+")")
+		ids, labels = append(ids, "--guidance TEXT"), append(labels, "Type what to do, and continue ("+termsafe.Line(o.Label)+")")
 	}
 	width := 0
 	for _, id := range ids {

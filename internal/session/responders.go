@@ -315,7 +315,7 @@ func (d *debugger) shell(ctx context.Context, st *core.State) (core.DebugFinishe
 	}
 	defer term.Close()
 	name := cmp.Or(os.Getenv("SHELL"), "sh")
-	d.s.app.Say.Printf("%s with the run's environment, and the clock stands still; exit 0 continues, any other code asks again", name)
+	d.s.app.Say.Printf("%s with the run's environment, with the clock stopped; exit 0 continues, any other code asks again", name)
 	d.s.display.Lend()
 	defer d.s.display.Retake()
 	sh := exec.CommandContext(ctx, name)

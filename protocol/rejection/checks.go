@@ -110,7 +110,7 @@ func checkAlternativeVague(r Rejection) (problem, remedy string) {
 	if len(r.tasks()) > 0 || !onlySays(r.Suggested, vagueAlternatives) {
 		return "", ""
 	}
-	return "it says no more than “" + termsafe.Short(r.Suggested, 60) + "”", "say what to do, or list alternative_tasks"
+	return "it contains only “" + termsafe.Short(r.Suggested, 60) + "”", "say what to do, or list alternative_tasks"
 }
 
 func checkBlockingVague(r Rejection) (problem, remedy string) {
@@ -121,7 +121,7 @@ func checkBlockingVague(r Rejection) (problem, remedy string) {
 		}
 	}
 	if len(found) == 0 && onlySays(r.BlockingFactor, emptyFactors) {
-		return "it says no more than “" + termsafe.Short(r.BlockingFactor, 60) + "”", "name the fact that stops the work"
+		return "it contains only “" + termsafe.Short(r.BlockingFactor, 60) + "”", "name the fact that stops the work"
 	}
 	if len(found) == 0 {
 		return "", ""

@@ -29,17 +29,17 @@ func Decisions() []Decision {
 func (r Rejection) Suggest() (Decision, string) {
 	switch r.Normalize().ReasonType {
 	case Blocker:
-		return Defer, "What blocks the task is outside of it, so more iterations cannot remove it: the task waits until the blocker is gone."
+		return Defer, "The obstacle is outside the task, so more iterations cannot remove it: the task waits until the obstacle is gone."
 	case ScopeCreep:
-		return Decompose, "The task has outgrown what was asked, and the alternative tasks are parts that can be done one by one."
+		return Decompose, "The task has grown beyond the request, and the alternative tasks can be done one by one."
 	case MissingDependency:
-		return Defer, "Another task has to be done first: this one waits for it."
+		return Defer, "Another task must be done first; this one waits for it."
 	case Infeasible:
-		return Reformulate, "The task contradicts itself or the facts, and the suggested alternative is one that can be done."
+		return Reformulate, "The task contradicts itself or the facts, and the suggested alternative can be done."
 	case UnclearRequirements:
-		return Defer, "Only whoever set the task can say what it means: it waits for that answer."
+		return Defer, "Only the author of the task can explain it, so it waits for that answer."
 	}
-	return Defer, "The type of the reason is not known: the task waits for somebody to look at it."
+	return Defer, "The type of the reason is not known: the task waits until somebody looks at it."
 }
 
 // shown is the maximum length of a quotation in a rationale, in code points.
@@ -59,7 +59,7 @@ func Rationale(d Decision, r Rejection) string {
 	case Accept:
 		return fmt.Sprintf("The reason holds and the task is not worth more: choose this if nobody is going to change %s.", factor)
 	case Defer:
-		return fmt.Sprintf("The task is right, but too early: choose this if somebody will resolve %s, and the run can go on then.", factor)
+		return fmt.Sprintf("The task is right, but too early: choose this if somebody will resolve %s, so that the run can continue then.", factor)
 	case Decompose:
 		if n := len(r.tasks()); n > 0 {
 			return fmt.Sprintf("The task is too much for one: choose this if the %s cover what is wanted, beginning with “%s”.", plural.Count(n, "alternative task"), termsafe.Short(r.first(), shown))

@@ -33,7 +33,7 @@ func TestRationale(t *testing.T) {
 	for d, want := range map[Decision]string{
 		Override:    "The task can be done after all: choose this if “The storage bucket refuses every write” can be overcome with guidance that the 2 attempts so far did not have.",
 		Accept:      "The reason holds and the task is not worth more: choose this if nobody is going to change “The storage bucket refuses every write”.",
-		Defer:       "The task is right, but too early: choose this if somebody will resolve “The storage bucket refuses every write”, and the run can go on then.",
+		Defer:       "The task is right, but too early: choose this if somebody will resolve “The storage bucket refuses every write”, so that the run can continue then.",
 		Decompose:   "The task is too much for one: choose this if the 2 alternative tasks cover what is wanted, beginning with “Retry failed uploads”.",
 		Reformulate: "Another task would do: choose this if “Write the report to the local disk” is good enough.",
 		"other":     "",

@@ -470,7 +470,7 @@ type answerCmd struct {
 	one
 	Option   string `arg:"" optional:"" help:"The option."`
 	Text     string `placeholder:"TEXT" help:"The answer to a question for a text."`
-	Guidance string `placeholder:"TEXT" help:"What the next iteration is told."`
+	Guidance string `placeholder:"TEXT" help:"Guidance for the next iteration."`
 	Reason   string `placeholder:"TEXT" help:"Why."`
 	Question string `placeholder:"ID" help:"The question (the one that is asked)."`
 	By       string `placeholder:"NAME" help:"Who answers (the user)."`
