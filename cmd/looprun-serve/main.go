@@ -113,10 +113,7 @@ func (l program) explain(dir string) (string, error) {
 // standard input, since everybody on this machine can read command lines.
 func (l program) answer(ctx context.Context, dir string, a ask.ShortAnswer) (string, error) {
 	a.Reason = cmp.Or(a.Reason, "answered in the browser")
-	document, err := json.Marshal(a)
-	if err != nil {
-		return "", err
-	}
+	document, _ := json.Marshal(a) // texts always encode
 	cmd := l.command(ctx, dir, "answer", "-", "--via", core.ViaWeb)
 	cmd.Stdin = bytes.NewReader(document)
 	var stderr bytes.Buffer
@@ -203,8 +200,8 @@ func (l program) resume(ctx context.Context, dir string) (string, error) {
 // ended describes how a run went that ended at once, or why it was not resumed.
 func ended(stderr *os.File, err error) (string, error) {
 	const most = 4 << 10
-	text, readErr := io.ReadAll(io.NewSectionReader(stderr, 0, most))
-	if code, ok := errors.AsType[*exec.ExitError](err); ok && code.ExitCode() == 125 || readErr != nil {
+	text, _ := io.ReadAll(io.NewSectionReader(stderr, 0, most)) // what can be read of it
+	if code, ok := errors.AsType[*exec.ExitError](err); ok && code.ExitCode() == 125 {
 		return "", errors.New(cmp.Or(message(text), "looprun resume failed"))
 	}
 	return cmp.Or(message(text), "The run continued, and has ended."), nil

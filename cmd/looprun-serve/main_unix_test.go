@@ -166,3 +166,32 @@ func TestTheBrowserGetsATicket(t *testing.T) {
 	}
 	remove()
 }
+
+// A page whose address reaches nobody is not served.
+func TestNobodyIsToldTheAddress(t *testing.T) {
+	out, err := os.Open(os.DevNull) // which takes nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	defer func(was *os.File) { os.Stdout = was }(os.Stdout)
+	os.Stdout = out
+	over := make(chan error, 1)
+	go func() { over <- run([]string{"--looprun", "x", "--state-dir", t.TempDir()}) }()
+	if err := eventually.Receive(t, "it ends", over); err == nil {
+		t.Error("it was served")
+	}
+}
+
+// A run is not resumed where it could not say why it ends.
+func TestNoRoomForWords(t *testing.T) {
+	mark := filepath.Join(t.TempDir(), "resumed")
+	l := script(t, "echo >'"+mark+"'")
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+	if said, err := l.resume(t.Context(), "/d/run"); said != "" || err == nil {
+		t.Errorf("%q, %v", said, err)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("it was resumed")
+	}
+}

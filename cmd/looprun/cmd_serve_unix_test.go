@@ -34,7 +34,12 @@ type served struct {
 // startServe starts looprun serve in the directory.
 func startServe(t *testing.T, dir string, args ...string) *served {
 	t.Helper()
-	page := ready(t, dir, append([]string{"serve"}, args...)...)
+	return startPage(t, ready(t, dir, append([]string{"serve"}, args...)...))
+}
+
+// startPage starts a program that serves the page.
+func startPage(t *testing.T, page *started) *served {
+	t.Helper()
 	if err := servers(filepath.Dir(page.Path)); err != nil {
 		t.Fatal(err)
 	}
@@ -246,6 +251,43 @@ func TestAnswersByTheSameDoor(t *testing.T) {
 				t.Errorf("whoever answers too late is told: %d %+v", code, page.Settled)
 			}
 		})
+	}
+}
+
+// An answer after which looprun cannot resume the run is on record, and the page says both.
+func TestAnAnswerThatStopsThere(t *testing.T) {
+	dir := t.TempDir()
+	run := begin(t, dir, "-q", "--non-interactive", "--detached", "defer", "--max-iterations", "1", "--", "false")
+	run.ended(t)
+	writeFile(t, dir, "looprun", "#!/bin/sh\ntest \"$1\" != resume || { echo 'looprun: no room' >&2; exit 125; }\nexec "+run.Path+" \"$@\"\n")
+	broken := filepath.Join(dir, "looprun")
+	if err := os.Chmod(broken, 0o700); err != nil { //nolint:gosec // it is a program
+		t.Fatal(err)
+	}
+	page := ready(t, dir, "--looprun", broken, "--state-dir", filepath.Join(dir, "state"))
+	page.Path = filepath.Join(filepath.Dir(page.Path), "looprun-serve")
+	v := startPage(t, page)
+	var said string
+	if code := v.call("POST", v.run()+"/answer", `{"question":"`+run.state(t).Pending()[0].ID+`","option":"continue"}`, &said); code != 409 || said != "the answer is recorded, and the run does not go on: no room" {
+		t.Errorf("%d %s", code, said)
+	}
+	if n := len(run.state(t).Answered); n != 1 {
+		t.Errorf("%d answers", n)
+	}
+}
+
+// The page shows the runs of its folder, and those of all folders when it is told to.
+func TestServeAll(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "notes"))
+	for _, state := range []string{"state", "other"} {
+		begin(t, dir, "-q", "--state-dir", filepath.Join(dir, state), "--", "true").ended(t)
+	}
+	for n, args := range map[int][]string{1: nil, 2: {"--all"}} {
+		var list struct{ Runs []any }
+		if code := startServe(t, dir, args...).call("GET", "/api/runs", "", &list); code != 200 || len(list.Runs) != n {
+			t.Errorf("%q: %d, %d runs", args, code, len(list.Runs))
+		}
 	}
 }
 

@@ -387,3 +387,12 @@ func publicCopy(t *testing.T) string {
 	}
 	return dir + "/proc.test"
 }
+
+// What a command leaves is counted, and nothing else is.
+func TestWhatIsLeftIsCounted(t *testing.T) {
+	n := nonce()
+	if e := run(t, Spec{Argv: sh("sleep " + n + " & sleep " + n + " & exit 3")}); e.Code != 3 || e.Leftover != 2 {
+		t.Errorf("%+v", e)
+	}
+	gone(t, n)
+}
