@@ -112,53 +112,61 @@ func (s *State) masked(d Data, mask func(string) string) Data {
 	case QuestionAnswered:
 		m.outside = s.asked(d.QuestionID) != nil
 	}
-	v, changed := m.value(reflect.ValueOf(d))
-	if !changed {
-		return d
-	}
-	if a, ok := v.Interface().(QuestionAnswered); ok {
+	out, _ := m.value(reflect.ValueOf(d)).Interface().(Data) // the type is the same
+	if a, ok := out.(QuestionAnswered); ok {
 		before, _ := d.(QuestionAnswered)
 		a.Masked = m.outside && a.String() != before.String()
 		return a
 	}
-	out, _ := v.Interface().(Data) // the type is the same
 	return out
 }
 
-// masker masks one event. Its methods return the value itself or a modified copy.
+// masker masks one event. Its methods return a copy, which shares nothing that is masked.
 type masker struct {
 	text    func(string) string
 	outside bool // the ids of options are words of the command
 }
 
-func (m masker) value(v reflect.Value) (reflect.Value, bool) {
+func (m masker) value(v reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.String:
-		if v.Len() == 0 || m.ownWord(v) {
-			return v, false
+		if v.Len() > 0 && !m.ownWord(v) {
+			return reflect.ValueOf(m.text(v.String())).Convert(v.Type())
 		}
-		return m.changed(v, m.text(v.String()))
-	case reflect.Pointer:
-		if v.IsNil() {
-			return v, false
-		}
-		elem, changed := m.value(v.Elem())
-		if !changed {
-			return v, false
-		}
-		out := reflect.New(v.Type().Elem())
-		out.Elem().Set(elem)
-		return out, true
-	case reflect.Interface:
-		return m.value(v.Elem())
 	case reflect.Struct:
 		return m.structure(v)
-	case reflect.Slice:
-		return m.slice(v)
-	case reflect.Map:
-		return m.mapping(v)
+	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
+		if !v.IsNil() {
+			return m.below(v)
+		}
 	}
-	return v, false
+	return v
+}
+
+// below masks the values that a value holds by reference.
+func (m masker) below(v reflect.Value) reflect.Value {
+	switch v.Kind() {
+	case reflect.Pointer:
+		out := reflect.New(v.Type().Elem())
+		out.Elem().Set(m.value(v.Elem()))
+		return out
+	case reflect.Slice:
+		if raw, ok := v.Interface().(json.RawMessage); ok {
+			return reflect.ValueOf(m.document(raw))
+		}
+		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		for i := range v.Len() {
+			out.Index(i).Set(m.value(v.Index(i)))
+		}
+		return out
+	case reflect.Map:
+		out := reflect.MakeMap(v.Type())
+		for _, key := range v.MapKeys() {
+			out.SetMapIndex(key, m.value(v.MapIndex(key)))
+		}
+		return out
+	}
+	return m.value(v.Elem()) // of an interface
 }
 
 // ownWord reports whether the value's type holds words of looprun's own. Two of the types come
@@ -178,112 +186,42 @@ func (m masker) ownWord(v reflect.Value) bool {
 	return false
 }
 
-func (m masker) changed(v reflect.Value, text string) (reflect.Value, bool) {
-	if text == v.String() {
-		return v, false
-	}
-	return reflect.ValueOf(text).Convert(v.Type()), true
-}
-
 // withheld replaces a shell line that held a secret.
 const withheld = "echo 'looprun: this command held a secret, which is not kept, so it is not run' >&2; exit 126"
 
-func (m masker) field(f reflect.StructField, v reflect.Value) (reflect.Value, bool) {
-	if !f.IsExported() {
-		return v, false
-	}
-	switch f.Tag.Get("mask") {
-	case "own":
-		return v, false
-	case "option":
-		if !m.outside || v.Kind() == reflect.String && (v.String() == Yes || v.String() == No) {
-			return v, false
-		}
-	case "command":
-		if m.text(v.String()) == v.String() {
-			return v, false
-		}
-		return m.changed(v, withheld)
-	}
-	return m.value(v)
-}
-
-func (m masker) structure(v reflect.Value) (reflect.Value, bool) {
+func (m masker) structure(v reflect.Value) reflect.Value {
 	if q, ok := v.Interface().(Question); ok {
 		m.outside = q.From == FromCommand
 	}
-	var out reflect.Value
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
 	for i := range v.NumField() {
-		field, changed := m.field(v.Type().Field(i), v.Field(i))
-		if !changed {
-			continue
+		f, field := v.Type().Field(i), v.Field(i)
+		switch tag := f.Tag.Get("mask"); {
+		case !f.IsExported(), tag == "own":
+		case tag == "option" && (!m.outside || field.Kind() == reflect.String && (field.String() == Yes || field.String() == No)):
+		case tag == "command":
+			if m.text(field.String()) != field.String() {
+				out.Field(i).SetString(withheld)
+			}
+		default:
+			out.Field(i).Set(m.value(field))
 		}
-		if !out.IsValid() {
-			out = reflect.New(v.Type()).Elem()
-			out.Set(v)
-		}
-		out.Field(i).Set(field)
 	}
-	if !out.IsValid() {
-		return v, false
-	}
-	return out, true
-}
-
-func (m masker) slice(v reflect.Value) (reflect.Value, bool) {
-	if raw, ok := v.Interface().(json.RawMessage); ok {
-		return m.document(raw)
-	}
-	var out reflect.Value
-	for i := range v.Len() {
-		elem, changed := m.value(v.Index(i))
-		if !changed {
-			continue
-		}
-		if !out.IsValid() {
-			out = reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-			reflect.Copy(out, v)
-		}
-		out.Index(i).Set(elem)
-	}
-	if !out.IsValid() {
-		return v, false
-	}
-	return out, true
+	return out
 }
 
 // document masks the texts of a JSON document, but not its keys.
-func (m masker) document(raw json.RawMessage) (reflect.Value, bool) {
+func (m masker) document(raw json.RawMessage) json.RawMessage {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var doc any
-	if d.Decode(&doc) == nil {
-		if masked, changed := m.value(reflect.ValueOf(doc)); changed {
-			if text, err := json.Marshal(masked.Interface()); err == nil {
-				return reflect.ValueOf(json.RawMessage(text)), true
-			}
-		}
+	if d.Decode(&doc) != nil || doc == nil {
+		return raw
 	}
-	return reflect.ValueOf(raw), false
-}
-
-func (m masker) mapping(v reflect.Value) (reflect.Value, bool) {
-	var out reflect.Value
-	for _, key := range v.MapKeys() {
-		elem, changed := m.value(v.MapIndex(key))
-		if !changed {
-			continue
-		}
-		if !out.IsValid() {
-			out = reflect.MakeMap(v.Type())
-			for _, k := range v.MapKeys() {
-				out.SetMapIndex(k, v.MapIndex(k))
-			}
-		}
-		out.SetMapIndex(key, elem)
+	masked := m.value(reflect.ValueOf(doc)).Interface()
+	if text, err := json.Marshal(masked); err == nil && !reflect.DeepEqual(doc, masked) {
+		return text
 	}
-	if !out.IsValid() {
-		return v, false
-	}
-	return out, true
+	return raw
 }
