@@ -22,6 +22,13 @@ import (
 	"github.com/looprun/looprun/internal/checkpoint"
 )
 
+// otherVersion says what to do about a loop that a worker's rules do not fit, and otherHistory is
+// in the SDK's error for it.
+const (
+	otherVersion = "it was begun by another version; start a worker of that version, or end it: looprun-fleet cancel --force %s"
+	otherHistory = "[TMPRL1100]"
+)
+
 // Entry is a loop in the form that lists show.
 type Entry struct {
 	ID        string  `json:"id"`
@@ -110,7 +117,7 @@ func (f *Fleet) entry(e *workflowpb.WorkflowExecutionInfo) Entry {
 	}
 	if problems := attr[[]string](fields, "TemporalReportedProblems"); len(problems) > 0 {
 		out.Stuck = true
-		out.Reason = fmt.Sprintf("no worker can continue it (%s): it was begun by another version; start a worker of that version, or end it: looprun-fleet cancel --force %s", strings.Join(problems, ", "), out.ID)
+		out.Reason = fmt.Sprintf("no worker can continue it (%s): "+otherVersion, strings.Join(problems, ", "), out.ID)
 	}
 	return out
 }
@@ -255,6 +262,9 @@ func (f *Fleet) explained(err error) error {
 		return fmt.Errorf("the server at %s has no namespace %q; looprun-fleet init makes it", f.server.Address, f.server.Namespace)
 	}
 	if e, ok := errors.AsType[*serviceerror.QueryFailed](err); ok {
+		if strings.Contains(e.Error(), otherHistory) {
+			return fmt.Errorf("this worker cannot continue the loop: "+otherVersion+": %w", "LOOP", e)
+		}
 		return fmt.Errorf("the loop did not answer: %w", e)
 	}
 	if _, ok := errors.AsType[*serviceerror.PermissionDenied](err); ok {

@@ -237,8 +237,11 @@ func (in Prepare) wrong() error {
 	return nil
 }
 
-// lockRoot locks a worker's folder against a second worker.
+// lockRoot makes a worker's folder, and locks it against a second worker.
 func lockRoot(root string) (func(), error) {
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return nil, err
+	}
 	f, err := os.OpenFile(filepath.Join(root, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err

@@ -159,7 +159,7 @@ func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error
 	if err := errors.Join(proc.Room(), proc.Ready()); err != nil {
 		return err
 	}
-	unlock, err := w.open()
+	unlock, err := lockRoot(w.Root)
 	if err != nil {
 		return err
 	}
@@ -628,12 +628,4 @@ func Fetch(ctx workflow.Context, in Fetched) (Output, error) {
 	var out Output
 	err := workflow.ExecuteActivity(ctx, (*Worker).ReadOutput, in.Piece).Get(ctx, &out)
 	return out, err
-}
-
-// open creates the worker's folder and locks it.
-func (w *Worker) open() (func(), error) {
-	if err := os.MkdirAll(w.Root, 0o700); err != nil {
-		return nil, err
-	}
-	return lockRoot(w.Root)
 }

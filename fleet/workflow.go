@@ -285,14 +285,11 @@ func (l *loop) ask(q core.Question) error {
 		return err
 	}
 	l.release()
-	open := func() bool {
-		return slices.ContainsFunc(l.state.Pending(), func(p core.Question) bool { return p.ID == q.ID })
-	}
 	answered, err := true, error(nil)
 	if d := l.in.Work.WaitAnswer; d > 0 {
-		answered, err = workflow.AwaitWithTimeout(l.ctx, d, func() bool { return !open() })
+		answered, err = workflow.AwaitWithTimeout(l.ctx, d, func() bool { return !l.waits(q.ID) })
 	} else {
-		err = workflow.Await(l.ctx, func() bool { return !open() })
+		err = workflow.Await(l.ctx, func() bool { return !l.waits(q.ID) })
 	}
 	switch {
 	case l.interrupted():
@@ -324,22 +321,14 @@ func (l *loop) tell() error {
 
 // respond lets a worker answer; done means that nobody else should be asked.
 func (l *loop) respond(q core.Question) (done bool, err error) {
-	if ok, err := l.acquire(); !ok || err != nil {
+	var out Responded
+	ran, failed, err := l.help((*Worker).Respond, Respond{Loop: l.in.Started.RunID, State: l.state, Question: q}, &out)
+	if !ran || err != nil {
 		return true, err
 	}
 	l.asked = q.ID
-	var out Responded
-	err = l.onHost(time.Hour, (*Worker).Respond, Respond{Loop: l.in.Started.RunID, State: l.state, Question: q}, &out)
-	if l.interrupted() {
-		return true, l.stop()
-	}
-	if err != nil {
-		l.lost()
-		if unbegun(err) {
-			l.asked = ""
-			return true, nil
-		}
-		return false, nil // a person is asked
+	if failed != nil { // a person is asked
+		return false, nil
 	}
 	for _, e := range out.Events {
 		if err := l.driver.Record(e.Data); err != nil {
@@ -365,42 +354,44 @@ func (l *loop) waits(id string) bool {
 	return slices.ContainsFunc(l.state.Pending(), func(q core.Question) bool { return q.ID == id })
 }
 
+// help runs what helps with a question on a worker. ran is false if the run must check again;
+// failed says why it has no result.
+func (l *loop) help(activity, in, out any) (ran bool, failed, err error) {
+	if ok, err := l.acquire(); !ok || err != nil {
+		return false, nil, err
+	}
+	failed = l.onHost(time.Hour, activity, in, out)
+	if l.interrupted() {
+		return false, nil, l.stop()
+	}
+	if failed != nil {
+		l.lost()
+	}
+	return !unbegun(failed), failed, nil
+}
+
 // debug runs the command of an answer on a worker.
 func (l *loop) debug() error {
-	if ok, err := l.acquire(); !ok || err != nil {
+	var out Debugged
+	ran, failed, err := l.help((*Worker).Debug, Help{Loop: l.in.Started.RunID, State: l.state}, &out)
+	if !ran || err != nil {
 		return err
 	}
-	var out Debugged
-	err := l.onHost(time.Hour, (*Worker).Debug, Help{Loop: l.in.Started.RunID, State: l.state}, &out)
-	if l.interrupted() {
-		return l.stop()
-	}
-	if err != nil {
-		l.lost()
-		if unbegun(err) {
-			return nil
-		}
-		out.End = core.DebugFinished{ExitCode: -1, Findings: "the command could not be run: " + cause(err)}
+	if failed != nil {
+		out.End = core.DebugFinished{ExitCode: -1, Findings: "the command could not be run: " + cause(failed)}
 	}
 	l.active += out.Took
 	return l.driver.Debugged(out.End)
 }
 
 func (l *loop) expert() error {
-	if ok, err := l.acquire(); !ok || err != nil {
+	var out Advised
+	ran, failed, err := l.help((*Worker).Expert, Help{Loop: l.in.Started.RunID, State: l.state}, &out)
+	if !ran || err != nil {
 		return err
 	}
-	var out Advised
-	err := l.onHost(time.Hour, (*Worker).Expert, Help{Loop: l.in.Started.RunID, State: l.state}, &out)
-	if l.interrupted() {
-		return l.stop()
-	}
-	if err != nil {
-		l.lost()
-		if unbegun(err) {
-			return nil
-		}
-		out.End = core.ExpertFinished{ExitCode: -1, Why: cause(err)}
+	if failed != nil {
+		out.End = core.ExpertFinished{ExitCode: -1, Why: cause(failed)}
 	}
 	l.active += out.Took
 	return l.driver.Advised(out.End)
