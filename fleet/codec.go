@@ -80,13 +80,6 @@ func readKeys(name string) (keys []key, err error) {
 // bound is what a payload is encrypted with besides the key.
 func (c codec) bound() []byte { return []byte(sealed + " " + c.namespace) }
 
-// newKey returns a new key.
-func newKey() string {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // it does not fail
-	return base64.StdEncoding.EncodeToString(key) + "\n"
-}
-
 // Encode implements [converter.PayloadCodec].
 func (c codec) Encode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(in))

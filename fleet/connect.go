@@ -82,8 +82,13 @@ func (s *Server) options() (client.Options, error) {
 	}
 	o.ConnectionOptions.TLS = &tls.Config{ServerName: s.TLSName, MinVersion: tls.VersionTLS12}
 	if s.TLSCA != "" {
-		if o.ConnectionOptions.TLS.RootCAs, err = authority(s.TLSCA); err != nil {
-			return o, err
+		text, err := os.ReadFile(s.TLSCA)
+		if err != nil {
+			return o, fmt.Errorf("the authority cannot be read: %w", err)
+		}
+		o.ConnectionOptions.TLS.RootCAs = x509.NewCertPool()
+		if !o.ConnectionOptions.TLS.RootCAs.AppendCertsFromPEM(text) {
+			return o, fmt.Errorf("%s has no certificate; it has to be a PEM file", s.TLSCA)
 		}
 	}
 	if mutual {
@@ -104,18 +109,6 @@ func (s *Server) options() (client.Options, error) {
 		o.Credentials = client.NewAPIKeyStaticCredentials(strings.TrimSpace(string(text)))
 	}
 	return o, nil
-}
-
-func authority(name string) (*x509.CertPool, error) {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("the authority cannot be read: %w", err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s has no certificate; it has to be a PEM file", name)
-	}
-	return pool, nil
 }
 
 // Dial connects to the server.

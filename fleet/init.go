@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -29,7 +31,9 @@ func MakeKey(name string) error {
 	if err != nil {
 		return fmt.Errorf("the key cannot be written: %w", err)
 	}
-	_, err = f.WriteString(newKey())
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // it does not fail
+	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
 	return errors.Join(err, f.Close())
 }
 

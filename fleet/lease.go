@@ -113,7 +113,9 @@ func (l *loop) refused(why string) error {
 	if err != nil {
 		return err
 	}
-	return l.driver.Finish(it, refusedBy(it, why))
+	return l.driver.Finish(it, core.IterationResult{IterationFinished: core.IterationFinished{
+		Iteration: it.Number, Outcome: core.OutcomeError, Cause: core.CauseStartFailed, ExitCode: -1, Fatal: core.ExitFailed, Detail: why,
+	}})
 }
 
 // release returns the slot. The work tree stays. A worker that does not receive this takes the

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -831,5 +833,32 @@ func TestAnotherVersionIsNamed(t *testing.T) {
 	}
 	if err := (&Fleet{}).explained(serviceerror.NewQueryFailed("no such query")); strings.Contains(err.Error(), "version") {
 		t.Error(err)
+	}
+}
+
+// A monitor sees what a worker has run, and whether it takes loops.
+func TestAWorkerIsMonitored(t *testing.T) {
+	b := newBench(t, nil)
+	get := func(path string) (int, string) {
+		r := httptest.NewRecorder()
+		b.worker.monitor(r, httptest.NewRequest(http.MethodGet, path, nil))
+		return r.Code, r.Body.String()
+	}
+	b.run(submitted(t, "test $LOOPRUN_ITERATION = 2", nil))
+	code, text := get("/metrics")
+	want := "# TYPE looprun_slots gauge\nlooprun_slots 2\n# TYPE looprun_slots_held gauge\nlooprun_slots_held 0\n" +
+		"# TYPE looprun_iterations_total counter\nlooprun_iterations_total{outcome=\"done\"} 1\nlooprun_iterations_total{outcome=\"not_done\"} 1\n"
+	if code != http.StatusOK || text != want {
+		t.Errorf("%d: %s", code, text)
+	}
+	if code, _ := get("/else"); code != http.StatusNotFound {
+		t.Errorf("another path: %d", code)
+	}
+	if code, text := get("/healthz"); code != http.StatusOK {
+		t.Errorf("%d: %s", code, text)
+	}
+	b.worker.slots.close()
+	if code, _ := get("/healthz"); code != http.StatusServiceUnavailable {
+		t.Errorf("a worker that takes no loops: %d", code)
 	}
 }

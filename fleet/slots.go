@@ -136,26 +136,19 @@ func (s *slots) close() {
 // hold gives a loop a slot: that of the poll that brought it, or one that it waits for when it
 // is back.
 func (w *Worker) hold(ctx context.Context, id string, back bool) error {
-	has := func() bool {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		_, held := w.held[id]
-		return held
-	}
-	if has() {
+	w.mu.Lock()
+	_, held := w.held[id]
+	used := len(w.slots.used)
+	polled := used == w.Slots && used > len(w.held) // a poll that has a slot takes the loop from the shared queue
+	w.mu.Unlock()
+	if held {
 		return nil
 	}
 	if back {
-		w.mu.Lock()
-		polls := len(w.slots.used) - len(w.held)
-		w.mu.Unlock()
-		if polls > 0 && len(w.slots.used) == cap(w.slots.used) { // one of them takes the loop from the shared queue
-			return w.noSlot()
-		}
 		ctx, cancel := context.WithTimeout(ctx, again)
 		defer cancel()
-		if err := w.slots.take(ctx); err != nil {
-			return w.noSlot()
+		if polled || w.slots.take(ctx) != nil {
+			return temporal.NewNonRetryableApplicationError(fmt.Sprintf("worker %s has no free slot", w.Name), errFull, nil)
 		}
 	} else {
 		w.slots.keep()
@@ -164,10 +157,6 @@ func (w *Worker) hold(ctx context.Context, id string, back bool) error {
 	defer w.mu.Unlock()
 	w.held[id] = time.Now()
 	return nil
-}
-
-func (w *Worker) noSlot() error {
-	return temporal.NewNonRetryableApplicationError(fmt.Sprintf("worker %s has no free slot", w.Name), errFull, nil)
 }
 
 // unhold returns the slot of a loop, if it has one.

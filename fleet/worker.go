@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -125,7 +127,9 @@ type Worker struct {
 	Keep time.Duration
 	// Drain is how long a worker that is asked to stop lets iterations continue.
 	Drain time.Duration
-	Log   io.Writer // takes warnings
+	// Listen is the address of the worker's monitor; empty means none.
+	Listen string
+	Log    io.Writer // takes warnings
 	// Environ is the environment of this machine that loops see, in full.
 	Environ []string
 
@@ -134,6 +138,7 @@ type Worker struct {
 	mu      sync.Mutex
 	places  map[string]*place
 	held    map[string]time.Time // the loops that have a slot, and when they last used it
+	ran     map[core.Outcome]int // iterations that ended
 	leaving bool                 // it takes nothing more
 	work    sync.WaitGroup       // what runs
 	running context.Context
@@ -169,6 +174,15 @@ func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error
 	}
 	w.prepare(c)
 	defer w.leaveAll()
+	if w.Listen != "" {
+		at, err := net.Listen("tcp", w.Listen)
+		if err != nil {
+			return fmt.Errorf("--listen %s cannot be used: %w", w.Listen, err)
+		}
+		server := &http.Server{Handler: http.HandlerFunc(w.monitor), ReadHeaderTimeout: ending}
+		defer server.Close()
+		go func() { _ = server.Serve(at) }() // it ends with the worker
+	}
 	fatal := make(chan error, 2)
 	fixed, err := worker.NewFixedSizeTuner(worker.FixedSizeTunerOptions{})
 	if err != nil {
@@ -213,6 +227,7 @@ func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error
 // prepare makes a worker ready to run loops.
 func (w *Worker) prepare(c client.Client) {
 	w.client, w.places, w.held, w.slots = c, map[string]*place{}, map[string]time.Time{}, newSlots(w.Slots)
+	w.ran = map[core.Outcome]int{}
 	w.running, w.cut = context.WithCancelCause(context.Background())
 }
 
@@ -397,6 +412,7 @@ func (w *Worker) Iterate(ctx context.Context, in Iterate) (Iterated, error) {
 		}
 		w.mu.Lock()
 		out.Stopping = w.leaving
+		w.ran[result.Outcome]++
 		w.mu.Unlock()
 		return out, nil
 	})

@@ -251,14 +251,6 @@ func (l *loop) over(it core.Iteration, out Iterated, err error) error {
 	return l.driver.Withdraw(why)
 }
 
-// refusedBy returns the result that ends a run which no worker accepts.
-func refusedBy(it core.Iteration, why string) core.IterationResult {
-	return core.IterationResult{IterationFinished: core.IterationFinished{
-		Iteration: it.Number, Outcome: core.OutcomeError, Cause: core.CauseStartFailed, ExitCode: -1,
-		Fatal: core.ExitFailed, Detail: why,
-	}}
-}
-
 // cause shortens an error of the engine.
 func cause(err error) string {
 	var timeout *temporal.TimeoutError

@@ -2,6 +2,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,7 +94,10 @@ func Main(args []string, dev Dev) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	var c commands
-	exited := -1
+	exited, who := -1, "somebody"
+	if u, err := user.Current(); err == nil {
+		who = u.Username
+	}
 	a := &app{ctx: ctx, server: &c.Server, out: os.Stdout, dev: dev}
 	defer func() {
 		if a.open != nil {
@@ -103,7 +107,7 @@ func Main(args []string, dev Dev) int {
 	parser, err := kong.New(
 		&c, kong.Name("looprun-fleet"), kong.Description("Run loops on many machines, with a Temporal server between them."),
 		kong.Exit(func(code int) { exited = code }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)), kong.BindToProvider(a.fleet), kong.Vars{"version": "looprun-fleet " + version()},
+		kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)), kong.BindToProvider(a.fleet), kong.Vars{"version": "looprun-fleet " + version(), "user": who},
 	)
 	if err != nil {
 		panic(err)
@@ -226,11 +230,13 @@ type workerCmd struct {
 	Allow string        `placeholder:"FILE" help:"What may be run here: repositories, commands and variables, in YAML. Needed where the server is on another machine."`
 	Keep  time.Duration `default:"72h" placeholder:"D" help:"For how long the work trees of loops that failed, and all outputs, stay here (${default})."`
 	Drain time.Duration `default:"10s" placeholder:"D" help:"How long iterations may continue after the worker is asked to stop (${default})."`
+
+	Listen string `placeholder:"HOST:PORT" help:"Answer /healthz, and /metrics for Prometheus."`
 }
 
 func (c *workerCmd) Run(a *app, f *fleet.Fleet) error {
 	w := &fleet.Worker{
-		Name: c.Name, Root: c.Root, Slots: c.Slots, Queue: a.server.Queue, Keep: c.Keep, Drain: c.Drain,
+		Name: c.Name, Root: c.Root, Slots: c.Slots, Queue: a.server.Queue, Keep: c.Keep, Drain: c.Drain, Listen: c.Listen,
 		Log: os.Stderr, Environ: os.Environ(),
 	}
 	if c.Slots < 1 {
@@ -473,7 +479,7 @@ type answerCmd struct {
 	Guidance string `placeholder:"TEXT" help:"Guidance for the next iteration."`
 	Reason   string `placeholder:"TEXT" help:"Why."`
 	Question string `placeholder:"ID" help:"The question (the one that is asked)."`
-	By       string `placeholder:"NAME" help:"Who answers (the user)."`
+	By       string `default:"${user}" placeholder:"NAME" help:"Who answers (${default})."`
 }
 
 func (c *answerCmd) Run(a *app, f *fleet.Fleet) error {
@@ -499,21 +505,11 @@ func (c *answerCmd) Run(a *app, f *fleet.Fleet) error {
 	if c.Text != "" {
 		answer.Text = &c.Text
 	}
-	t, err := f.Answer(a.ctx, id, question, c.who(), answer)
+	t, err := f.Answer(a.ctx, id, question, c.By, answer)
 	if err == nil {
 		fmt.Fprintf(a.out, "%s: %s is answered with %q\n", id, question, t.Answer.String())
 	}
 	return err
-}
-
-func (c *answerCmd) who() string {
-	if c.By != "" {
-		return c.By
-	}
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return "somebody"
 }
 
 type cancelCmd struct {
@@ -522,11 +518,16 @@ type cancelCmd struct {
 }
 
 func (c *cancelCmd) Run(a *app, f *fleet.Fleet) error {
+	return a.each(f, c.Loops, func(id string) error { return f.Cancel(a.ctx, id, c.Force) })
+}
+
+// each calls do with the id of each loop that is named.
+func (a *app) each(f *fleet.Fleet, names []string, do func(id string) error) error {
 	var errs []error
-	for _, name := range c.Loops {
+	for _, name := range names {
 		id, err := f.Find(a.ctx, name)
 		if err == nil {
-			err = f.Cancel(a.ctx, id, c.Force)
+			err = do(id)
 		}
 		errs = append(errs, err)
 	}
@@ -568,24 +569,15 @@ type waitCmd struct {
 }
 
 func (c *waitCmd) Run(a *app, f *fleet.Fleet) error {
-	var errs []error
-	for _, name := range c.Loops {
-		id, err := f.Find(a.ctx, name)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
+	return a.each(f, c.Loops, func(id string) error {
 		r, err := f.Wait(a.ctx, id, func(reason string) { a.say("%s: %s", id, reason) })
 		if err != nil {
-			errs = append(errs, err)
-			continue
+			return err
 		}
 		fmt.Fprintf(a.out, "%s  %s\n", id, r.Status)
-		if a.code == 0 {
-			a.code = r.ExitCode
-		}
-	}
-	return errors.Join(errs...)
+		a.code = cmp.Or(a.code, r.ExitCode)
+		return nil
+	})
 }
 
 type budgetCmd struct {
