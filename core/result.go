@@ -119,7 +119,7 @@ type Result struct {
 
 // Err returns nil for a run that is done or accepted, and a [*Stopped] for any other.
 func (r Result) Err() error {
-	if r.Status == StatusDone || r.Status == StatusAccepted {
+	if r.Status.MayExitZero() {
 		return nil
 	}
 	return &Stopped{Result: r, Cause: r.Cause}

@@ -105,15 +105,10 @@ func (r *Report) stopped() *Trip {
 
 // mark returns a symbol for the status, shown next to its name and never instead of it.
 func (r *Report) mark() string {
-	switch r.Status {
-	case core.StatusDone:
-		return "✅"
-	case core.StatusAccepted:
+	if r.Status == core.StatusAccepted {
 		return "☑️"
-	case core.StatusRunning, core.StatusAwaiting, core.StatusPaused:
-		return "⏸️"
 	}
-	return "❌"
+	return map[string]string{"good": "✅", "wait": "⏸️", "bad": "❌"}[r.tone()]
 }
 
 func (r *Report) markdownFacts(p printer) {
@@ -214,14 +209,10 @@ func (r *Report) markdownTrips(p printer, list []Trip) {
 		t := &list[i]
 		p("- %s, %s: %s\n", t.Time.UTC().Format("2006-01-02 15:04 UTC"), t.place(), prose(t.what()))
 		for _, a := range t.Answers {
-			words := ""
-			if a.Words != "" {
-				words = ": “" + prose(a.Words) + "”"
-			}
-			p("  - **%s** by %s%s%s\n", prose(a.Chosen()), prose(a.Who()), words, after(": ", prose(a.Reason)))
+			p("  - %s\n", prose(a.sentence()))
 		}
 		for _, f := range t.Refused {
-			p("  - not taken%s: %s\n", after(" from ", prose(f.Responder)), prose(f.Reason))
+			p("  - not taken from %s: %s\n", prose(cmp.Or(f.Responder, "somebody")), prose(f.Reason))
 		}
 		if t.Closed != "" {
 			p("  - %s\n", prose(t.Closed))
@@ -248,14 +239,6 @@ func iterationName(it *Iteration) string {
 		return "the precheck"
 	}
 	return fmt.Sprintf("iteration %d", it.Iteration)
-}
-
-// after prefixes a text unless it is empty.
-func after(prefix, text string) string {
-	if text == "" {
-		return ""
-	}
-	return prefix + text
 }
 
 // fullStop ends a sentence with a full stop unless it already has an end.

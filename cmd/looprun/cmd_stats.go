@@ -1,13 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/looprun/looprun/core"
@@ -128,13 +125,9 @@ func parseSince(text string) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil
 	}
-	days, rest := 0, text
-	if n, after, ok := strings.Cut(text, "d"); ok {
-		days, _ = strconv.Atoi(n)
-		rest = cmp.Or(after, "0s")
-	}
-	if ago, err := time.ParseDuration(rest); err == nil && days >= 0 && ago >= 0 && (days > 0 || ago > 0) {
-		return time.Now().AddDate(0, 0, -days).Add(-ago), nil
+	var ago config.Age
+	if ago.UnmarshalText([]byte(text)) == nil && ago > 0 {
+		return time.Now().Add(-time.Duration(ago)), nil
 	}
 	return time.Time{}, config.Usage(fmt.Sprintf("--since %q is not a date", text), "write it as 7d, 12h, 2006-01-02 or 2006-01-02T15:04:05Z")
 }

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net"
@@ -142,8 +141,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		strictjson.Optional("ticket", strictjson.Shape{Form: strictjson.Text}),
 		strictjson.Optional("code", strictjson.Shape{Form: strictjson.Text}),
 	}}
-	if err := body(w, r, form, &key); err != nil {
-		http.Error(w, "the request cannot be read: "+err.Error(), http.StatusBadRequest)
+	if !read(w, r, "request", form, &key) {
 		return
 	}
 	switch from := s.who(r); {
@@ -206,13 +204,10 @@ func file(name string, read func(string) ([]byte, error)) http.HandlerFunc {
 
 // reply writes a JSON document.
 func reply(w http.ResponseWriter, v any) {
-	b, made := v.(json.RawMessage)
-	if !made {
-		var err error
-		if b, err = json.Marshal(v); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
+	b, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(append(b, '\n'))
@@ -234,7 +229,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 
 // reportTicket creates an address at which the full report can be opened once.
 func (s *Server) reportTicket(w http.ResponseWriter, r *http.Request, run *row) {
-	if !nothing(w, r) {
+	if !read(w, r, "request", strictjson.Shape{Form: strictjson.Object}, &struct{}{}) {
 		return
 	}
 	ticket := s.reports.issue(run.dir, time.Now())
@@ -275,27 +270,20 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request, run *row) {
 	reply(w, map[string]string{"text": text})
 }
 
-// body decodes a JSON document of bounded size and known form into v.
-func body(w http.ResponseWriter, r *http.Request, form strictjson.Shape, v any) error {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return errors.New("the body is not application/json")
+// read decodes a JSON document of bounded size and known form into v. If it cannot, it sends the
+// error response, which names what cannot be read, and returns false.
+func read(w http.ResponseWriter, r *http.Request, what string, form strictjson.Shape, v any) bool {
+	err := errors.New("the body is not application/json")
+	if kind, _, wrong := mime.ParseMediaType(r.Header.Get("Content-Type")); wrong == nil && kind == "application/json" {
+		var b []byte
+		if b, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody)); err == nil {
+			if ps := form.Read(b, v); len(ps) > 0 {
+				err = ps
+			}
+		}
 	}
-	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		return err
-	}
-	if ps := form.Read(b, v); len(ps) > 0 {
-		return ps
-	}
-	return nil
-}
-
-// nothing reports whether a request has an empty document; if not, it sends the error
-// response.
-func nothing(w http.ResponseWriter, r *http.Request) bool {
-	err := body(w, r, strictjson.Shape{Form: strictjson.Object}, &struct{}{})
-	if err != nil {
-		http.Error(w, "the request cannot be read: "+err.Error(), http.StatusBadRequest)
+		http.Error(w, "the "+what+" cannot be read: "+err.Error(), http.StatusBadRequest)
 	}
 	return err == nil
 }
@@ -311,8 +299,7 @@ func answerForm() strictjson.Shape {
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, run *row) {
 	var given ask.ShortAnswer
-	if err := body(w, r, answerForm(), &given); err != nil {
-		http.Error(w, "the answer cannot be read: "+err.Error(), http.StatusBadRequest)
+	if !read(w, r, "answer", answerForm(), &given) {
 		return
 	}
 	said, err := s.o.Actions.Answer(r.Context(), run.dir, given)
@@ -325,15 +312,10 @@ func (s *Server) order(w http.ResponseWriter, r *http.Request, run *row) {
 		Words string
 	}
 	form := strictjson.Shape{Form: strictjson.Object, Fields: []strictjson.Field{
-		strictjson.Required("order", strictjson.Shape{Form: strictjson.Text}),
+		strictjson.Required("order", strictjson.Shape{Form: strictjson.Text, Words: []string{string(core.OrderSay), string(core.OrderPause), string(core.OrderStop)}}),
 		strictjson.Optional("words", strictjson.Shape{Form: strictjson.Text}),
 	}}
-	err := body(w, r, form, &given)
-	if err == nil && !slices.Contains([]core.Order{core.OrderSay, core.OrderPause, core.OrderStop}, given.Order) {
-		err = fmt.Errorf("%q is not an order", given.Order)
-	}
-	if err != nil {
-		http.Error(w, "the order cannot be read: "+err.Error(), http.StatusBadRequest)
+	if !read(w, r, "order", form, &given) {
 		return
 	}
 	said, err := s.o.Actions.Order(r.Context(), run.dir, given.Order, given.Words)
@@ -341,7 +323,7 @@ func (s *Server) order(w http.ResponseWriter, r *http.Request, run *row) {
 }
 
 func (s *Server) resume(w http.ResponseWriter, r *http.Request, run *row) {
-	if !nothing(w, r) {
+	if !read(w, r, "request", strictjson.Shape{Form: strictjson.Object}, &struct{}{}) {
 		return
 	}
 	said, err := s.o.Actions.Resume(r.Context(), run.dir)

@@ -2,8 +2,6 @@ package dashboard
 
 import (
 	"cmp"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -286,11 +284,9 @@ func readRow(dir string) *row {
 
 // named converts a summary into a row.
 func named(dir string, seen stamp, s scratchpad.Summary) *row {
-	var sum [8]byte
-	binary.LittleEndian.PutUint64(sum[:], xxhash.Sum64String(dir))
 	command := termsafe.Line(console.CommandLine(s.Command))
 	return &row{
-		Key: hex.EncodeToString(sum[:]), ID: s.ID, Title: cmp.Or(termsafe.Line(s.Name), command, s.ID), Command: command,
+		Key: fmt.Sprintf("%016x", xxhash.Sum64String(dir)), ID: s.ID, Title: cmp.Or(termsafe.Line(s.Name), command, s.ID), Command: command,
 		Folder: folder(dir), Status: s.Status, Guard: s.Guard, Iterations: s.Iterations, Runtime: s.Runtime, Cost: s.CostUSD,
 		Started: s.Started, Updated: seen.time, Label: termsafe.Line(cmp.Or(s.Says, s.Signature)), Problem: termsafe.Line(s.Problem),
 		Answered: termsafe.Line(s.Answered), dir: dir, seen: seen,
@@ -334,10 +330,8 @@ var filters = map[string]func(*row) bool{
 	"":        func(*row) bool { return true },
 	"asking":  func(r *row) bool { return r.Asks },
 	"running": func(r *row) bool { return r.Alive },
-	"done":    func(r *row) bool { return r.Status == core.StatusDone || r.Status == core.StatusAccepted },
-	"stopped": func(r *row) bool {
-		return !r.Alive && !r.Asks && r.Status != core.StatusDone && r.Status != core.StatusAccepted
-	},
+	"done":    func(r *row) bool { return r.Status.MayExitZero() },
+	"stopped": func(r *row) bool { return !r.Alive && !r.Asks && !r.Status.MayExitZero() },
 }
 
 // list returns the runs that match: every word of the search must occur somewhere in what is

@@ -444,9 +444,9 @@ func (e *events) send(name string, v any) {
 	if e.err != nil {
 		return
 	}
-	b, made := v.(json.RawMessage)
-	if !made {
-		b, e.err = json.Marshal(v)
+	var b []byte
+	if b, e.err = json.Marshal(v); e.err != nil {
+		return
 	}
 	if e.err = e.c.SetWriteDeadline(time.Now().Add(e.within)); errors.Is(e.err, http.ErrNotSupported) {
 		e.err = nil // there is no connection

@@ -307,7 +307,7 @@ func decide(s *core.State, dir string) Decision {
 	switch {
 	case !s.Ended:
 		return Decision{Message: "looprun: run " + id + " did not end; looprun explain " + id}
-	case s.Ending.Status == core.StatusDone || s.Ending.Status == core.StatusAccepted:
+	case s.Ending.Status.MayExitZero():
 		return Decision{}
 	case s.Ending.Status == core.StatusPaused && len(s.Pending()) == 0:
 		told := scratchpad.Context(s, scratchpad.ContextOptions{MaxBytes: maxReason - 200, Outside: true})

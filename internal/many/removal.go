@@ -266,7 +266,7 @@ func (r *Removal) Room() (results int, bytes int64) {
 			continue
 		}
 		_, err = os.Lstat(l.Tree)
-		kept := err == nil && ranWell(scratchpad.Summarize(dir).Status) // or it would be gone
+		kept := err == nil && scratchpad.Summarize(dir).Status.MayExitZero() // or it would be gone
 		if !kept && m.why(ctx, &r.branches) == "" {
 			continue
 		}

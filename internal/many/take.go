@@ -151,7 +151,7 @@ func (r *Removal) named(names []string) (found []planned, err error) {
 	all := r.all()
 	if len(names) == 0 {
 		return slices.DeleteFunc(all, func(l planned) bool {
-			return !ranWell(scratchpad.Summarize(filepath.Join(r.State, l.RunID)).Status)
+			return !scratchpad.Summarize(filepath.Join(r.State, l.RunID)).Status.MayExitZero()
 		}), nil
 	}
 	for _, name := range names {

@@ -44,11 +44,11 @@ func (b *Batch) finish(e *entry) {
 	if end.ExitCode == 0 {
 		end.ExitCode = e.seen.ExitCode
 	}
-	if end.ExitCode == 0 && !ranWell(end.Status) {
+	if end.ExitCode == 0 && !end.Status.MayExitZero() {
 		end.ExitCode = core.ExitFailed
 	}
 	var err error
-	if ranWell(end.Status) {
+	if end.Status.MayExitZero() {
 		err = e.repo.settle(ctx, e.Loop, b.runDir(e.Loop))
 	} else {
 		_, err = e.repo.publish(ctx, e.RunID)
@@ -57,11 +57,11 @@ func (b *Batch) finish(e *entry) {
 		end.Ref = checkpoint.Ref(e.RunID)
 	}
 	switch {
-	case err == nil && ranWell(end.Status):
+	case err == nil && end.Status.MayExitZero():
 		if err := e.repo.remove(ctx, e.Tree); err != nil {
 			b.warn(e, "its work tree cannot be removed: "+err.Error())
 		}
-	case err != nil && ranWell(end.Status):
+	case err != nil && end.Status.MayExitZero():
 		end.Reason = fmt.Sprintf("it is %s, but its result is not whole on %s: %v; its work tree stays: %s", end.Status, checkpoint.Ref(e.RunID), err, e.Tree)
 		end.Status, end.ExitCode, end.Ref = core.StatusFailed, core.ExitFailed, ""
 	case err != nil:
@@ -79,9 +79,6 @@ func (e *entry) sum() {
 	end.Name, end.RunID, end.Status, end.Guard = e.Name, e.RunID, s.Status, s.Guard
 	end.Iterations, end.Runtime, end.Cost, end.Tokens, end.Says = s.Iterations, s.Runtime, e.cost, e.tokens, s.Says
 }
-
-// ranWell reports whether the tree of a run is no longer needed.
-func ranWell(s core.Status) bool { return s == core.StatusDone || s == core.StatusAccepted }
 
 // line returns the line about one loop.
 func (e *End) line(n, of int) string {
