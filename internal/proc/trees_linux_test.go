@@ -396,3 +396,23 @@ func TestWhatIsLeftIsCounted(t *testing.T) {
 	}
 	gone(t, n)
 }
+
+// What is kept can go on printing.
+func TestKeptOutputIsTaken(t *testing.T) {
+	dir := t.TempDir()
+	e := run(t, Spec{
+		Argv: sh("(until test -e go; do sleep 0.01; done; echo x && echo y && : >printed) & exit 0"),
+		Dir:  dir, KeepBackground: true, Stdout: func([]byte) {},
+	})
+	if e.Code != 0 || e.Leftover == 0 {
+		t.Fatalf("%+v", e)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eventually.Holds(t, "it has printed", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "printed"))
+		return err == nil
+	})
+	EndBackground(0)
+}
