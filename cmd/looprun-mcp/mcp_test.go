@@ -215,7 +215,7 @@ func TestAPersonIsAskedAndTheLoopGoesOn(t *testing.T) {
 				t.Fatalf("after a new approach: %+v", s)
 			}
 			choose = "cancel"
-			c.says("question_to_person", arguments{}, "goes on or ends") // the latest
+			c.says("question_to_person", arguments{}, "continues or ends") // the latest
 			if s := c.rests(run); s.Status != "cancelled" || s.Question != "" {
 				t.Fatalf("after a cancel: %+v", s)
 			}

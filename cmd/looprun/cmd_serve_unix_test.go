@@ -268,7 +268,7 @@ func TestAnAnswerThatStopsThere(t *testing.T) {
 	page.Path = filepath.Join(filepath.Dir(page.Path), "looprun-serve")
 	v := startPage(t, page)
 	var said string
-	if code := v.call("POST", v.run()+"/answer", `{"question":"`+run.state(t).Pending()[0].ID+`","option":"continue"}`, &said); code != 409 || said != "the answer is recorded, and the run does not go on: no room" {
+	if code := v.call("POST", v.run()+"/answer", `{"question":"`+run.state(t).Pending()[0].ID+`","option":"continue"}`, &said); code != 409 || said != "the answer is recorded, but the run does not continue: no room" {
 		t.Errorf("%d %s", code, said)
 	}
 	if n := len(run.state(t).Answered); n != 1 {
