@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -39,9 +40,12 @@ func withGuardians(t *testing.T) {
 // guardianOf returns the guardian of a command.
 func guardianOf(p *Process) *guarded { return p.tree.(*guarded) }
 
-// other is the test binary as another program.
-func other(name, value string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0])
+// other is the test binary as another program, which is killed where it would hang.
+func other(t *testing.T, name, value string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env = append(os.Environ(), name+"="+value)
 	return cmd
 }
@@ -73,7 +77,7 @@ func TestWhatIsNoGuardian(t *testing.T) {
 		"a TCP socket":       {guardianArg, internet},
 		"a further argument": {"x", socket},
 	} {
-		cmd := other(notAGuardian, "1")
+		cmd := other(t, notAGuardian, "1")
 		cmd.Args = append(cmd.Args, c.arg)
 		if c.stdin != nil {
 			cmd.Stdin = c.stdin
@@ -374,7 +378,7 @@ func TestTheRestOfTheOutputCannotBeRead(t *testing.T) {
 
 // Without its directory a program starts commands there as before, and none in a directory below.
 func TestTheDirectoryIsGone(t *testing.T) {
-	if out, err := other(goneDirectory, t.TempDir()).CombinedOutput(); err != nil || string(out) != "exited 3, start failed 126" {
+	if out, err := other(t, goneDirectory, t.TempDir()).CombinedOutput(); err != nil || string(out) != "exited 3, start failed 126" {
 		t.Errorf("%v, %s", err, out)
 	}
 }
@@ -403,25 +407,13 @@ func TestFewFiles(t *testing.T) {
 	for _, form := range []string{"pipes", "terminal"} {
 		t.Run(form, func(t *testing.T) {
 			t.Parallel()
-			cmd := other(fewFiles, form)
-			done := make(chan error, 1)
-			var out sink
-			cmd.Stdout, cmd.Stderr = writer{&out}, writer{&out}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = cmd.Process.Kill() })
-			go func() { done <- cmd.Wait() }()
-			if err := eventually.Receive(t, "it ends", done); err != nil {
-				t.Errorf("%v\n%s", err, out.String())
+			cmd := other(t, fewFiles, form)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
 			}
 		})
 	}
 }
-
-type writer struct{ *sink }
-
-func (w writer) Write(b []byte) (int, error) { w.write(b); return len(b), nil }
 
 func withFewFiles(form string) int {
 	var was unix.Rlimit
