@@ -154,11 +154,13 @@ func (t *Template) checkKey(r *report, i int) {
 	case strings.Contains(core.TakenKeys, key):
 		r.value(fmt.Sprintf("the key %s means the same at every question", shown(key)), "use a letter that is not one of "+takenLetters(), at...)
 	}
-	for j := range i {
-		if t.Options[j].Key == key {
-			r.value(fmt.Sprintf("the key %s is that of option %d too", shown(key), j+1), "give each option its own", at...)
-			break
-		}
+	t.unique(r, i, func(o Option) bool { return o.Key == key }, "the key "+shown(key), at...)
+}
+
+// unique reports a value of an option that an earlier option has too.
+func (t *Template) unique(r *report, i int, has func(Option) bool, what string, path ...any) {
+	if j := slices.IndexFunc(t.Options[:i], has); j >= 0 {
+		r.value(fmt.Sprintf("%s is that of option %d too", what, j+1), "give each option its own", path...)
 	}
 }
 
@@ -177,12 +179,7 @@ func (t *Template) checkOption(r *report, i int) {
 	if r.doc.Has(at("key")...) {
 		t.checkKey(r, i)
 	}
-	for j := range i {
-		if o.Label != "" && strings.EqualFold(o.Label, t.Options[j].Label) {
-			r.value(fmt.Sprintf("the label %s is that of option %d too", shown(o.Label), j+1), "give each option its own", at("label")...)
-			break
-		}
-	}
+	t.unique(r, i, func(p Option) bool { return o.Label != "" && strings.EqualFold(o.Label, p.Label) }, "the label "+shown(o.Label), at("label")...)
 	if n := utf8.RuneCountInString(o.Description); n > maxDescription {
 		r.value(fmt.Sprintf("the description has %d characters", n), fmt.Sprintf("shorten it to at most %d", maxDescription), at("description")...)
 	}
@@ -206,12 +203,7 @@ func (t *Template) checkID(r *report, i int) {
 		r.value(fmt.Sprintf("the option %s has the action %s", shown(o.ID), o.Action),
 			fmt.Sprintf("give it the action %s, or another id; a policy would be misread", t.meant(o.ID)), path...)
 	}
-	for j := range i {
-		if o.ID == t.Options[j].ID {
-			r.value(fmt.Sprintf("the id %s is that of option %d too", shown(o.ID), j+1), "give each option its own", path...)
-			break
-		}
-	}
+	t.unique(r, i, func(p Option) bool { return o.ID == p.ID }, "the id "+shown(o.ID), path...)
 }
 
 // meant returns the action of an option that is named like an action, or like a decision about
