@@ -338,17 +338,10 @@ func (o *Options) Wrong() error {
 	} else if n != nil && o.Session != "keep" {
 		wrong("%s without a session that is kept; add %s keep", Flag("session-turns"), Flag("session"))
 	}
-	if _, err := o.Matcher(); err != nil {
-		wrong("%s: %v", Flag("wait-on"), err)
-	}
+	_, _, _, err := o.Matchers()
+	errs = append(errs, err)
 	if n := o.CallsPerHour; n != nil && (*n < 1 || *n > maxCalls) {
 		wrong("%s is a number from 1 to %d, not %d; leave it out for any number", Flag("calls-per-hour"), maxCalls, *n)
-	}
-	if _, err := o.StopMatcher(); err != nil {
-		wrong("%s: %v", Flag("stop-on"), err)
-	}
-	if _, err := o.RetryMatcher(); err != nil {
-		wrong("%s: %v", Flag("retry-on"), err)
 	}
 	if _, err := o.CostReader(); err != nil {
 		wrong("%s: %v", Flag("cost-from"), err)
@@ -485,24 +478,24 @@ func (o *Options) StdinFile() string {
 	return o.Stdin
 }
 
-// Matcher returns the matcher for limits to wait for; nil if there are none.
-func (o *Options) Matcher() (*waiting.Matcher, error) { return matcher(o.WaitOn, waiting.Compile) }
-
-// RetryMatcher returns the matcher for failures that are retried; nil if all are.
-func (o *Options) RetryMatcher() (*waiting.Matcher, error) {
-	return matcher(o.RetryOn, waiting.Compile)
-}
-
-// StopMatcher returns the matcher for errors that cannot pass; nil if there are none.
-func (o *Options) StopMatcher() (*waiting.Matcher, error) {
-	return matcher(o.StopOn, waiting.CompileStop)
-}
-
-func matcher(patterns []string, compile func([]string) (*waiting.Matcher, error)) (*waiting.Matcher, error) {
-	if len(patterns) == 0 {
-		return nil, nil //nolint:nilnil // there is nothing to match
+// Matchers returns what recognises limits to wait for, failures that are retried, and errors that
+// cannot pass; each is nil if there is none.
+func (o *Options) Matchers() (wait, retry, stop engine.Matcher, err error) {
+	var errs []error
+	of := func(flag string, patterns []string, compile func([]string) (*waiting.Matcher, error)) engine.Matcher {
+		if len(patterns) == 0 {
+			return nil
+		}
+		m, err := compile(patterns)
+		if err != nil {
+			errs = append(errs, Usagef("%s: %v", Flag(flag), err))
+		}
+		return m
 	}
-	return compile(patterns)
+	wait = of("wait-on", o.WaitOn, waiting.Compile)
+	stop = of("stop-on", o.StopOn, waiting.CompileStop)
+	retry = of("retry-on", o.RetryOn, waiting.Compile)
+	return wait, retry, stop, errors.Join(errs...)
 }
 
 // maxCalls is the maximum number of calls per hour, since a time is stored for each.

@@ -115,27 +115,12 @@ func (s *Session) hear() error {
 			return err
 		}
 	}
-	m, err := s.opts.Matcher()
-	if err != nil {
+	var err error
+	if x.WaitOn, x.RetryOn, x.StopOn, err = s.opts.Matchers(); err != nil {
 		return err
-	}
-	if m != nil {
-		x.WaitOn = m
 	}
 	if s.opts.Agent != "" || waiting.NamesAgent(s.opts.WaitOn) {
 		x.Outages = waiting.Outages()
-	}
-	if m, err = s.opts.RetryMatcher(); err != nil {
-		return err
-	}
-	if m != nil {
-		x.RetryOn = m
-	}
-	if m, err = s.opts.StopMatcher(); err != nil {
-		return err
-	}
-	if m != nil {
-		x.StopOn = m
 	}
 	timed := (x.IterationTimeout > 0 || x.IdleTimeout > 0) && (x.Check != nil || x.Promise != "")
 	if s.limits.IdleIterations > 0 || s.limits.WorkspaceCycles > 0 || len(s.opts.Ladder) > 0 || timed || s.opts.Agent != "" {
