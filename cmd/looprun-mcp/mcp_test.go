@@ -210,7 +210,7 @@ func TestAPersonIsAskedAndTheLoopGoesOn(t *testing.T) {
 				t.Fatalf("%+v", s)
 			}
 			c.says("loop_explain", arguments{"run": run}, "test_login expected 3")
-			c.says("question_to_person", arguments{"run": run}, "goes on")
+			c.says("question_to_person", arguments{"run": run}, "continues or ends")
 			if s := c.rests(run); s.Status != "paused" || s.Question == "" {
 				t.Fatalf("after a new approach: %+v", s)
 			}
