@@ -148,6 +148,13 @@ func position(b []byte, k, e int, prev, next byte) bool {
 				return true
 			}
 		}
+	case ' ':
+		if k > 1 && b[k-2] == '@' { // spec/a.lua @ 12
+			return true
+		}
+		if next == ':' && k > 2 && b[k-2] == ':' { // a.sh: 12: cd: …
+			return script(b[bytes.LastIndexByte(b[:k-2], ' ')+1 : k-2])
+		}
 	case ',', '-', '+':
 		if len(b) > 2 && b[0] == '@' && b[1] == '@' {
 			return true
@@ -162,12 +169,6 @@ func position(b []byte, k, e int, prev, next byte) bool {
 				}
 			}
 		}
-	}
-	if prev == ' ' && k > 1 && b[k-2] == '@' { // spec/a.lua @ 12
-		return true
-	}
-	if prev == ' ' && next == ':' && k > 2 && b[k-2] == ':' { // a.sh: 12: cd: …
-		return script(b[bytes.LastIndexByte(b[:k-2], ' ')+1 : k-2])
 	}
 	if next == ' ' && ascii.At(b, e+1) == '|' || next == '|' {
 		return k == 0 || (k <= 2 && b[0] == '>')
