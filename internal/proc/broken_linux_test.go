@@ -48,14 +48,17 @@ func TestGuardianThatCannotDoItsWork(t *testing.T) {
 		deaf      bool
 		script    string
 		then      []byte // is sent behind the request
+		fds       int    // come with that
 	}{
-		{"cannot say", "", true, "exec sleep NONCE", nil},
-		{"cannot say that it heard", "", true, "exec sleep NONCE", newMessage(msgEnd).num(int64(unix.SIGCONT)).num(int64(time.Hour)).seal()},
-		{"cannot wait", waitless + "=1", false, "sleep NONCE & exit 0", nil},
-		{"is told half", "", false, "exec sleep NONCE", newMessage(msgNotify).seal()},
-		{"is told something else", "", false, "exec sleep NONCE", newMessage('?').seal()},
-		{"is to start another", "", false, "exec sleep NONCE", again},
-		{"is to start nothing", "", false, "", newMessage(msgSpawn).seal()},
+		{"cannot say", "", true, "exec sleep NONCE", nil, 3},
+		{"cannot say that it heard", "", true, "exec sleep NONCE", newMessage(msgEnd).num(int64(unix.SIGCONT)).num(int64(time.Hour)).seal(), 3},
+		{"cannot wait", waitless + "=1", false, "sleep NONCE & exit 0", nil, 3},
+		{"is told half", "", false, "exec sleep NONCE", newMessage(msgNotify).seal(), 3},
+		{"is told something else", "", false, "exec sleep NONCE", newMessage('?').seal(), 3},
+		{"is to start another", "", false, "exec sleep NONCE", again, 3},
+		{"is to start nothing", "", false, "", newMessage(msgSpawn).seal(), 3},
+		{"is given too much for a terminal", "", false, "", newMessage(msgTerminal).seal(), 3},
+		{"is given what is no terminal", "", false, "", newMessage(msgTerminal).seal(), 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -84,11 +87,15 @@ func TestGuardianThatCannotDoItsWork(t *testing.T) {
 				t.Fatal(err)
 			}
 			req := request{path: "/bin/sh", dir: "/", argv: sh(strings.ReplaceAll(c.script, "NONCE", n)), killAfter: killGrace, foreign: killGrace}
-			for _, m := range [][]byte{spawnMessage(nil, &req), c.then} {
-				if c.script == "" && len(c.then) != len(m) {
+			fds := []int{null, null, null}
+			for i, m := range [][]byte{spawnMessage(nil, &req), c.then} {
+				if i == 0 && c.script == "" {
 					continue
 				}
-				if err := newWire(pair[0]).send(m, null, null, null); err != nil && err != errHungUp {
+				if i == 1 {
+					fds = fds[:c.fds]
+				}
+				if err := newWire(pair[0]).send(m, fds...); err != nil && err != errHungUp {
 					t.Fatal(err)
 				}
 			}

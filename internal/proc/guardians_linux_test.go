@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,12 +22,14 @@ const (
 	notAGuardian  = "PROC_TEST_NOT_A_GUARDIAN"
 	goneDirectory = "PROC_TEST_GONE_DIRECTORY"
 	fewFiles      = "PROC_TEST_FEW_FILES"
+	noGuardians   = "PROC_TEST_NO_GUARDIANS"
 )
 
 func init() {
 	otherPrograms[notAGuardian] = func(string) int { fmt.Print("a program"); return 0 }
 	otherPrograms[goneDirectory] = inGoneDirectory
 	otherPrograms[fewFiles] = withFewFiles
+	otherPrograms[noGuardians] = withoutGuardians
 }
 
 // withGuardians skips a test where there are none.
@@ -125,6 +128,151 @@ func TestACommandIsNotStartedTwice(t *testing.T) {
 				t.Errorf("%+v; the command has run: %v", e, err == nil)
 			}
 		})
+	}
+}
+
+// A guardian that hangs up before the request has arrived is not replaced without end, and a
+// program that cannot be one starts none.
+func TestAProgramWithoutGuardians(t *testing.T) {
+	for name, want := range map[string]string{
+		"": "start /bin/sh: " + errHungUp.Error(), groupOnly + "=1": "exited 3",
+	} {
+		cmd := other(t, noGuardians, "1")
+		cmd.Env = append(cmd.Env, name)
+		if out, err := cmd.CombinedOutput(); err != nil || string(out) != want {
+			t.Errorf("with %q: %v, %s; want %s", name, err, out, want)
+		}
+	}
+}
+
+// withoutGuardians is a program that ends at once where it is started as a guardian. Its request
+// is longer than a connection holds, so that sending it fails then.
+func withoutGuardians(string) int {
+	if len(os.Args) > 1 {
+		return 1
+	}
+	os.Setenv(groupOnly, "1") // its guardians are none
+	long := slices.Repeat([]string{"LONG=" + strings.Repeat("x", 64<<10)}, 16)
+	p, err := Start(Spec{Argv: sh("exit 3"), Env: long})
+	if err != nil {
+		fmt.Print(err)
+		return 0
+	}
+	e := p.Wait()
+	fmt.Print(e.Cause, " ", e.Code)
+	return 0
+}
+
+// A guardian that hears is left alone for a while, and so is one whose answer has not been read:
+// its watcher only continues it. After that it is killed.
+func TestGuardianThatHearsIsWatched(t *testing.T) {
+	for name, c := range map[string]struct{ read, killed bool }{"read": {true, true}, "unread": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pair, err := connection(time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer unix.Close(pair[0])
+			defer unix.Close(pair[1])
+			g := &guarded{guardian: &guardian{wire: newWire(pair[0]), pid: asleep(t).Process.Pid}}
+			if err := newWire(pair[1]).send(newMessage(msgHeard).seal()); err != nil {
+				t.Fatal(err)
+			}
+			if c.read {
+				g.receive(new(report))
+			}
+			released, over := make(chan struct{}), make(chan bool)
+			go func() {
+				g.watch(released)
+				close(over)
+			}()
+			pid, killed, n := g.guardian.pid, false, 0
+			for most := 2 * hearTicks; !killed && (n < most || c.killed && n < 5*most); n++ {
+				eventually.Holds(t, "it stands still", func() bool {
+					now := state(pid)
+					killed = now == 'Z'
+					_ = unix.Kill(pid, unix.SIGSTOP)
+					return now == 'T' || killed
+				})
+				eventually.Holds(t, "a tick continues it", func() bool { return state(pid) != 'T' })
+			}
+			close(released)
+			<-over
+			if killed != c.killed || n < hearTicks+2 {
+				t.Errorf("killed: %v, after it was continued %d times", killed, n)
+			}
+		})
+	}
+}
+
+// A guardian ends when its program has hung up, and when what it kept has been swept.
+func TestGuardianEnds(t *testing.T) {
+	null, err := nullDevice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := nonce()
+	for name, end := range map[string]func(*testing.T, *guardian){
+		"hung up": func(_ *testing.T, g *guardian) { g.hangUp() },
+		"swept": func(t *testing.T, g *guardian) {
+			req := request{path: "/bin/sh", dir: "/", argv: sh("sleep " + n + " & exit 0"), files: [3]int{null, null, null}, killAfter: killGrace, foreign: killGrace, keep: true}
+			if _, err := g.spawn(&req); err != nil {
+				t.Fatal(err)
+			}
+			var r report
+			p := &guarded{guardian: g}
+			for p.known(&r); !r.gone; p.receive(&r) { // it may have come with the news of the start
+				if readable, err := waitReadable(g.fd, eventually.Patience); !readable {
+					t.Fatalf("it says nothing: %v", err)
+				}
+			}
+			if err := g.say(newMessage(msgSweep).num(int64(killGrace))); err != nil || r.leftover != 1 {
+				t.Fatalf("%v, %+v", err, r)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, err := startGuardian()
+			if err != nil {
+				t.Fatal(err)
+			}
+			end(t, g)
+			ended := make(chan error, 1)
+			go func() {
+				_, err := waitFor(g.pid)
+				ended <- err
+			}()
+			if err := eventually.Receive(t, "it ends", ended); err != nil {
+				t.Error(err)
+			}
+			g.forget()
+			g.hangUp()
+			gone(t, n)
+		})
+	}
+}
+
+// A wait for something to read ends when it is there, and when its time is over.
+func TestAWaitToReadEnds(t *testing.T) {
+	r, w, err := newPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(r)
+	defer unix.Close(w)
+	for _, want := range []bool{false, true} {
+		said := make(chan bool, 1)
+		go func() {
+			readable, _ := waitReadable(r, time.Millisecond)
+			said <- readable
+		}()
+		if got := eventually.Receive(t, "the wait is over", said); got != want {
+			t.Errorf("it says %v, want %v", got, want)
+		}
+		if _, err := unix.Write(w, []byte{0}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

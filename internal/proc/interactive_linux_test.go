@@ -81,6 +81,48 @@ func TestInteractiveProgramIsKilled(t *testing.T) {
 	eventually.Holds(t, "the terminal is as it was", s.restored(t))
 }
 
+// orphanStopped, in the environment, makes the test binary the guardian of a command of which
+// first an orphan is stopped, and then the command.
+const orphanStopped = "PROC_TEST_ORPHAN_STOPPED"
+
+func init() { otherPrograms[orphanStopped] = stopsAnOrphan }
+
+func stopsAnOrphan(string) int {
+	pair, err := connection(startPatience)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	w := &warden{wire: newWire(pair[0]), job: true, phase: running, pidfd: -1}
+	for _, is := range []string{"orphan", "command"} {
+		cmd := exec.Command("sleep", nonce())
+		if err := cmd.Start(); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		defer func() { _ = cmd.Process.Kill() }()
+		_ = cmd.Process.Signal(unix.SIGSTOP)
+		if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WSTOPPED|unix.WNOWAIT, nil); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		w.pid = os.Getpid() // none of its children
+		if is == "command" {
+			w.pid = cmd.Process.Pid
+		}
+		w.reap()
+		fmt.Print(is, " ", w.stopped, ";")
+	}
+	return 0
+}
+
+// That an orphan is stopped is no stop of the command.
+func TestInteractiveOrphanIsStopped(t *testing.T) {
+	if out, err := other(t, orphanStopped, "1").CombinedOutput(); err != nil || string(out) != "orphan false;command true;" {
+		t.Errorf("%v, %s", err, out)
+	}
+}
+
 // vforkUntil, in the environment, makes the test binary a program whose child
 // has not left its vfork before the file of that name exists.
 const vforkUntil = "PROC_TEST_VFORK_UNTIL"

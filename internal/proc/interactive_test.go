@@ -49,6 +49,12 @@ func interactiveRunner(script string) int {
 	}()
 	e := p.Wait()
 	fmt.Printf("ended: %v, code %d\n", e.Cause, e.Code)
+	if p, err = Start(Spec{Argv: sh("exit 5")}); err != nil {
+		fmt.Println(err)
+		return 125
+	}
+	e = p.Wait()
+	fmt.Printf("the next: %v, code %d\n", e.Cause, e.Code)
 	return 0
 }
 
@@ -146,6 +152,7 @@ func TestInteractive(t *testing.T) {
 	s.press(t, "hello\r")
 	s.shows(t, "got hello")
 	s.shows(t, "ended: exited, code 3")
+	s.shows(t, "the next: exited, code 5")
 	eventually.Holds(t, "the terminal is as it was", s.restored(t))
 }
 
