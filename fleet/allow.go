@@ -29,7 +29,11 @@ func ReadAllow(name string) (*Allow, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the list of what is allowed cannot be read: %w", err)
 	}
-	if why := provenance.Doubt(name); why != "" {
+	why := provenance.Doubt(name)
+	if info, err := os.Stat(name); why == "" && (err != nil || info.Mode().Perm()&0o002 != 0) {
+		why = "everybody can write to it; chmod o-w " + name
+	}
+	if why != "" {
 		return nil, fmt.Errorf("%s cannot be relied on: %s", name, why)
 	}
 	a := new(Allow)

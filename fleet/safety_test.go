@@ -27,6 +27,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/checkpoint"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/loops"
 )
 
@@ -539,7 +540,10 @@ func TestALoopIsTriedAgain(t *testing.T) {
 // What a worker did not begin, or withdrew, another one does, and nobody is asked for that.
 func TestAStoppingWorkerLosesNothing(t *testing.T) {
 	stopped := (&Worker{Name: "w0"}).stopped()
-	for _, activity := range []string{"Iterate", "Respond"} {
+	for _, activity := range []string{"Iterate", "Respond", "Gone"} {
+		if activity == "Gone" {
+			activity, stopped = "Respond", temporal.NewNonRetryableApplicationError("no slot", errGone, nil)
+		}
 		b := newBench(t, nil)
 		times := 0
 		switch activity {
@@ -587,8 +591,12 @@ func TestAWorkerDrains(t *testing.T) {
 					if ends {
 						defer waitFor(end)
 						go b.worker.drain()
-						for b.worker.begin() == nil {
+						for until := time.Now().Add(eventually.Patience); b.worker.begin() == nil; {
 							b.worker.work.Done()
+							if time.Now().After(until) {
+								t.Error("it takes more all the while")
+								break
+							}
 						}
 						_ = os.WriteFile(end, nil, 0o600)
 						return

@@ -1,0 +1,272 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/mock"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/loops"
+)
+
+// A loop that waits between iterations gives its slot back, and comes back to its worker and to
+// its tree, which is set up once.
+func TestALoopComesBackToItsWorker(t *testing.T) {
+	for name, c := range map[string]struct {
+		delay string
+		want  time.Duration // of all waits
+		back  []bool
+	}{
+		"delay":              {"1h", 2*time.Hour + 30*time.Minute, []bool{false, true, true}},
+		"initial delay only": {"", 30 * time.Minute, []bool{false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nil)
+			var back []bool
+			b.OnActivity((*Worker)(nil).Place, mock.Anything, mock.Anything).Return(func(ctx context.Context, in Prepare) (Placed, error) {
+				back = append(back, in.Back)
+				return b.worker.Place(ctx, in)
+			})
+			held := 0
+			b.RegisterDelayedCallback(func() { held = len(b.worker.held) }, time.Hour)
+			setups := filepath.Join(t.TempDir(), "setups")
+			l := submitted(t, `echo "failure $LOOPRUN_ITERATION of many"; test "$LOOPRUN_ITERATION" = 3`, func(l *loops.Loop) {
+				l.Setup, l.Options["loop_values"], l.Options["initial_delay"] = config.ShellLine("echo x >>'"+setups+"'"), "off", "30m"
+				if c.delay != "" {
+					l.Options["delay"] = c.delay
+				}
+			})
+			began := b.Now()
+			r := b.run(l)
+			took := b.Now().Sub(began)
+			if r.Status != core.StatusDone || r.Iterations != 3 || !slices.Equal(back, c.back) {
+				t.Errorf("%+v, places %v", r, back)
+			}
+			if took < c.want || took > c.want+10*time.Minute {
+				t.Errorf("it waited %s, not %s", took, c.want)
+			}
+			if said, err := os.ReadFile(setups); err != nil || string(said) != "x\n" {
+				t.Errorf("it was set up: %q, %v", said, err)
+			}
+			if held != 0 {
+				t.Error("it waits with a slot")
+			}
+		})
+	}
+}
+
+// A loop that is cancelled while it waits runs nothing more, and says that it was cancelled.
+func TestACancelledWait(t *testing.T) {
+	t.Run("for its delay", func(t *testing.T) {
+		b := newBench(t, nil)
+		b.RegisterDelayedCallback(b.CancelWorkflow, time.Hour)
+		r := b.run(submitted(t, "exit 1", func(l *loops.Loop) { l.Options["delay"] = "2h" }))
+		if r.Status != core.StatusInterrupted || r.ExitCode != 143 || r.Iterations != 1 {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("for an answer", func(t *testing.T) {
+		b := newBench(t, nil)
+		b.RegisterDelayedCallback(b.CancelWorkflow, time.Hour)
+		if r := b.run(submitted(t, "echo the same; exit 1", nil)); r.Status != core.StatusInterrupted || r.ExitCode != 143 {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("for a rate limit", func(t *testing.T) {
+		b := newBench(t, nil)
+		b.RegisterDelayedCallback(b.CancelWorkflow, time.Hour)
+		held := -1
+		b.RegisterDelayedCallback(func() { held = len(b.worker.held) }, 30*time.Minute)
+		b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(_ context.Context, in Iterate) (Iterated, error) {
+			until := b.Now().Add(2 * time.Hour)
+			return Iterated{Result: core.IterationResult{
+				IterationFinished: core.IterationFinished{Iteration: in.Iteration.Number, Outcome: core.OutcomeWaiting, Match: "limit", Until: &until},
+			}}, nil
+		})
+		r := b.run(submitted(t, "exit 1", nil))
+		if r.Status != core.StatusInterrupted || r.ExitCode != 143 || held != 0 {
+			t.Errorf("%+v, %d slots in use while it waits", r, held)
+		}
+	})
+	t.Run("for its ledger", func(t *testing.T) { // its reservation stays
+		b := newBench(t, nil)
+		b.OnActivity((*Worker)(nil).Reserve, mock.Anything, mock.Anything).Return(Granted{OK: true}, nil)
+		b.OnActivity((*Worker)(nil).Commit, mock.Anything, mock.Anything).Return(Granted{}, errors.New("no server"))
+		b.RegisterDelayedCallback(b.CancelWorkflow, time.Hour)
+		if r := b.run(submitted(t, "exit 1", func(l *loops.Loop) { l.Label = "team" })); r.Status != core.StatusInterrupted || r.Iterations != 1 {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// A question that nobody answers in its time ends the run, and one that is answered before does
+// not wait for the rest.
+func TestNobodyAnswersInTime(t *testing.T) {
+	for _, answered := range []bool{false, true} {
+		b := newBench(t, nil)
+		given := new(error)
+		if answered {
+			given = b.answer(time.Hour, "u1", "", core.Answer{Option: "cancel"})
+		}
+		l := submitted(t, "echo the same; exit 1", nil)
+		l.Work.WaitAnswer = 2 * time.Hour
+		began := b.Now()
+		r := b.run(l)
+		took := b.Now().Sub(began)
+		if r.Status.MayExitZero() || strings.Contains(r.Reason, "nobody answered within 2h") == answered || *given != nil {
+			t.Errorf("answered %v: %+v, %v", answered, r, *given)
+		}
+		if took < time.Hour || (took < 2*time.Hour) != answered {
+			t.Errorf("answered %v: it took %s", answered, took)
+		}
+	}
+}
+
+// The command of an answer that was lost with its worker may have run: it is not run again, and
+// the question is asked again.
+func TestAHelpThatIsLost(t *testing.T) {
+	b := newBench(t, nil)
+	times := 0
+	b.OnActivity((*Worker)(nil).Debug, mock.Anything, mock.Anything).Return(func(context.Context, Help) (Debugged, error) {
+		times++
+		return Debugged{}, temporal.NewHeartbeatTimeoutError()
+	})
+	first := b.answer(time.Hour, "u1", "", core.Answer{Option: "debug"})
+	second := b.answer(2*time.Hour, "u2", "", core.Answer{Option: "cancel"})
+	r := b.run(submitted(t, "echo the same; exit 1", func(l *loops.Loop) { l.Options["debug"] = "true" }))
+	if r.Status.MayExitZero() || times != 1 || *first != nil || *second != nil {
+		t.Errorf("%+v, it ran %d times, %v, %v", r, times, *first, *second)
+	}
+}
+
+// answerers are who has answered, in order.
+func (b *bench) answerers() (by []string) {
+	b.t.Helper()
+	v, err := b.QueryWorkflow(queryEvents, int64(0))
+	var p Page
+	if err == nil {
+		err = v.Get(&p)
+	}
+	for _, raw := range p.Events {
+		var e core.Event
+		err = errors.Join(err, json.Unmarshal(raw, &e))
+		if a, ok := e.Data.(core.QuestionAnswered); ok {
+			by = append(by, a.Answer.Responder)
+		}
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return by
+}
+
+// What a policy or an assistant answers counts, unless it is no answer to the question, or a
+// person was quicker: then the person's does.
+func TestWhoseAnswerCounts(t *testing.T) {
+	for name, c := range map[string]struct {
+		option string
+		after  time.Duration // the worker answers then, and a person after an hour
+		want   string
+	}{
+		"the policy's": {"cancel", 0, core.RespondedByPolicy},
+		"no option":    {"no-such-option", 0, core.RespondedByUser},
+		"too late":     {"continue", 2 * time.Hour, core.RespondedByUser},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nil)
+			b.OnActivity((*Worker)(nil).Respond, mock.Anything, mock.Anything).After(c.after).Return(
+				Responded{Answer: &core.Answer{Option: c.option, Responder: core.RespondedByPolicy, Reason: "so"}}, nil)
+			b.answer(time.Hour, "u1", "", core.Answer{Option: "cancel", Reason: "enough"})
+			l := submitted(t, "echo the same; exit 1", nil)
+			l.Work.Responds = true
+			r := b.run(l)
+			if by := b.answerers(); r.Status.MayExitZero() || !slices.Equal(by, []string{c.want}) {
+				t.Errorf("%+v, answered by %v, not by %s", r, by, c.want)
+			}
+		})
+	}
+}
+
+// An iteration ends when the run has had its time.
+func TestAnIterationEndsWithItsTime(t *testing.T) {
+	b := newBench(t, nil)
+	r := b.run(submitted(t, "exec sleep 100000", func(l *loops.Loop) { l.Options["max_runtime"], l.Options["detached"] = "1s", "deny" }))
+	if r.Status != core.StatusTripped || r.Guard != core.MaxRuntime {
+		t.Errorf("%+v", r)
+	}
+}
+
+// An iteration reserves what it was told, else what the dearest one has cost, else a dollar.
+func TestWhatAnIterationReserves(t *testing.T) {
+	for reserve, want := range map[float64][]float64{0: {1, 3, 3}, 5: {5, 5, 5}} {
+		var reserved []float64
+		var committed []Spend
+		b := labelled(t, func(_ context.Context, s Spend) (Granted, error) {
+			reserved = append(reserved, s.USD)
+			return Granted{OK: true}, nil
+		}, &committed)
+		l := submitted(t, `printf 'LOOPRUN_COST\nUSD: %s\n' $((4-LOOPRUN_ITERATION)); test $LOOPRUN_ITERATION = 3`, func(l *loops.Loop) {
+			l.Label, l.Options["signals"], l.Options["loop_threshold"] = "team", "text", "off"
+		})
+		l.Work.Reserve = reserve
+		if r := b.run(l); r.Status != core.StatusDone || !slices.Equal(reserved, want) || len(committed) != 3 {
+			t.Errorf("%+v reserved %v, not %v; %v", r, reserved, want, committed)
+		}
+	}
+}
+
+// The history of a ledger is cut when it has become long, and not what it knows.
+func TestALedgerIsCut(t *testing.T) {
+	env := new(testsuite.WorkflowTestSuite).NewTestWorkflowEnvironment()
+	env.RegisterWorkflow(Ledger)
+	update := func(after time.Duration, id, name string, arg any) {
+		env.RegisterDelayedCallback(func() {
+			env.SetContinueAsNewSuggested(id == "last")
+			env.UpdateWorkflow(name, id, &testsuite.TestUpdateCallback{OnAccept: func() {}, OnReject: func(err error) { t.Error(err) }, OnComplete: func(any, error) {}}, arg)
+		}, after)
+	}
+	spend := Spend{Label: "team", Key: "a", USD: 2}
+	update(time.Hour, "first", updateLimit, 5.0)
+	update(2*time.Hour, "second", updateReserve, spend)
+	update(3*time.Hour, "last", updateReserve, spend)
+	env.ExecuteWorkflow(Ledger, Budget{Spent: 1})
+	var next *workflow.ContinueAsNewError
+	if err := env.GetWorkflowError(); !errors.As(err, &next) {
+		t.Fatalf("it ended: %v", err)
+	}
+	var b Budget
+	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &b); err != nil || b.Limit == nil || *b.Limit != 5 || b.Spent != 1 || b.Reserved["a"] != 2 {
+		t.Errorf("it goes on with %+v, %v", b, err)
+	}
+}
+
+// A page of events is of a size that the server takes, has one event at least, and the last one
+// says that there are no more.
+func TestAPageOfEvents(t *testing.T) {
+	half := json.RawMessage(`"` + strings.Repeat("x", pageBytes/2+1) + `"`)
+	whole := json.RawMessage(`"` + strings.Repeat("x", pageBytes+1) + `"`)
+	l := &loop{from: 11, events: []json.RawMessage{half, half, whole, json.RawMessage("1"), json.RawMessage("2")}}
+	for _, c := range []struct {
+		after int64
+		n     int
+		more  bool
+	}{{0, 1, true}, {10, 1, true}, {11, 1, true}, {12, 1, true}, {13, 2, false}, {14, 1, false}, {15, 0, false}, {99, 0, false}} {
+		p, err := l.page(c.after)
+		if err != nil || p.From != 11 || len(p.Events) != c.n || p.More != c.more {
+			t.Errorf("after %d: %d events, more %v, %v", c.after, len(p.Events), p.More, err)
+		}
+	}
+}

@@ -1,0 +1,278 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/eventually"
+)
+
+// typeOf is the type of a worker's error.
+func typeOf(err error) string {
+	app, ok := errors.AsType[*temporal.ApplicationError](err)
+	if !ok {
+		return ""
+	}
+	return app.Type()
+}
+
+// A list that cannot be read, or that others could change, allows nothing.
+func TestAListMustBeReliable(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "allow.yaml")
+	if a, err := ReadAllow(name); err == nil {
+		t.Errorf("a list that is missing: %+v", a)
+	}
+	if err := os.WriteFile(name, []byte("commands: [make]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := ReadAllow(name); err != nil || len(a.Commands) != 1 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	for _, open := range []struct {
+		name string
+		mode os.FileMode
+	}{{name, 0o666}, {filepath.Dir(name), 0o777}} {
+		info, err := os.Stat(open.name)
+		if err = errors.Join(err, os.Chmod(open.name, open.mode)); err != nil {
+			t.Fatal(err)
+		}
+		if a, err := ReadAllow(name); err == nil || a != nil || !strings.Contains(err.Error(), "can write to") {
+			t.Errorf("others can write to %s: %+v, %v", open.name, a, err)
+		}
+		if err := os.Chmod(open.name, info.Mode()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What git would take for an option, or for another place, is refused.
+func TestWhatGitWouldMisread(t *testing.T) {
+	for name, c := range map[string]struct {
+		in   Prepare
+		want string
+	}{
+		"good":           {Prepare{Work: Work{Repo: "https://example.com/a", Ref: "main", Dir: "a/b"}, Commit: "0123abc"}, ""},
+		"repository":     {Prepare{Work: Work{Repo: "--upload-pack=x"}}, "is not a repository"},
+		"branch":         {Prepare{Work: Work{Ref: "--exec=x"}}, "is no branch"},
+		"forced":         {Prepare{Work: Work{Ref: "+main"}}, "is no branch"},
+		"to":             {Prepare{Work: Work{Ref: "main:main"}}, "is no branch"},
+		"checkpoint":     {Prepare{Commit: "HEAD"}, "is no checkpoint"},
+		"up":             {Prepare{Work: Work{Dir: "../x"}}, "leads out"},
+		"somewhere else": {Prepare{Work: Work{Dir: "/x"}}, "leads out"},
+	} {
+		if err := c.in.wrong(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// placed is a worker with a loop that has a place and a slot there.
+func placed(t *testing.T) (*Worker, *place, Prepare) {
+	t.Helper()
+	w := newBench(t, nil).worker
+	l := submitted(t, "true", nil)
+	in := Prepare{Started: l.Started, Work: l.Work}
+	p, err := w.place(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(p.tree, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.held[p.id] = time.Now()
+	return w, p, in
+}
+
+// The id of a loop is the name of its folder, and of none elsewhere.
+func TestAnIDLeadsNowhere(t *testing.T) {
+	w, _, in := placed(t)
+	for _, id := range []string{"..", "../x", "a/b", "/x", ""} {
+		in.Started.RunID = id
+		if _, err := w.place(in); typeOf(err) != errRefused {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
+
+// A loop has a slot once, and one that is back gets none where all are in use.
+func TestAFullWorker(t *testing.T) {
+	w := &Worker{Name: "w1", Root: t.TempDir(), Slots: 2}
+	w.prepare(nil)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 2 {
+		if err := w.hold(t.Context(), "a", true); err != nil || len(w.slots.used) != 1 {
+			t.Fatalf("%v, %d slots in use", err, len(w.slots.used))
+		}
+	}
+	if err := w.slots.take(t.Context()); err != nil { // of a poll
+		t.Fatal(err)
+	}
+	if err := w.hold(over, "b", true); typeOf(err) != errFull || len(w.held) != 1 {
+		t.Errorf("a third loop: %v", err)
+	}
+	w.slots.give()
+	if err := w.hold(t.Context(), "b", true); err != nil {
+		t.Errorf("with a free slot: %v", err)
+	}
+	if err := w.hold(over, "c", true); typeOf(err) != errFull {
+		t.Errorf("loops have all slots: %v", err)
+	}
+}
+
+// Only a loop with a slot runs anything. What ended well counts, though the worker stops; what
+// the worker ended is withdrawn.
+func TestWhatRunsAtAPlace(t *testing.T) {
+	w, p, _ := placed(t)
+	broken := errors.New("broken")
+	work := func(ctx context.Context, id string, cut, fail bool) (int, error) {
+		return at(w, ctx, id, func(context.Context, *place) (int, error) {
+			if cut {
+				w.cut(w.stopped())
+			}
+			if fail {
+				return 0, broken
+			}
+			return 7, nil
+		})
+	}
+	for _, c := range []struct {
+		name, id  string
+		cut, fail bool
+		want      string // the type of the error
+		ok        bool
+	}{
+		{"no loop of this worker", "other", false, false, errGone, false},
+		{"well", p.id, false, false, "", true},
+		{"broken", p.id, false, true, "", false},
+		{"well, and cut", p.id, true, false, "", true},
+		{"cut", p.id, true, true, errStopped, false},
+	} {
+		env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
+		env.RegisterActivity(work)
+		v, err := env.ExecuteActivity(work, c.id, c.cut, c.fail)
+		n := 0
+		if err == nil {
+			err = v.Get(&n)
+		}
+		if (n == 7) != c.ok || (err == nil) != c.ok || c.want != "" && typeOf(err) != c.want || c.want == "" && typeOf(err) == errStopped {
+			t.Errorf("%s: %d, %v", c.name, n, err)
+		}
+	}
+	delete(w.held, p.id)
+	if _, err := w.here(p.id); typeOf(err) != errGone {
+		t.Errorf("a loop without a slot: %v", err)
+	}
+	w.leaving = true
+	if err := w.begin(); typeOf(err) != errStopped {
+		t.Errorf("a worker that leaves: %v", err)
+	}
+}
+
+// A loop that returns its slot keeps its place, one that has ended does not, and what is still
+// ending there is not taken away from it. A loop that is back finds its folder.
+func TestWhoLeavesAPlace(t *testing.T) {
+	w, p, in := placed(t)
+	leave := func(status core.Status) {
+		t.Helper()
+		if err := w.Leave(t.Context(), Leave{Loop: p.id, Status: status}); err != nil {
+			t.Error(err)
+		}
+	}
+	there := func() (place, tree bool) {
+		_, err := os.Stat(p.tree)
+		return w.places[p.id] != nil, err == nil
+	}
+	leave("")
+	if place, tree := there(); !place || !tree || len(w.held) > 0 {
+		t.Errorf("without a slot: place %v, tree %v, slots %v", place, tree, w.held)
+	}
+	p.busy.Lock()
+	leave(core.StatusDone)
+	if place, tree := there(); !place || !tree {
+		t.Errorf("still ending: place %v, tree %v", place, tree)
+	}
+	p.busy.Unlock()
+	leave(core.StatusFailed)
+	if place, tree := there(); place || !tree {
+		t.Errorf("failed: place %v, tree %v", place, tree)
+	}
+	p, err := w.place(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave(core.StatusDone)
+	if place, tree := there(); place || tree {
+		t.Errorf("done: place %v, tree %v", place, tree)
+	}
+	leave(core.StatusDone) // it is gone
+}
+
+// A sweep removes what is old, and nothing that is used or that is no loop's.
+func TestWhatASweepRemoves(t *testing.T) {
+	w, p, _ := placed(t)
+	now := time.Now()
+	old := now.Add(-73 * time.Hour)
+	for _, kind := range []string{"trees", "runs"} {
+		for name, at := range map[string]time.Time{"old": old, "young": now.Add(-71 * time.Hour), ".other": old, p.id: old} {
+			dir := filepath.Join(w.Root, kind, name)
+			if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chtimes(dir, at, at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.sweep(now)
+	for _, kind := range []string{"trees", "runs"} {
+		for name, want := range map[string]bool{"old": false, "young": true, ".other": true, p.id: true} {
+			if _, err := os.Stat(filepath.Join(w.Root, kind, name)); (err == nil) != want {
+				t.Errorf("%s/%s: %v", kind, name, err)
+			}
+		}
+	}
+	w.Keep = time.Hour
+	w.sweep(now)
+	if _, err := os.Stat(filepath.Join(w.Root, "trees", "young")); err == nil {
+		t.Error("it is kept for longer than the worker was told")
+	}
+}
+
+// A checkpoint that cannot be pushed is tried for its time, and until the worker ends what runs.
+func TestAPushIsGivenUp(t *testing.T) {
+	for name, most := range map[string]time.Duration{"its time is over": time.Nanosecond, "the worker ends": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			w := &Worker{Name: "w1", Root: t.TempDir(), Log: testLog{t}}
+			p := &place{id: "20260102-030405-0001", repo: repo(t), work: Work{RetryFor: most}}
+			p.tree = filepath.Join(w.Root, "trees", p.id)
+			if err := os.MkdirAll(filepath.Dir(w.index(p)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			last, _, err := w.checkOut(t.Context(), p, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.repo += ".away"
+			run, cancel := context.WithCancel(context.Background())
+			if most == time.Hour {
+				cancel()
+			}
+			defer cancel()
+			over := make(chan error, 1)
+			go func() {
+				_, err := w.push(context.Background(), run, p, Iterate{Commit: last})
+				over <- err
+			}()
+			if err := eventually.Receive(t, "it is given up", over); err == nil {
+				t.Error("it was pushed")
+			}
+		})
+	}
+}
