@@ -71,6 +71,9 @@ func (s *State) refuse(d Data) string {
 		if s.Trip == nil || (s.Answer == nil && !d.Pending) {
 			return "no answer is to be carried out"
 		}
+		if d.Action == ActionDecompose && d.Subtask == nil {
+			return "a split task needs its list" // or the first part would be the whole
+		}
 		if d.Restore != 0 && (s.Best == nil || s.Best.Iteration != d.Restore || s.Best.Checkpoint != d.Checkpoint) {
 			return fmt.Sprintf("the files of iteration %d are not kept", d.Restore)
 		}

@@ -2,6 +2,7 @@ package scratchpad
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"github.com/looprun/looprun/core"
@@ -48,6 +49,7 @@ func Context(s *core.State, o ContextOptions) []byte {
 		p("## Guidance\n\n%s\n", c.quoted(told))
 	}
 	decisions(p, s)
+	contextAnswers(p, s)
 	if !o.Outside {
 		contextErrors(p, s, c)
 	}
@@ -129,6 +131,49 @@ func it(s *core.State, whole, part string) string {
 		return whole
 	}
 	return part
+}
+
+func contextAnswers(p printer, s *core.State) {
+	var answers []core.Asked
+	for _, a := range s.Asked {
+		if a.Answer != nil {
+			answers = append(answers, a)
+		}
+	}
+	if len(answers) == 0 {
+		return
+	}
+	p("## Answers\n\n")
+	for _, a := range answers {
+		p("Task: %s\nAgent: %s\nQuestion: %s\nGuidance: %s\n\n", bare(s.Task), bare(a.Question.AskID), bare(a.Question.Text), bare(spoken(a)))
+	}
+}
+
+// spoken returns an answer with labels instead of ids.
+func spoken(a core.Asked) string {
+	label := func(id string) string {
+		if o, ok := a.Question.Option(id); ok {
+			return cmp.Or(o.Label, id)
+		}
+		return id
+	}
+	var text string
+	switch {
+	case a.Answer.Cancelled || a.Answer.Text != nil:
+		text = a.Answer.String()
+	case len(a.Answer.Options) > 0:
+		var labels []string
+		for _, id := range a.Answer.Options {
+			labels = append(labels, label(id))
+		}
+		text = strings.Join(labels, ", ")
+	default:
+		text = label(a.Answer.Option)
+	}
+	if a.Answer.Reason != "" {
+		text += " (" + a.Answer.Reason + ")"
+	}
+	return text
 }
 
 func contextErrors(p printer, s *core.State, c contextOf) {

@@ -310,7 +310,9 @@ func lintCode(r *builtRule, fd *fields) bool {
 	if e := codeEnd(msg, 0); r.id == "diag-graphic" && e > 0 && ascii.At(msg, e) == '(' && bytes.Contains(msg[e:], []byte("): ")) {
 		return true // plugin(rule-name): message
 	}
-	return bracketCode(string(msg))
+	text := string(msg)
+	// A plain word in parentheses is a remark: (optional), (deprecated).
+	return bracketCode(text) && (text[len(text)-1] == ']' || strings.ContainsAny(text[strings.LastIndexByte(text, '('):], "0123456789-/_"))
 }
 
 // table handles a row of a table of findings below a file name: "12  message".

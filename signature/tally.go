@@ -305,11 +305,21 @@ func opensCounts(b []byte) bool {
 	e := ascii.Digits(b, 0)
 	w := runOf(b, e, isSpace)
 	end := runOf(b, w, isAlpha)
-	if w == e || countWord(b[w:end]) == countOther {
+	if w == e || countWord(b[w:end]) == countOther || besideRan(b[w:end]) {
 		return false
 	}
 	rest := trim(b[end:])
 	return len(rest) == 0 || rest[0] == ',' || rest[0] == '(' || rest[0] == '/' || bytes.HasPrefix(rest, []byte("in "))
+}
+
+// besideRan reports whether a line that begins with a number of this stands beside one that
+// begins with Ran and has the total: clojure.test's and Bun's.
+func besideRan(word []byte) bool {
+	switch string(word) {
+	case "failure", "failures", "pass", "fail":
+		return true
+	}
+	return false
 }
 
 // object reads the counts of a report in JSON: jest's and vitest's, and mocha's.

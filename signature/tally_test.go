@@ -46,6 +46,9 @@ func TestTally(t *testing.T) {
 		"surefire":          {"Tests run: 3, Failures: 0, Errors: 0, Skipped: 1, Time elapsed: 0.1 s -- in A\nTests run: 7, Failures: 0, Errors: 0, Skipped: 1\n", 6, 1},
 		"dotnet":            {"Passed!  - Failed:     0, Passed:     7, Skipped:     1, Total:     8, Duration: 4 ms - a.dll (net8.0)\n", 7, 1},
 		"googletest":        {"[==========] 7 tests from 2 test suites ran. (0 ms total)\n[  PASSED  ] 7 tests.\n", 7, -1},
+		"clojure.test":      {"Ran 5 tests containing 9 assertions.\n2 failures, 0 errors.\n", 5, 0},
+		"bun":               {" 5 pass\n 1 fail\n 9 expect() calls\nRan 6 tests across 1 file. [12.00ms]\n", 6, 0},
+		"CppUTest":          {"OK (5 tests, 5 ran, 10 checks, 0 ignored, 0 filtered out, 2 ms)\n", 5, 0},
 		"nothing stated":    {"all fine\n3 files changed, 2 insertions\nok\n", -1, -1},
 		"go test, plain":    {"--- FAIL: TestA (0.00s)\nFAIL\nFAIL\texample.com/a\t0.01s\n", -1, -1},
 	} {

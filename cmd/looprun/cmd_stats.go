@@ -129,6 +129,9 @@ func parseSince(text string) (time.Time, error) {
 	if ago.UnmarshalText([]byte(text)) == nil && ago > 0 {
 		return time.Now().Add(-time.Duration(ago)), nil
 	}
+	if ago, err := time.ParseDuration(text); err == nil && ago > 0 { // 1.5h
+		return time.Now().Add(-ago), nil
+	}
 	return time.Time{}, config.Usage(fmt.Sprintf("--since %q is not a date", text), "write it as 7d, 12h, 2006-01-02 or 2006-01-02T15:04:05Z")
 }
 

@@ -289,16 +289,20 @@ func (j Judge) looprun(ctx context.Context, s Stop, args ...string) error {
 	return err
 }
 
-// lastMessage returns the first line of the last of looprun's own messages.
+// lastMessage returns the first line of the last of looprun's own messages; if there is none,
+// because a flag wants them as text, the last line.
 func lastMessage(stderr []byte) (text string) {
+	plain := ""
 	for line := range bytes.Lines(stderr) {
 		var said struct{ Message string }
-		if json.Unmarshal(line, &said) == nil && said.Message != "" {
+		if line = bytes.TrimSpace(line); json.Unmarshal(line, &said) == nil && said.Message != "" {
 			text, _, _ = strings.Cut(said.Message, "\n")
+		} else if len(line) > 0 {
+			plain = string(line)
 		}
 	}
 	const most = 400
-	return termsafe.Short(text, most)
+	return termsafe.Short(cmp.Or(text, plain), most)
 }
 
 // decide returns what the iteration means for the agent.

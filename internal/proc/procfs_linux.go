@@ -151,7 +151,7 @@ func signalProcess(s procStat, sig syscall.Signal) error {
 	if now, _ := readStat(s.pid, make([]byte, 0, 1024)); now.started != s.started {
 		return nil
 	}
-	if err = unix.PidfdSendSignal(fd, sig, nil, 0); err != nil { // perhaps not this way
+	if err = unix.PidfdSendSignal(fd, sig, nil, 0); err != nil && err != unix.ESRCH { // perhaps not this way
 		err = unix.Kill(s.pid, sig)
 	}
 	return ignoreGone(err)
