@@ -101,7 +101,7 @@ func classify(text string) (found []string) {
 // machine to machine while its licence does not.
 func (p program) licencesPage() string {
 	var b strings.Builder
-	b.WriteString("# Licences\n\nWhat is linked into the looprun that is released. Made by `make licences`.\n\n| module | version | licence |\n|---|---|---|\n")
+	b.WriteString("# Licences\n\nThe modules that a released looprun contains. Made by `make licences`.\n\n| module | version | licence |\n|---|---|---|\n")
 	var errs []error
 	for _, m := range p.modules {
 		errs = append(errs, attempt(func() {
