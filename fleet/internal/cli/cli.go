@@ -14,7 +14,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -29,6 +28,7 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/loops"
+	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
@@ -115,12 +115,16 @@ func Main(args []string, dev Dev) int {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	own, command, dashes := split(args)
+	var command []string
+	own, dashes := args, slices.Index(args, "--")
+	if dashes >= 0 {
+		own, command = args[:dashes], args[dashes+1:]
+	}
 	k, err := parser.Parse(own)
 	if exited >= 0 {
 		return exited
 	}
-	if err == nil && dashes && !strings.HasPrefix(k.Command(), "submit") {
+	if err == nil && dashes >= 0 && !strings.HasPrefix(k.Command(), "submit") {
 		err = config.Usage("words after -- are the command of submit", "leave them out")
 	}
 	if err == nil {
@@ -134,15 +138,6 @@ func Main(args []string, dev Dev) int {
 		return core.ExitFailed
 	}
 	return a.code
-}
-
-// split separates the words after -- from the rest.
-func split(args []string) (own, command []string, dashes bool) {
-	i := slices.Index(args, "--")
-	if i < 0 {
-		return args, nil, false
-	}
-	return args[:i], args[i+1:], true
 }
 
 func version() string {
@@ -415,19 +410,9 @@ func (c *one) exported(a *app, f *fleet.Fleet, outputs bool, args ...string) err
 
 // program returns the path of a program next to this one, or on the PATH. An error has the remedy.
 func program(name, remedy string) (string, error) {
-	self, err := os.Executable()
+	found, err := proc.Beside(name)
 	if err != nil {
-		return "", err
-	}
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	if beside, err := exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
-		return beside, nil
-	}
-	found, err := exec.LookPath(name)
-	if err != nil {
-		return "", config.Usage(name+" is neither beside "+self+" nor on the PATH", remedy)
+		return "", config.Usage(name+" is neither beside this program nor on the PATH", remedy)
 	}
 	return found, nil
 }
