@@ -240,7 +240,8 @@ func TestATreeThatWasLeft(t *testing.T) {
 	if err := os.Mkdir(cache, 0o500); err != nil {
 		t.Error(err)
 	}
-	if _, err := w.checkpoint(t.Context(), p, 1, at); err != nil {
+	commit, err := w.checkpoint(t.Context(), p, 1)
+	if err = errors.Join(err, w.push(t.Context(), p, commit, at)); err != nil {
 		t.Error(err)
 	}
 	if err := w.removeTree(t.Context(), p.id); err != nil {

@@ -632,28 +632,91 @@ func TestAPushIsTriedAgain(t *testing.T) {
 	from := repo(t)
 	away := from + ".away"
 	b := newBench(t, nil)
-	b.worker.Log = writerFunc(func(said string) {
-		if strings.Contains(said, "tried again") {
+	reason := ""
+	b.OnUpsertMemo(mock.Anything).Run(func(args mock.Arguments) {
+		note, _ := args.Get(0).(map[string]any)[memoNote].(Note)
+		if reason == "" && note.Reason != "" {
+			reason = note.Reason
 			if err := os.Rename(away, from); err != nil {
 				t.Error(err)
 			}
 		}
-	})
+	}).Return(nil)
 	r := b.run(submitted(t, `echo x >> `+away+`.ran; mv `+from+` `+away, func(l *loops.Loop) { l.Repo = from }))
 	ran, err := os.ReadFile(away + ".ran")
 	if r.Status != core.StatusDone || r.Iterations != 1 || string(ran) != "x\n" || err != nil {
 		t.Errorf("%+v, %q, %v", r, ran, err)
+	}
+	if !strings.Contains(reason, "worker w1 cannot reach "+from) {
+		t.Errorf("lists show %q", reason)
 	}
 	if got := git1(t, from, "log", "-1", "--format=%s", checkpoint.Ref(b.state().RunID)); !strings.Contains(got, "iteration 1") {
 		t.Errorf("the repository has %q", got)
 	}
 }
 
-type writerFunc func(said string)
+// A tree that git cannot commit is an error of its iteration: nothing is tried again, run again
+// or said to be done.
+func TestATreeThatCannotBeKept(t *testing.T) {
+	b := newBench(t, nil)
+	r := b.run(submitted(t, `mkdir -p sub && git init -q sub && echo x > sub/f && echo x >> ran`, func(l *loops.Loop) {
+		l.Repo, l.Options["detached"], l.Options["max_errors"] = repo(t), "deny", 2
+	}))
+	s := b.state()
+	if r.Guard != core.ConsecutiveErrors || r.Iterations != 2 || s.Crashes != 0 || !strings.Contains(s.Last.Detail, "worker w1 cannot keep a checkpoint: git add") {
+		t.Errorf("%+v, %+v", r, s.Last)
+	}
+}
 
-func (f writerFunc) Write(b []byte) (int, error) {
-	f(string(b))
-	return len(b), nil
+// hang makes git's push to a repository hang, until the returned function is called.
+func hang(t *testing.T, repo string) (begun string, end func()) {
+	t.Helper()
+	begun, over := filepath.Join(repo, "begun"), filepath.Join(repo, "over")
+	hook := "#!/bin/sh\n: > " + begun + "\nuntil test -e " + over + "; do sleep 0.02; done\n"
+	if err := os.WriteFile(filepath.Join(repo, ".git", "hooks", "pre-receive"), []byte(hook), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	end = func() { _ = os.WriteFile(over, nil, 0o600) }
+	t.Cleanup(end)
+	return begun, end
+}
+
+// A push that hangs is given up and tried again, and holds up no other repository.
+func TestAPushThatHangs(t *testing.T) {
+	from := repo(t)
+	w := &Worker{Name: "w1", Root: t.TempDir(), attempt: time.Second}
+	p := &place{id: "20260102-030405-0001", repo: from, tree: from}
+	_, _ = hang(t, from)
+	err := w.push(t.Context(), p, "HEAD", "")
+	if app, ok := errors.AsType[*temporal.ApplicationError](err); !ok || app.Type() != errAway || !strings.Contains(app.Message(), "it took too long") {
+		t.Error(err)
+	}
+	defer w.lockMirror("one")()
+	w.lockMirror("another")()
+}
+
+// A cancel ends a push that hangs.
+func TestACancelEndsAPush(t *testing.T) {
+	b := newBench(t, nil)
+	from := repo(t)
+	away := from + ".away"
+	b.OnUpsertMemo(mock.Anything).Run(func(args mock.Arguments) {
+		if note, _ := args.Get(0).(map[string]any)[memoNote].(Note); note.Reason == "" {
+			return
+		}
+		if err := os.Rename(away, from); err != nil {
+			t.Error(err)
+		}
+		begun, _ := hang(t, from)
+		go func() {
+			waitFor(begun)
+			b.CancelWorkflow()
+		}()
+	}).Return(nil)
+	r := b.run(submitted(t, `mv `+from+` `+away, func(l *loops.Loop) { l.Repo = from }))
+	if r.Status != core.StatusInterrupted || len(b.worker.held) != 0 {
+		t.Errorf("%+v, %v", r, b.worker.held)
+	}
 }
 
 // A setup that failed is final: no other worker is asked.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -21,12 +22,20 @@ import (
 	"github.com/looprun/looprun/internal/git"
 )
 
-// errFull is the type of error of a worker without room for another tree.
-const errFull = "Full"
+// The types of errors that say nothing about the loop: errFull is a worker that lacks something,
+// errAway a repository that cannot be reached, and errRejected one that takes no push.
+const (
+	errFull     = "Full"
+	errAway     = "Away"
+	errRejected = "Rejected"
+)
 
 // pushRejected is the exit code of a git push that the repository refused; another means that
 // it could not be reached.
 const pushRejected = 1
+
+// attempt is how long git may take to fetch from a repository, or push to it.
+const attempt = 30 * time.Minute
 
 // minFree is how much disk space must be free for another tree, in bytes.
 const minFree = 512 << 20
@@ -58,9 +67,9 @@ func (w *Worker) checkOut(ctx context.Context, p *place, commit string) (at stri
 		head = commit + "^1"
 	}
 	if fresh {
-		w.mirrors.Lock()
+		unlock := w.lockMirror(mirror)
 		err = checkpoint.AddTree(ctx, mirror, p.tree, head)
-		w.mirrors.Unlock()
+		unlock()
 	} else {
 		err = run(ctx, p.tree, nil, "checkout", "-q", "--detach", "--force", head)
 	}
@@ -77,7 +86,7 @@ func (w *Worker) checkOut(ctx context.Context, p *place, commit string) (at stri
 	if err != nil {
 		return "", false, err
 	}
-	return at, fresh, run(ctx, p.tree, nil, "push", "-q", "--force", p.repo, at+":"+checkpoint.Ref(p.id))
+	return at, fresh, w.reach(ctx, p, p.tree, "push", "-q", "--force", p.repo, at+":"+checkpoint.Ref(p.id))
 }
 
 // unlock removes the locks left by a git that was killed with a worker. The loop is ours, and
@@ -99,8 +108,7 @@ func (w *Worker) index(p *place) string {
 func (w *Worker) mirror(ctx context.Context, p *place, commit string) (dir, head string, err error) {
 	sum := sha256.Sum256([]byte(p.repo))
 	dir = filepath.Join(w.Root, "mirrors", hex.EncodeToString(sum[:8])+".git")
-	w.mirrors.Lock() // FETCH_HEAD is one for all
-	defer w.mirrors.Unlock()
+	defer w.lockMirror(dir)() // FETCH_HEAD is one for all
 	if _, err := os.Stat(filepath.Join(dir, "HEAD")); err != nil {
 		if err := errors.Join(os.MkdirAll(dir, 0o700), run(ctx, dir, nil, "init", "-q", "--bare")); err != nil {
 			return "", "", err
@@ -111,20 +119,27 @@ func (w *Worker) mirror(ctx context.Context, p *place, commit string) (dir, head
 		return dir, commit, nil
 	}
 	from := cmp.Or(commit, p.work.Ref, "HEAD")
-	err = run(ctx, dir, nil, "fetch", "-q", "--no-tags", p.repo, from)
+	err = w.reach(ctx, p, dir, "fetch", "-q", "--no-tags", p.repo, from)
 	if err != nil && commit != "" { // a server that gives no commits by their hashes
-		err = run(ctx, dir, nil, "fetch", "-q", "--no-tags", p.repo, "+"+checkpoint.Ref(p.id))
+		err = w.reach(ctx, p, dir, "fetch", "-q", "--no-tags", p.repo, "+"+checkpoint.Ref(p.id))
 	}
 	if err != nil {
-		return "", "", fmt.Errorf("worker %s cannot fetch %s of %s: %w", w.Name, from, p.repo, err)
+		return "", "", err
 	}
 	head, err = git.Run(ctx, dir, nil, "rev-parse", "--verify", "-q", "FETCH_HEAD^{commit}")
 	return dir, head, err
 }
 
-// checkpoint stores the tree as a commit outside every branch, in the repository. last is the
-// previous checkpoint: if there is a different one, the loop has moved to another worker.
-func (w *Worker) checkpoint(ctx context.Context, p *place, n int, last string) (string, error) {
+// lockMirror locks one mirror, until the returned function is called.
+func (w *Worker) lockMirror(dir string) func() {
+	m, _ := w.mirrors.LoadOrStore(dir, new(sync.Mutex))
+	lock, _ := m.(*sync.Mutex)
+	lock.Lock()
+	return lock.Unlock
+}
+
+// checkpoint makes a commit of the tree, outside every branch.
+func (w *Worker) checkpoint(ctx context.Context, p *place, n int) (string, error) {
 	if p.repo == "" {
 		return "", nil
 	}
@@ -136,11 +151,32 @@ func (w *Worker) checkpoint(ctx context.Context, p *place, n int, last string) (
 	if err != nil {
 		return "", err
 	}
-	commit, err := w.keep(ctx, p, tree, fmt.Sprintf("looprun %s iteration %d", p.id, n))
-	if err != nil {
-		return "", err
+	return w.keep(ctx, p, tree, fmt.Sprintf("looprun %s iteration %d", p.id, n))
+}
+
+// push stores a checkpoint in the repository. last is the previous one: if there is a different
+// one, the loop has moved to another worker.
+func (w *Worker) push(ctx context.Context, p *place, commit, last string) error {
+	if p.repo == "" {
+		return nil
 	}
-	return commit, run(ctx, p.tree, nil, "push", "-q", "--force-with-lease="+checkpoint.Ref(p.id)+":"+last, p.repo, commit+":"+checkpoint.Ref(p.id))
+	return w.reach(ctx, p, p.tree, "push", "-q", "--force-with-lease="+checkpoint.Ref(p.id)+":"+last, p.repo, commit+":"+checkpoint.Ref(p.id))
+}
+
+// reach runs a git command that needs the repository of a loop. Its error is errAway or
+// errRejected.
+func (w *Worker) reach(ctx context.Context, p *place, dir string, args ...string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(w.attempt, attempt), errors.New("it took too long"))
+	defer cancel()
+	err := run(ctx, dir, nil, args...)
+	if err == nil {
+		return nil
+	}
+	why := fmt.Sprintf("worker %s cannot reach %s: %v", w.Name, p.repo, err)
+	if git.ExitCode(err) == pushRejected {
+		return temporal.NewNonRetryableApplicationError(why, errRejected, nil)
+	}
+	return temporal.NewApplicationError(why, errAway)
 }
 
 // keep creates a commit of a tree, on top of the commit that is checked out.
@@ -235,20 +271,4 @@ func (in Prepare) wrong() error {
 		return fmt.Errorf("%q leads out of the work tree", in.Work.Dir)
 	}
 	return nil
-}
-
-// lockRoot makes a worker's folder, and locks it against a second worker.
-func lockRoot(root string) (func(), error) {
-	if err := os.MkdirAll(root, 0o700); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(filepath.Join(root, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("another worker uses %s; give each a folder of its own (--root DIR)", root)
-	}
-	return func() { _ = f.Close() }, nil
 }

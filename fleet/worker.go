@@ -76,8 +76,16 @@ type (
 	Iterated struct {
 		Result core.IterationResult `json:"result"`
 		Commit string               `json:"commit,omitempty"` // the checkpoint after it
+		// Away says why the repository does not have the checkpoint yet; Push stores it.
+		Away string `json:"away,omitempty"`
 		// Stopping means that the worker takes no further iteration.
 		Stopping bool `json:"stopping,omitempty"`
+	}
+	// Push is a checkpoint to store after Last.
+	Push struct {
+		Loop   string `json:"loop"`
+		Commit string `json:"commit"`
+		Last   string `json:"last"`
 	}
 	// Respond is a question that may be answered without a person.
 	Respond struct {
@@ -143,8 +151,8 @@ type Worker struct {
 	work    sync.WaitGroup       // what runs
 	running context.Context
 	cut     context.CancelCauseFunc // ends what runs
-	// mirrors is held during a fetch.
-	mirrors sync.Mutex
+	mirrors sync.Map                // the locks of the mirrors
+	attempt time.Duration           // the limit for git and a repository; zero means the usual one
 }
 
 // place is a loop that has its work tree here.
@@ -164,11 +172,14 @@ func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error
 	if err := errors.Join(proc.Room(), proc.Ready()); err != nil {
 		return err
 	}
-	unlock, err := lockRoot(w.Root)
-	if err != nil {
+	if err := os.MkdirAll(w.Root, 0o700); err != nil {
 		return err
 	}
-	defer unlock()
+	unlock, err := scratchpad.Hold(w.Root)
+	if err != nil {
+		return fmt.Errorf("another worker uses %s, or it cannot be locked; give each a folder of its own (--root DIR): %w", w.Root, err)
+	}
+	defer func() { _ = unlock() }()
 	if err := w.check(ctx); err != nil {
 		return err
 	}
@@ -240,7 +251,7 @@ func (w *Worker) warn(format string, args ...any) {
 
 // Place takes a slot for a loop, and prepares its work tree at its last checkpoint.
 func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
-	defer beats(ctx, nil)()
+	defer beats(ctx, func() string { return "" })()
 	if err := w.begin(); err != nil {
 		return Placed{}, err
 	}
@@ -407,8 +418,20 @@ func (w *Worker) Iterate(ctx context.Context, in Iterate) (Iterated, error) {
 			return Iterated{}, w.stopped()
 		}
 		out := Iterated{Result: result}
-		if out.Commit, err = w.push(ctx, run, p, in); err != nil {
-			return out, fmt.Errorf("the checkpoint cannot be kept: %w", err)
+		late, cancel := context.WithCancel(context.WithoutCancel(run)) // an iteration that was ended is kept too
+		defer cancel()
+		defer context.AfterFunc(run, func() { time.AfterFunc(ending, cancel) })()
+		if out.Commit, err = w.checkpoint(late, p, in.Iteration.Number); err != nil {
+			out.Result.Detail = fmt.Sprintf("worker %s cannot keep a checkpoint: %v", w.Name, err)
+			if !result.RunsAgain() {
+				out.Result.Outcome = core.OutcomeError
+			}
+		} else if err = w.push(late, p, out.Commit, in.Commit); err != nil {
+			if run.Err() != nil {
+				return out, err
+			}
+			out.Away = cause(err)
+			w.warn("loop %s: %s", p.id, out.Away)
 		}
 		w.mu.Lock()
 		out.Stopping = w.leaving
@@ -418,20 +441,13 @@ func (w *Worker) Iterate(ctx context.Context, in Iterate) (Iterated, error) {
 	})
 }
 
-// push makes the checkpoint, and retries while the repository cannot be reached: an iteration
-// that has ended is not run again for that.
-func (w *Worker) push(ctx, run context.Context, p *place, in Iterate) (string, error) {
-	for pause, began := time.Second, time.Now(); ; pause = min(2*pause, time.Minute) {
-		commit, err := w.checkpoint(context.WithoutCancel(ctx), p, in.Iteration.Number, in.Commit)
-		if exit, ok := errors.AsType[*exec.ExitError](err); err == nil || run.Err() != nil || time.Since(began) > p.work.retryFor() || ok && exit.ExitCode() == pushRejected {
-			return commit, err
-		}
-		w.warn("loop %s: the checkpoint cannot be pushed, and is tried again in %s: %v", p.id, pause, err)
-		select {
-		case <-run.Done():
-		case <-time.After(pause):
-		}
-	}
+// Push stores the checkpoint of an iteration whose repository was away: an iteration that has
+// ended is not run again for that.
+func (w *Worker) Push(ctx context.Context, in Push) error {
+	_, err := at(w, ctx, in.Loop, func(run context.Context, p *place) (any, error) {
+		return nil, w.push(run, p, in.Commit, in.Last)
+	})
+	return err
 }
 
 // withdrawn reports whether something ended the activity that was not the workflow's cancel: it
@@ -466,11 +482,7 @@ func beats(ctx context.Context, printed func() string) func() {
 			case <-done:
 				return
 			case <-t.C:
-				if printed == nil {
-					activity.RecordHeartbeat(ctx)
-				} else {
-					activity.RecordHeartbeat(ctx, printed())
-				}
+				activity.RecordHeartbeat(ctx, printed())
 			}
 		}
 	}()

@@ -197,7 +197,7 @@ func (l *loop) iterate(n int) error {
 		return err
 	}
 	left, limited := l.driver.Remaining(l.active)
-	most := left + time.Hour + l.in.Work.retryFor() // the worker ends it; this is for a worker that does not
+	most := left + time.Hour // the worker ends it; this is for a worker that does not
 	if !limited {
 		left, most = 0, forever
 	}
@@ -205,6 +205,9 @@ func (l *loop) iterate(n int) error {
 	err = l.onHost(most, (*Worker).Iterate, Iterate{
 		Loop: l.in.Started.RunID, State: l.state, Iteration: it, Left: left, Commit: l.in.Place.Commit,
 	}, &out)
+	if err == nil && out.Away != "" {
+		err = l.push(out)
+	}
 	before, known := l.state.Cost, err == nil
 	if err := l.over(it, out, err); err != nil {
 		return err
@@ -217,10 +220,31 @@ func (l *loop) iterate(n int) error {
 	return l.commit(*reserved, cost)
 }
 
+// push lets the worker store the checkpoint of an iteration whose repository is away.
+func (l *loop) push(out Iterated) error {
+	l.why = out.Away
+	if err := errors.Join(l.show(Waiting), l.tell()); err != nil {
+		return err
+	}
+	err := l.do(workflow.ActivityOptions{
+		TaskQueue: l.queueOf(l.in.Place.Host), ScheduleToStartTimeout: idle, ScheduleToCloseTimeout: l.in.Work.retryFor(),
+		HeartbeatTimeout: beat, WaitForCancellation: true, RetryPolicy: &temporal.RetryPolicy{MaximumInterval: time.Minute},
+	}, (*Worker).Push, Push{Loop: l.in.Started.RunID, Commit: out.Commit, Last: l.in.Place.Commit}, nil)
+	l.why = ""
+	return err
+}
+
 // over records how the iteration ended: as the worker reports, or by losing the worker.
 func (l *loop) over(it core.Iteration, out Iterated, err error) error {
-	switch {
-	case err == nil:
+	if l.interrupted() {
+		if err := l.stop(); err != nil {
+			return err
+		}
+		if err != nil {
+			return l.driver.Withdraw("it was cancelled")
+		}
+	}
+	if err == nil {
 		l.fresh = false
 		l.active += time.Duration(out.Result.DurationMS) * time.Millisecond
 		if out.Commit != "" {
@@ -229,19 +253,7 @@ func (l *loop) over(it core.Iteration, out Iterated, err error) error {
 		if out.Stopping { // it takes no further iteration
 			l.lost()
 		}
-		if l.interrupted() {
-			if err := l.stop(); err != nil {
-				return err
-			}
-		}
 		return l.driver.Finish(it, out.Result)
-	case l.interrupted():
-		if err := l.stop(); err != nil {
-			return err
-		}
-		return l.driver.Finish(it, core.IterationResult{IterationFinished: core.IterationFinished{
-			Iteration: it.Number, Outcome: core.OutcomeInterrupted, Cause: core.CauseInterrupt, ExitCode: -1,
-		}})
 	}
 	why := "worker " + l.in.Place.Host + " was lost: " + cause(err)
 	if unbegun(err) {
@@ -268,10 +280,7 @@ func cause(err error) string {
 // slot.
 func (l *loop) ask(q core.Question) error {
 	if l.in.Work.Responds && l.asked != q.ID {
-		done, err := l.respond(q)
-		if done || err != nil {
-			return err
-		}
+		return l.respond(q)
 	}
 	if err := errors.Join(l.show(Asking), l.tell()); err != nil {
 		return err
@@ -311,34 +320,29 @@ func (l *loop) tell() error {
 	return workflow.UpsertMemo(l.ctx, map[string]any{memoNote: note})
 }
 
-// respond lets a worker answer; done means that nobody else should be asked.
-func (l *loop) respond(q core.Question) (done bool, err error) {
+// respond lets a worker answer. If it does not, a person is asked next.
+func (l *loop) respond(q core.Question) error {
 	var out Responded
-	ran, failed, err := l.help((*Worker).Respond, Respond{Loop: l.in.Started.RunID, State: l.state, Question: q}, &out)
-	if !ran || err != nil {
-		return true, err
-	}
-	l.asked = q.ID
-	if failed != nil { // a person is asked
-		return false, nil
-	}
-	for _, e := range out.Events {
-		if err := l.driver.Record(e.Data); err != nil {
-			return false, err
+	return l.help((*Worker).Respond, Respond{Loop: l.in.Started.RunID, State: l.state, Question: q}, &out, func(error) error {
+		l.asked = q.ID
+		for _, e := range out.Events {
+			if err := l.driver.Record(e.Data); err != nil {
+				return err
+			}
 		}
-	}
-	switch {
-	case l.driver.Acceptable(q.ID, core.Answer{}) != nil && !l.waits(q.ID): // a person was quicker
-		return true, nil
-	case out.Answer != nil:
-		if err := l.driver.Acceptable(q.ID, *out.Answer); err != nil {
-			return false, l.driver.Record(core.AnswerInvalid{QuestionID: q.ID, Responder: out.Answer.Responder, Reason: err.Error()})
+		switch {
+		case !l.waits(q.ID): // a person was quicker
+			return nil
+		case out.Answer != nil:
+			if err := l.driver.Acceptable(q.ID, *out.Answer); err != nil {
+				return l.driver.Record(core.AnswerInvalid{QuestionID: q.ID, Responder: out.Answer.Responder, Reason: err.Error()})
+			}
+			return l.driver.Answer(q.ID, *out.Answer)
+		case out.Unanswered != "":
+			return l.driver.Unanswered(q.ID, out.Unanswered)
 		}
-		return true, l.driver.Answer(q.ID, *out.Answer)
-	case out.Unanswered != "":
-		return true, l.driver.Unanswered(q.ID, out.Unanswered)
-	}
-	return false, nil
+		return nil
+	})
 }
 
 // waits reports whether the question is open.
@@ -346,47 +350,46 @@ func (l *loop) waits(id string) bool {
 	return slices.ContainsFunc(l.state.Pending(), func(q core.Question) bool { return q.ID == id })
 }
 
-// help runs what helps with a question on a worker. ran is false if the run must check again;
-// failed says why it has no result.
-func (l *loop) help(activity, in, out any) (ran bool, failed, err error) {
+// help runs what helps with a question on a worker, and then calls done, with the reason if it
+// has no result. It does not if the run must check again.
+func (l *loop) help(activity, in, out any, done func(failed error) error) error {
 	if ok, err := l.acquire(); !ok || err != nil {
-		return false, nil, err
+		return err
 	}
-	failed = l.onHost(time.Hour, activity, in, out)
+	failed := l.onHost(time.Hour, activity, in, out)
 	if l.interrupted() {
-		return false, nil, l.stop()
+		return l.stop()
 	}
 	if failed != nil {
 		l.lost()
 	}
-	return !unbegun(failed), failed, nil
+	if unbegun(failed) {
+		return nil
+	}
+	return done(failed)
 }
 
 // debug runs the command of an answer on a worker.
 func (l *loop) debug() error {
 	var out Debugged
-	ran, failed, err := l.help((*Worker).Debug, Help{Loop: l.in.Started.RunID, State: l.state}, &out)
-	if !ran || err != nil {
-		return err
-	}
-	if failed != nil {
-		out.End = core.DebugFinished{ExitCode: -1, Findings: "the command could not be run: " + cause(failed)}
-	}
-	l.active += out.Took
-	return l.driver.Debugged(out.End)
+	return l.help((*Worker).Debug, Help{Loop: l.in.Started.RunID, State: l.state}, &out, func(failed error) error {
+		if failed != nil {
+			out.End = core.DebugFinished{ExitCode: -1, Findings: "the command could not be run: " + cause(failed)}
+		}
+		l.active += out.Took
+		return l.driver.Debugged(out.End)
+	})
 }
 
 func (l *loop) expert() error {
 	var out Advised
-	ran, failed, err := l.help((*Worker).Expert, Help{Loop: l.in.Started.RunID, State: l.state}, &out)
-	if !ran || err != nil {
-		return err
-	}
-	if failed != nil {
-		out.End = core.ExpertFinished{ExitCode: -1, Why: cause(failed)}
-	}
-	l.active += out.Took
-	return l.driver.Advised(out.End)
+	return l.help((*Worker).Expert, Help{Loop: l.in.Started.RunID, State: l.state}, &out, func(failed error) error {
+		if failed != nil {
+			out.End = core.ExpertFinished{ExitCode: -1, Why: cause(failed)}
+		}
+		l.active += out.Took
+		return l.driver.Advised(out.End)
+	})
 }
 
 // patience is how long a slot is kept while nothing is running.

@@ -487,9 +487,9 @@ func TestARepositoryThatIsAway(t *testing.T) {
 	from, marks := repository(t), t.TempDir()
 	ofRepo := func(l *loops.Loop) { l.Repo = from }
 	first := y.submit(1, `echo x >> `+marks+`/ran; mv `+from+` `+from+`.away`, ofRepo)[0]
-	wait(t, "a push that is tried again", func() bool { return strings.Contains(w.said.String(), "cannot be pushed, and is tried again") })
+	wait(t, "a push that is tried again", func() bool { return strings.Contains(w.said.String(), "cannot reach") })
 	second := y.submit(1, "true", ofRepo)[0]
-	wait(t, "the reason", func() bool { return strings.Contains(y.says("list"), "worker w cannot fetch HEAD of") })
+	wait(t, "the reason", func() bool { return strings.Contains(y.says("list"), "worker w cannot reach ") })
 	if err := os.Rename(from+".away", from); err != nil {
 		t.Fatal(err)
 	}
@@ -573,7 +573,7 @@ func TestTheDatabaseHasNothingPlain(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	away := y.submit(1, "true", func(l *loops.Loop) { l.Repo = from + ".away" })[0]
-	wait(t, "the reason", func() bool { return strings.Contains(y.says("list"), "cannot fetch HEAD of") })
+	wait(t, "the reason", func() bool { return strings.Contains(y.says("list"), " cannot reach ") })
 	y.says("cancel", away)
 	y.result(away)
 	files, err := filepath.Glob(filepath.Join(server.dir, "db*"))
