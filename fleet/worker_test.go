@@ -13,7 +13,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/internal/eventually"
+	"github.com/looprun/looprun/internal/loops"
 )
 
 // typeOf is the type of a worker's error.
@@ -245,34 +245,15 @@ func TestWhatASweepRemoves(t *testing.T) {
 	}
 }
 
-// A checkpoint that cannot be pushed is tried for its time, and until the worker ends what runs.
+// A checkpoint that cannot be pushed is tried for its time, and so is the loop after that.
 func TestAPushIsGivenUp(t *testing.T) {
-	for name, most := range map[string]time.Duration{"its time is over": time.Nanosecond, "the worker ends": time.Hour} {
-		t.Run(name, func(t *testing.T) {
-			w := &Worker{Name: "w1", Root: t.TempDir(), Log: testLog{t}}
-			p := &place{id: "20260102-030405-0001", repo: repo(t), work: Work{RetryFor: most}}
-			p.tree = filepath.Join(w.Root, "trees", p.id)
-			if err := os.MkdirAll(filepath.Dir(w.index(p)), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			last, _, err := w.checkOut(t.Context(), p, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			p.repo += ".away"
-			run, cancel := context.WithCancel(context.Background())
-			if most == time.Hour {
-				cancel()
-			}
-			defer cancel()
-			over := make(chan error, 1)
-			go func() {
-				_, err := w.push(context.Background(), run, p, Iterate{Commit: last})
-				over <- err
-			}()
-			if err := eventually.Receive(t, "it is given up", over); err == nil {
-				t.Error("it was pushed")
-			}
-		})
+	b := newBench(t, nil)
+	from := repo(t)
+	l := submitted(t, "mv "+from+" "+from+".away", func(l *loops.Loop) { l.Repo = from })
+	l.Work.RetryFor = time.Hour
+	began := b.Now()
+	r := b.run(l)
+	if took := b.Now().Sub(began); r.Status != core.StatusFailed || r.Iterations > 1 || took < time.Hour || took > 3*time.Hour {
+		t.Errorf("%+v after %s", r, took)
 	}
 }
