@@ -15,6 +15,7 @@ import (
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/loops"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -77,6 +78,11 @@ func (l testLog) Write(b []byte) (int, error) {
 // run runs the loop to its end.
 func (b *bench) run(l Loop) core.Result {
 	b.t.Helper()
+	overdue := time.AfterFunc(eventually.Patience, func() {
+		b.t.Error("it does not end by itself")
+		b.CancelWorkflow()
+	})
+	defer overdue.Stop()
 	b.ExecuteWorkflow(Run, l)
 	if err := b.GetWorkflowError(); err != nil {
 		b.t.Fatal(err)

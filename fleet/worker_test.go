@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/loops"
 )
 
@@ -103,36 +104,62 @@ func TestAnIDLeadsNowhere(t *testing.T) {
 	}
 }
 
-// A loop has a slot once, and one that is back gets none where all are in use.
+// waiting is a context that says that somebody waits for it.
+type waiting struct {
+	context.Context
+	said chan struct{}
+}
+
+func (w waiting) Done() <-chan struct{} {
+	select {
+	case w.said <- struct{}{}:
+	default:
+	}
+	return w.Context.Done()
+}
+
+// A loop has a slot once. One that is back gets a free one, also beside a poll, waits for one that
+// loops have, and gets none where there is none.
 func TestAFullWorker(t *testing.T) {
-	w := &Worker{Name: "w1", Root: t.TempDir(), Slots: 2}
+	w := &Worker{Name: "w1", Root: t.TempDir(), Slots: 3}
 	w.prepare(nil)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	for range 2 {
-		if err := w.hold(t.Context(), "a", true); err != nil || len(w.slots.used) != 1 {
-			t.Fatalf("%v, %d slots in use", err, len(w.slots.used))
-		}
-	}
 	if err := w.slots.take(t.Context()); err != nil { // of a poll
 		t.Fatal(err)
 	}
-	if err := w.hold(over, "b", true); typeOf(err) != errFull || len(w.held) != 1 {
-		t.Errorf("a third loop: %v", err)
+	for range 2 {
+		if err := w.hold(t.Context(), "a", true); err != nil || len(w.slots.used) != 2 {
+			t.Fatalf("%v, %d slots in use", err, len(w.slots.used))
+		}
 	}
-	w.slots.give()
 	if err := w.hold(t.Context(), "b", true); err != nil {
 		t.Errorf("with a free slot: %v", err)
 	}
-	if err := w.hold(over, "c", true); typeOf(err) != errFull {
+	if err := w.hold(over, "c", true); typeOf(err) != errFull || len(w.held) != 2 {
+		t.Errorf("a poll has the last one: %v", err)
+	}
+	w.slots.give()
+	if err := w.hold(t.Context(), "c", true); err != nil {
+		t.Errorf("the poll has ended: %v", err)
+	}
+	if err := w.hold(over, "d", true); typeOf(err) != errFull {
 		t.Errorf("loops have all slots: %v", err)
+	}
+	ctx := waiting{t.Context(), make(chan struct{}, 1)}
+	given := make(chan error, 1)
+	go func() { given <- w.hold(ctx, "d", true) }()
+	eventually.Receive(t, "it waits", ctx.said)
+	w.unhold("a")
+	if err := eventually.Receive(t, "it has a slot", given); err != nil || len(w.slots.used) != 3 {
+		t.Errorf("one of three has left: %v", err)
 	}
 }
 
 // Only a loop with a slot runs anything. What ended well counts, though the worker stops; what
 // the worker ended is withdrawn.
 func TestWhatRunsAtAPlace(t *testing.T) {
-	w, p, _ := placed(t)
+	w, p, in := placed(t)
 	broken := errors.New("broken")
 	work := func(ctx context.Context, id string, cut, fail bool) (int, error) {
 		return at(w, ctx, id, func(context.Context, *place) (int, error) {
@@ -175,6 +202,11 @@ func TestWhatRunsAtAPlace(t *testing.T) {
 	w.leaving = true
 	if err := w.begin(); typeOf(err) != errStopped {
 		t.Errorf("a worker that leaves: %v", err)
+	}
+	env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
+	env.RegisterActivity(w)
+	if _, err := env.ExecuteActivity(w.Place, in); typeOf(err) != errStopped {
+		t.Errorf("a worker that leaves takes a loop: %v", err)
 	}
 }
 
