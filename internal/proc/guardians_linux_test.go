@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,6 +24,7 @@ const (
 	goneDirectory = "PROC_TEST_GONE_DIRECTORY"
 	fewFiles      = "PROC_TEST_FEW_FILES"
 	noGuardians   = "PROC_TEST_NO_GUARDIANS"
+	phases        = "PROC_TEST_PHASES"
 )
 
 func init() {
@@ -30,6 +32,7 @@ func init() {
 	otherPrograms[goneDirectory] = inGoneDirectory
 	otherPrograms[fewFiles] = withFewFiles
 	otherPrograms[noGuardians] = withoutGuardians
+	otherPrograms[phases] = goThroughPhases
 }
 
 // withGuardians skips a test where there are none.
@@ -206,30 +209,43 @@ func TestGuardianThatHearsIsWatched(t *testing.T) {
 	}
 }
 
-// A guardian ends when its program has hung up, and when what it kept has been swept.
+// A guardian ends when its program has hung up, and when what it kept has been swept or has ended.
 func TestGuardianEnds(t *testing.T) {
 	null, err := nullDevice()
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := nonce()
-	for name, end := range map[string]func(*testing.T, *guardian){
-		"hung up": func(_ *testing.T, g *guardian) { g.hangUp() },
-		"swept": func(t *testing.T, g *guardian) {
-			req := request{path: "/bin/sh", dir: "/", argv: sh("sleep " + n + " & exit 0"), files: [3]int{null, null, null}, killAfter: killGrace, foreign: killGrace, keep: true}
-			if _, err := g.spawn(&req); err != nil {
-				t.Fatal(err)
+	keep := func(t *testing.T, g *guardian) {
+		t.Helper()
+		req := request{path: "/bin/sh", dir: "/", argv: sh("sleep " + n + " & exit 0"), files: [3]int{null, null, null}, killAfter: killGrace, foreign: killGrace, keep: true}
+		if _, err := g.spawn(&req); err != nil {
+			t.Fatal(err)
+		}
+		var r report
+		p := &guarded{guardian: g}
+		for p.known(&r); !r.gone; p.receive(&r) { // it may have come with the news of the start
+			if readable, err := waitReadable(g.fd, eventually.Patience); !readable {
+				t.Fatalf("it says nothing: %v", err)
 			}
-			var r report
-			p := &guarded{guardian: g}
-			for p.known(&r); !r.gone; p.receive(&r) { // it may have come with the news of the start
-				if readable, err := waitReadable(g.fd, eventually.Patience); !readable {
-					t.Fatalf("it says nothing: %v", err)
-				}
-			}
-			if err := g.say(newMessage(msgSweep).num(int64(killGrace))); err != nil || r.leftover != 1 {
-				t.Fatalf("%v, %+v", err, r)
-			}
+		}
+		if r.leftover != 1 {
+			t.Fatalf("%+v", r)
+		}
+	}
+	for name, end := range map[string]func(*testing.T, *guardian) error{
+		"hung up": func(_ *testing.T, g *guardian) error {
+			g.hangUp()
+			return nil
+		},
+		"swept": func(t *testing.T, g *guardian) error {
+			keep(t, g)
+			return g.say(newMessage(msgSweep).num(int64(killGrace)))
+		},
+		"keeps nothing": func(t *testing.T, g *guardian) error {
+			keep(t, g)
+			started(t, n, 1)
+			return signalProcess(sleeping(n)[0], unix.SIGTERM)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -237,7 +253,9 @@ func TestGuardianEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			end(t, g)
+			if err := end(t, g); err != nil {
+				t.Fatal(err)
+			}
 			ended := make(chan error, 1)
 			go func() {
 				_, err := waitFor(g.pid)
@@ -251,6 +269,55 @@ func TestGuardianEnds(t *testing.T) {
 			gone(t, n)
 		})
 	}
+}
+
+// A guardian lets what outlives a command have its time, then asks it to end, then kills it and
+// whatever comes after, and in the end says what has survived.
+func TestGuardianGoesThroughItsPhases(t *testing.T) {
+	const want = "settling: 2, file size limit exceeded\nsettling, late: 3, terminated\n" +
+		"ending: 3, file size limit exceeded\nending, late: 4, killed\n" +
+		"killing: 4, killed\nkilling, late: 0, file size limit exceeded\n"
+	if out, err := other(t, phases, "1").CombinedOutput(); err != nil || string(out) != want {
+		t.Errorf("%v, %s", err, out)
+	}
+}
+
+// goThroughPhases is the guardian of one process after the other. It says its phase, and by which
+// signal the process has ended: its own, which comes last, or the guardian's.
+func goThroughPhases(string) int {
+	pair, err := connection(startPatience)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	for _, c := range []struct {
+		name  string
+		phase phase
+		late  bool
+	}{
+		{"settling", settling, false},
+		{"settling, late", settling, true},
+		{"ending", ending, false},
+		{"ending, late", ending, true},
+		{"killing", killing, false},
+		{"killing, late", killing, true},
+	} {
+		cmd := exec.Command("sleep", nonce())
+		if err := cmd.Start(); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		now := time.Now()
+		w := &warden{wire: newWire(pair[0]), phase: c.phase, pidfd: -1, killAfter: time.Hour, children: true, killedAt: now, deadline: now.Add(time.Hour)}
+		if c.late {
+			w.deadline = now
+		}
+		w.advance()
+		_ = cmd.Process.Signal(unix.SIGXFSZ)
+		_ = cmd.Wait()
+		fmt.Printf("%s: %d, %v\n", c.name, w.phase, cmd.ProcessState.Sys().(syscall.WaitStatus).Signal())
+	}
+	return 0
 }
 
 // A wait for something to read ends when it is there, and when its time is over.
