@@ -231,6 +231,9 @@ func TestATreeThatWasLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Remove(w.unready(p)); err != nil { // it is set up
+		t.Fatal(err)
+	}
 	cache := filepath.Join(p.tree, "cache")
 	if err := os.Mkdir(cache, 0o700); err != nil {
 		t.Fatal(err)

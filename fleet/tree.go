@@ -44,15 +44,17 @@ const minFree = 512 << 20
 // reports that. It returns the new latest checkpoint: with it the loop belongs to this worker,
 // and a worker that has lost the loop can no longer store another one.
 func (w *Worker) checkOut(ctx context.Context, p *place, commit string) (at string, fresh bool, err error) {
-	_, missing := os.Stat(p.tree)
-	fresh = errors.Is(missing, fs.ErrNotExist)
-	if fresh {
-		if err := w.room(); err != nil {
+	if _, err := os.Stat(w.unready(p)); err == nil {
+		err = w.removeTree(ctx, p.id)
+		if err != nil {
 			return "", false, err
 		}
 	}
-	if !fresh {
+	_, missing := os.Stat(p.tree)
+	if fresh = errors.Is(missing, fs.ErrNotExist); !fresh {
 		w.unlock(ctx, p)
+	} else if err := errors.Join(w.room(), os.WriteFile(w.unready(p), nil, 0o600)); err != nil {
+		return "", false, err
 	}
 	if p.repo == "" {
 		return "", fresh, os.MkdirAll(filepath.Join(p.tree, filepath.FromSlash(p.work.Dir)), 0o700)
@@ -102,6 +104,9 @@ func (w *Worker) unlock(ctx context.Context, p *place) {
 func (w *Worker) index(p *place) string {
 	return filepath.Join(w.Root, "runs", p.id, "checkpoint.index")
 }
+
+// unready returns the file that says that a tree is not set up yet: what is there is removed.
+func (w *Worker) unready(p *place) string { return filepath.Join(w.Root, "runs", p.id, "unready") }
 
 // mirror returns the bare copy of the repository that all its work trees share, and the
 // fetched commit: the checkpoint, or the loop's starting point.

@@ -185,6 +185,7 @@ func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error
 	}
 	w.prepare(c)
 	defer w.leaveAll()
+	fatal := make(chan error, 3)
 	if w.Listen != "" {
 		at, err := net.Listen("tcp", w.Listen)
 		if err != nil {
@@ -192,9 +193,8 @@ func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error
 		}
 		server := &http.Server{Handler: http.HandlerFunc(w.monitor), ReadHeaderTimeout: ending}
 		defer server.Close()
-		go func() { _ = server.Serve(at) }() // it ends with the worker
+		go func() { fatal <- server.Serve(at) }()
 	}
-	fatal := make(chan error, 2)
 	fixed, err := worker.NewFixedSizeTuner(worker.FixedSizeTunerOptions{})
 	if err != nil {
 		return err
@@ -305,6 +305,7 @@ func (w *Worker) put(ctx context.Context, in Prepare) (Placed, error) {
 			return Placed{}, err
 		}
 	}
+	_ = os.Remove(w.unready(p)) // if it stays, the next setup is one too many
 	if name := in.Started.Command[0]; filepath.Base(name) == name {
 		if _, err := exec.LookPath(name); err != nil {
 			return Placed{}, temporal.NewNonRetryableApplicationError(fmt.Sprintf("worker %s has no command %s on its PATH", w.Name, name), errFull, nil)
@@ -579,7 +580,7 @@ func (w *Worker) setUp(ctx context.Context, p *place) error {
 		return ctx.Err()
 	}
 	if exit.Code != 0 {
-		return errors.Join(w.removeTree(context.WithoutCancel(ctx), p.id), refuse("the setup command failed with exit code %d on worker %s: %s", exit.Code, w.Name, p.host.Mask(tailOf(said.String()))))
+		return refuse("the setup command failed with exit code %d on worker %s: %s", exit.Code, w.Name, p.host.Mask(tailOf(said.String())))
 	}
 	return nil
 }

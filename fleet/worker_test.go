@@ -289,3 +289,18 @@ func TestAPushIsGivenUp(t *testing.T) {
 		t.Errorf("%+v after %s", r, took)
 	}
 }
+
+// A tree whose placement failed before its setup ran is set up by the next one.
+func TestASetupIsNotSkipped(t *testing.T) {
+	b := newBench(t, nil)
+	from := repo(t)
+	first := filepath.Join(from, "first")
+	hook := "#!/bin/sh\ntest -e " + first + " || { : > " + first + "; exit 1; }\n"
+	if err := os.WriteFile(filepath.Join(from, ".git", "hooks", "pre-receive"), []byte(hook), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := b.run(submitted(t, "test -e up", func(l *loops.Loop) { l.Repo, l.Setup = from, "echo set > up" }))
+	if _, err := os.Stat(first); r.Status != core.StatusDone || r.Iterations != 1 || err != nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
