@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -62,7 +63,7 @@ func (b *Budget) done(key string) bool { return slices.Contains(b.Done, key) }
 // Open returns the amount reserved.
 func (b *Budget) Open() float64 {
 	sum := 0.0
-	for key := range b.Reserved { // a sum of few: its order changes no decision but by rounding
+	for _, key := range slices.Sorted(maps.Keys(b.Reserved)) { // a replay must round alike
 		sum += b.Reserved[key]
 	}
 	return sum
@@ -127,7 +128,7 @@ func (l *loop) reserve(n int) (*Spend, error) {
 	}
 	usd := l.in.Work.Reserve
 	if usd <= 0 {
-		if usd = l.dear; usd == 0 {
+		if usd = l.in.Dear; usd == 0 {
 			usd = 1
 		}
 	}
@@ -135,7 +136,7 @@ func (l *loop) reserve(n int) (*Spend, error) {
 	granted, err := l.ledger("Reserve", s)
 	switch {
 	case l.interrupted():
-		return nil, l.stop()
+		return nil, nil
 	case err != nil:
 		return nil, l.unledgered(s, err)
 	case granted.None:
@@ -156,6 +157,7 @@ func (l *loop) commit(s Spend, usd float64) error {
 	for {
 		_, err := l.ledger("Commit", s)
 		if err == nil || l.interrupted() {
+			l.why = ""
 			return nil
 		}
 		if err := l.unledgered(s, err); err != nil {
@@ -197,9 +199,13 @@ func (w *Worker) Reserve(ctx context.Context, s Spend) (Granted, error) {
 	return Granted{None: true}, nil
 }
 
-// Commit reports to the ledger of a label what was spent.
+// Commit reports to the ledger of a label what was spent. One that was ended needs no report.
 func (w *Worker) Commit(ctx context.Context, s Spend) (Granted, error) {
-	return Granted{OK: true}, spend(ctx, w.client, updateCommit, s, nil)
+	err := spend(ctx, w.client, updateCommit, s, nil)
+	if _, missing := errors.AsType[*serviceerror.NotFound](err); missing {
+		err = nil
+	}
+	return Granted{OK: true}, err
 }
 
 func spend(ctx context.Context, c client.Client, update string, s Spend, to any) error {

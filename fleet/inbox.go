@@ -25,7 +25,7 @@ import (
 // otherVersion says what to do about a loop that a worker's rules do not fit, and otherHistory is
 // in the SDK's error for it.
 const (
-	otherVersion = "it was begun by another version; start a worker of that version, or end it: looprun-fleet cancel --force %s"
+	otherVersion = "it was begun by another version; start a worker of that version, or end it with looprun-fleet cancel --force"
 	otherHistory = "[TMPRL1100]"
 )
 
@@ -117,7 +117,7 @@ func (f *Fleet) entry(e *workflowpb.WorkflowExecutionInfo) Entry {
 	}
 	if problems := attr[[]string](fields, "TemporalReportedProblems"); len(problems) > 0 {
 		out.Stuck = true
-		out.Reason = fmt.Sprintf("no worker can continue it (%s): "+otherVersion, strings.Join(problems, ", "), out.ID)
+		out.Reason = fmt.Sprintf("no worker can continue it (%s): "+otherVersion+" %s", strings.Join(problems, ", "), out.ID)
 	}
 	return out
 }
@@ -263,7 +263,7 @@ func (f *Fleet) explained(err error) error {
 	}
 	if e, ok := errors.AsType[*serviceerror.QueryFailed](err); ok {
 		if strings.Contains(e.Error(), otherHistory) {
-			return fmt.Errorf("this worker cannot continue the loop: "+otherVersion+": %w", "LOOP", e)
+			return fmt.Errorf("this worker cannot continue the loop: "+otherVersion+": %w", e)
 		}
 		return fmt.Errorf("the loop did not answer: %w", e)
 	}
@@ -283,7 +283,7 @@ func (f *Fleet) explained(err error) error {
 }
 
 // Prune removes loops that ended before that time, and their checkpoints. It returns how many
-// there were.
+// are gone; one that cannot be removed keeps no other.
 func (f *Fleet) Prune(ctx context.Context, before time.Time, dry bool, each func(Entry)) (int, error) {
 	var old []Entry
 	err := f.List(ctx, Filter{All: true}, func(e Entry) error {
@@ -292,17 +292,18 @@ func (f *Fleet) Prune(ctx context.Context, before time.Time, dry bool, each func
 		}
 		return nil
 	})
-	for i, e := range old {
-		if err != nil {
-			return i, err
-		}
+	gone := 0
+	for _, e := range old {
 		each(e)
-		if dry {
-			continue
+		var stays error
+		if !dry {
+			stays = f.forget(ctx, e.ID)
 		}
-		err = f.forget(ctx, e.ID)
+		if err = errors.Join(err, stays); stays == nil {
+			gone++
+		}
 	}
-	return len(old), err
+	return gone, err
 }
 
 // forget removes the checkpoint of a loop from its repository, and then its history.

@@ -41,7 +41,7 @@ func (l *loop) acquire() (bool, error) {
 	}
 	switch {
 	case l.interrupted():
-		return false, l.stop()
+		return false, nil
 	case err == nil:
 		return true, nil
 	case errors.As(err, &app) && app.Type() == errRefused:
@@ -99,23 +99,13 @@ func (l *loop) pause(status, why string) error {
 	if err := errors.Join(l.show(status), l.tell()); err != nil {
 		return err
 	}
-	err := workflow.Sleep(l.ctx, min(time.Second<<min(l.in.Place.Tries, 6), time.Minute))
 	l.in.Place.Tries++
-	if l.interrupted() {
-		return l.stop()
-	}
-	return err
+	return workflow.Sleep(l.ctx, min(time.Second<<min(l.in.Place.Tries-1, 6), time.Minute))
 }
 
-// refused ends the run: no worker accepts it.
+// refused ends the run, also while a question is open: no worker accepts it.
 func (l *loop) refused(why string) error {
-	it, err := l.driver.Begin(l.state.NextIteration(), false)
-	if err != nil {
-		return err
-	}
-	return l.driver.Finish(it, core.IterationResult{IterationFinished: core.IterationFinished{
-		Iteration: it.Number, Outcome: core.OutcomeError, Cause: core.CauseStartFailed, ExitCode: -1, Fatal: core.ExitFailed, Detail: why,
-	}})
+	return l.driver.Record(core.RunFinished{Ending: core.Ending{Status: core.StatusFailed, ExitCode: core.ExitFailed, Reason: why}})
 }
 
 // release returns the slot. The work tree stays. A worker that does not receive this takes the

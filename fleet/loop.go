@@ -17,6 +17,8 @@ type Loop struct {
 	State *core.State `json:"state,omitempty"`
 	// Place is where the loop last ran.
 	Place Place `json:"place"`
+	// Dear is the cost of the dearest iteration so far, in US dollars.
+	Dear float64 `json:"dear,omitempty"`
 }
 
 // Work is what the workflow and the workers need to know about a loop besides its options.

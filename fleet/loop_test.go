@@ -270,3 +270,95 @@ func TestAPageOfEvents(t *testing.T) {
 		}
 	}
 }
+
+// A refusal ends a loop also while a question of it is open.
+func TestARefusalWhileAQuestionIsOpen(t *testing.T) {
+	b := newBench(t, nil)
+	placed := 0
+	b.OnActivity((*Worker)(nil).Place, mock.Anything, mock.Anything).Return(func(ctx context.Context, in Prepare) (Placed, error) {
+		if placed++; placed > 1 {
+			return Placed{}, refuse("its list does not allow it")
+		}
+		return b.worker.Place(ctx, in)
+	})
+	b.OnActivity((*Worker)(nil).Respond, mock.Anything, mock.Anything).Return(Responded{}, temporal.NewHeartbeatTimeoutError())
+	b.OnActivity((*Worker)(nil).Debug, mock.Anything, mock.Anything).Return(Debugged{}, temporal.NewHeartbeatTimeoutError())
+	b.answer(time.Hour, "u1", "", core.Answer{Option: "debug"})
+	l := submitted(t, "echo the same; exit 1", func(l *loops.Loop) { l.Options["debug"] = "true" })
+	l.Work.Responds = true
+	r := b.run(l)
+	if r.Status != core.StatusFailed || r.ExitCode != core.ExitFailed || r.Reason != "its list does not allow it" || placed != 2 {
+		t.Errorf("%+v, placed %d times", r, placed)
+	}
+}
+
+// cutWhile runs a loop whose history is to be cut after its first iteration, which costs three
+// dollars; do is called while that is committed.
+func cutWhile(t *testing.T, do func(b *bench)) (*bench, error) {
+	t.Helper()
+	b := newBench(t, nil)
+	b.OnActivity((*Worker)(nil).Reserve, mock.Anything, mock.Anything).Return(Granted{OK: true}, nil)
+	b.OnActivity((*Worker)(nil).Commit, mock.Anything, mock.Anything).Return(func(context.Context, Spend) (Granted, error) {
+		b.SetContinueAsNewSuggested(true)
+		do(b)
+		return Granted{OK: true}, nil
+	})
+	b.ExecuteWorkflow(Run, submitted(t, `printf 'LOOPRUN_COST\nUSD: 3\n'; exit 1`, func(l *loops.Loop) { l.Label, l.Options["signals"] = "team", "text" }))
+	return b, b.GetWorkflowError()
+}
+
+func TestACancelWhileTheHistoryIsCut(t *testing.T) {
+	b, err := cutWhile(t, func(b *bench) { b.CancelWorkflow() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r core.Result
+	if err := b.GetWorkflowResult(&r); err != nil || r.Status != core.StatusInterrupted || r.Iterations != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// What an iteration is expected to cost is known also after the history was cut.
+func TestACutKeepsTheDearestIteration(t *testing.T) {
+	_, err := cutWhile(t, func(*bench) {})
+	var next *workflow.ContinueAsNewError
+	if !errors.As(err, &next) {
+		t.Fatalf("it ended: %v", err)
+	}
+	var in Loop
+	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &in); err != nil {
+		t.Fatal(err)
+	}
+	var reserved []float64
+	var committed []Spend
+	b := labelled(t, func(_ context.Context, s Spend) (Granted, error) {
+		reserved = append(reserved, s.USD)
+		return Granted{Reason: "it is spent"}, nil
+	}, &committed)
+	in.Work.WaitAnswer = time.Hour
+	if r := b.run(in); r.Guard != core.MaxCost || !slices.Equal(reserved, []float64{3}) {
+		t.Errorf("%+v, reserved %v", r, reserved)
+	}
+}
+
+// A loop that has ended waits until its ledger is back, and then lists say so no longer.
+func TestACommitIsTriedAgain(t *testing.T) {
+	b := newBench(t, nil)
+	tried := 0
+	b.OnActivity((*Worker)(nil).Reserve, mock.Anything, mock.Anything).Return(Granted{OK: true}, nil)
+	b.OnActivity((*Worker)(nil).Commit, mock.Anything, mock.Anything).Return(func(context.Context, Spend) (Granted, error) {
+		if tried++; tried < 3 {
+			return Granted{}, errors.New("no server")
+		}
+		return Granted{OK: true}, nil
+	})
+	var notes []Note
+	b.OnUpsertMemo(mock.Anything).Run(func(args mock.Arguments) {
+		note, _ := args.Get(0).(map[string]any)[memoNote].(Note)
+		notes = append(notes, note)
+	}).Return(nil)
+	b.run(submitted(t, "true", func(l *loops.Loop) { l.Label = "team" }))
+	if n := len(notes); tried != 3 || n < 2 || !strings.Contains(notes[n-2].Reason, "waiting for the budget") || notes[n-1].Reason != "" {
+		t.Errorf("tried %d times, lists show %+v", tried, notes)
+	}
+}

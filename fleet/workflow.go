@@ -27,7 +27,6 @@ type loop struct {
 	in     Loop
 	active time.Duration // as the workers measured it; time in a queue is not in it
 	fresh  bool          // no iteration has run yet
-	dear   float64       // the cost of the dearest iteration so far
 
 	events []json.RawMessage
 	from   int64
@@ -78,9 +77,10 @@ func (l *loop) run() (core.Result, error) {
 			err = l.iterate(0)
 		case core.NextIterate:
 			if workflow.GetInfo(l.ctx).GetContinueAsNewSuggested() {
-				return core.Result{}, l.continued()
+				err = l.continued()
+			} else {
+				err = l.iterate(l.state.NextIteration())
 			}
-			err = l.iterate(l.state.NextIteration())
 		case core.NextAsk, core.NextAsked:
 			err = l.ask(l.state.Pending()[0])
 		case core.NextAct:
@@ -93,6 +93,9 @@ func (l *loop) run() (core.Result, error) {
 			return l.end()
 		default:
 			err = fmt.Errorf("an iteration runs that nobody started (%s)", next)
+		}
+		if l.interrupted() && l.state.Interrupt == nil { // the step was cut short; no history is cut before that is recorded
+			err = l.stop()
 		}
 		if err != nil {
 			return core.Result{}, err
@@ -178,8 +181,8 @@ func (l *loop) show(status string) error {
 
 // iterate runs one iteration on a worker.
 func (l *loop) iterate(n int) error {
-	if err := l.pace(); err != nil || l.interrupted() {
-		return errors.Join(err, l.stop())
+	if err := l.pace(); err != nil {
+		return err
 	}
 	if ok, err := l.acquire(); !ok || err != nil {
 		return err
@@ -213,7 +216,7 @@ func (l *loop) iterate(n int) error {
 		return err
 	}
 	cost := l.state.Cost - before
-	l.dear = max(l.dear, cost)
+	l.in.Dear = max(l.in.Dear, cost)
 	if !known { // it may have cost as much
 		cost = reserved.USD
 	}
@@ -292,12 +295,7 @@ func (l *loop) ask(q core.Question) error {
 	} else {
 		err = workflow.Await(l.ctx, func() bool { return !l.waits(q.ID) })
 	}
-	switch {
-	case l.interrupted():
-		return l.stop()
-	case err != nil:
-		return err
-	case !answered:
+	if err == nil && !answered {
 		err = l.driver.Unanswered(q.ID, fmt.Sprintf("nobody answered within %s", l.in.Work.WaitAnswer))
 	}
 	return errors.Join(err, l.tell())
@@ -358,7 +356,7 @@ func (l *loop) help(activity, in, out any, done func(failed error) error) error 
 	}
 	failed := l.onHost(time.Hour, activity, in, out)
 	if l.interrupted() {
-		return l.stop()
+		return nil
 	}
 	if failed != nil {
 		l.lost()
@@ -404,11 +402,10 @@ func (l *loop) wait() error {
 	if err := l.show(Waiting); err != nil {
 		return err
 	}
-	err := workflow.Sleep(l.ctx, d)
-	if l.interrupted() {
-		return l.stop()
+	if err := workflow.Sleep(l.ctx, d); err != nil {
+		return err
 	}
-	return errors.Join(err, l.driver.Record(core.WaitFinished{}))
+	return l.driver.Record(core.WaitFinished{})
 }
 
 // pace waits between two iterations, according to --delay and --backoff.
@@ -429,21 +426,14 @@ func (l *loop) pace() error {
 	if d > patience {
 		l.release()
 	}
-	err := workflow.Sleep(l.ctx, d)
-	if l.interrupted() {
-		return nil
-	}
-	return err
+	return workflow.Sleep(l.ctx, d)
 }
 
 // interrupted reports whether the loop was cancelled.
 func (l *loop) interrupted() bool { return l.ctx.Err() != nil }
 
-// stop records, once, that the loop was cancelled.
+// stop records that the loop was cancelled.
 func (l *loop) stop() error {
-	if l.state.Interrupt != nil {
-		return nil
-	}
 	return l.driver.Record(core.InterruptReceived{Reason: "it was cancelled", Code: 143})
 }
 
