@@ -272,50 +272,84 @@ func TestGuardianEnds(t *testing.T) {
 }
 
 // A guardian lets what outlives a command have its time, then asks it to end, then kills it and
-// whatever comes after, and in the end says what has survived.
+// whatever comes after, and in the end says what has survived. A command that has ended by itself
+// was not asked to.
 func TestGuardianGoesThroughItsPhases(t *testing.T) {
-	const want = "settling: 2, file size limit exceeded\nsettling, late: 3, terminated\n" +
-		"ending: 3, file size limit exceeded\nending, late: 4, killed\n" +
-		"killing: 4, killed\nkilling, late: 0, file size limit exceeded\n"
+	const want = "settling: 2, file size limit exceeded, 0\nsettling, late: 3, terminated, 0\n" +
+		"ending: 3, file size limit exceeded, 0\nending, late: 4, killed, 0\n" +
+		"killing: 4, killed, 0\nkilling, late: 0, file size limit exceeded, 1\nkilling, late, gone: 0, killed, 0\n" +
+		"asked to end: false\nkilled: false\n"
 	if out, err := other(t, phases, "1").CombinedOutput(); err != nil || string(out) != want {
 		t.Errorf("%v, %s", err, out)
 	}
 }
 
-// goThroughPhases is the guardian of one process after the other. It says its phase, and by which
-// signal the process has ended: its own, which comes last, or the guardian's.
+// goThroughPhases is the guardian of one process after the other. It says its phase, by which
+// signal the process has ended (its own, which comes last, or the guardian's), and how many survive.
 func goThroughPhases(string) int {
 	pair, err := connection(startPatience)
 	if err != nil {
 		fmt.Println(err)
 		return 1
 	}
-	for _, c := range []struct {
-		name  string
-		phase phase
-		late  bool
-	}{
-		{"settling", settling, false},
-		{"settling, late", settling, true},
-		{"ending", ending, false},
-		{"ending, late", ending, true},
-		{"killing", killing, false},
-		{"killing, late", killing, true},
-	} {
-		cmd := exec.Command("sleep", nonce())
+	start := func(argv ...string) (*exec.Cmd, *warden) {
+		cmd := exec.Command(argv[0], argv[1:]...)
 		if err := cmd.Start(); err != nil {
 			fmt.Println(err)
-			return 1
+			os.Exit(1)
 		}
 		now := time.Now()
-		w := &warden{wire: newWire(pair[0]), phase: c.phase, pidfd: -1, killAfter: time.Hour, children: true, killedAt: now, deadline: now.Add(time.Hour)}
+		return cmd, &warden{wire: newWire(pair[0]), pidfd: -1, killAfter: time.Hour, children: true, killedAt: now, deadline: now.Add(time.Hour)}
+	}
+	ended := func(cmd *exec.Cmd) { // it is not reaped
+		if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	}
+	for _, c := range []struct {
+		name       string
+		phase      phase
+		late, gone bool
+	}{
+		{"settling", settling, false, false},
+		{"settling, late", settling, true, false},
+		{"ending", ending, false, false},
+		{"ending, late", ending, true, false},
+		{"killing", killing, false, false},
+		{"killing, late", killing, true, false},
+		{"killing, late, gone", killing, true, true},
+	} {
+		cmd, w := start("sleep", nonce())
+		w.phase = c.phase
 		if c.late {
-			w.deadline = now
+			w.deadline = time.Time{}.Add(1)
+		}
+		by := "killed"
+		if c.gone {
+			_ = cmd.Process.Kill()
+			ended(cmd)
 		}
 		w.advance()
-		_ = cmd.Process.Signal(unix.SIGXFSZ)
-		_ = cmd.Wait()
-		fmt.Printf("%s: %d, %v\n", c.name, w.phase, cmd.ProcessState.Sys().(syscall.WaitStatus).Signal())
+		if !c.gone {
+			_ = cmd.Process.Signal(unix.SIGXFSZ)
+			_ = cmd.Wait()
+			by = cmd.ProcessState.Sys().(syscall.WaitStatus).Signal().String()
+		}
+		fmt.Printf("%s: %d, %s, %d\n", c.name, w.phase, by, len(w.report.survivors))
+	}
+	for _, kill := range []bool{false, true} {
+		cmd, w := start("true")
+		w.phase, w.pid = running, cmd.Process.Pid
+		ended(cmd)
+		name := "asked to end"
+		if kill {
+			name = "killed"
+			w.killNow()
+		} else {
+			w.end(unix.SIGTERM, time.Hour)
+		}
+		fmt.Printf("%s: %v\n", name, w.report.asked)
 	}
 	return 0
 }
