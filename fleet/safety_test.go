@@ -545,7 +545,11 @@ func TestAStoppingWorkerLosesNothing(t *testing.T) {
 			activity, stopped = "Respond", temporal.NewNonRetryableApplicationError("no slot", errGone, nil)
 		}
 		b := newBench(t, nil)
-		times := 0
+		times, places := 0, 0
+		b.OnActivity((*Worker)(nil).Place, mock.Anything, mock.Anything).Return(func(ctx context.Context, in Prepare) (Placed, error) {
+			places++
+			return b.worker.Place(ctx, in)
+		})
 		switch activity {
 		case "Iterate":
 			b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(ctx context.Context, in Iterate) (Iterated, error) {
@@ -565,6 +569,9 @@ func TestAStoppingWorkerLosesNothing(t *testing.T) {
 		r := b.run(submitted(t, "echo the same; exit 1", func(l *loops.Loop) { l.Options["detached"] = "deny" }))
 		if r.Status != core.StatusTripped || r.Guard != core.LoopDetected || times < 2 {
 			t.Errorf("%s: %+v after %d", activity, r, times)
+		}
+		if places != 2 {
+			t.Errorf("%s: it was placed %d times", activity, places)
 		}
 	}
 }

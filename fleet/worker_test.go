@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/loops"
 )
@@ -199,6 +200,10 @@ func TestWhatRunsAtAPlace(t *testing.T) {
 	if _, err := w.here(p.id); typeOf(err) != errGone {
 		t.Errorf("a loop without a slot: %v", err)
 	}
+	w.held["swept"] = time.Now()
+	if _, err := w.here("swept"); typeOf(err) != errGone {
+		t.Errorf("a loop without a place: %v", err)
+	}
 	w.leaving = true
 	if err := w.begin(); typeOf(err) != errStopped {
 		t.Errorf("a worker that leaves: %v", err)
@@ -274,6 +279,40 @@ func TestWhatASweepRemoves(t *testing.T) {
 	w.sweep(now)
 	if _, err := os.Stat(filepath.Join(w.Root, "trees", "young")); err == nil {
 		t.Error("it is kept for longer than the worker was told")
+	}
+	p.busy.Lock()
+	w.sweep(now.Add(2 * time.Hour))
+	if w.places[p.id] == nil || len(w.held) == 0 {
+		t.Error("a place was closed while something ran there")
+	}
+	p.busy.Unlock()
+	w.sweep(now.Add(2 * time.Hour))
+	if w.places[p.id] != nil || len(w.held) > 0 {
+		t.Error("a place that nobody uses stays open")
+	}
+}
+
+// A worker that has lost a loop cannot store a checkpoint of it, and does not try again.
+func TestAPushIsRejected(t *testing.T) {
+	w := &Worker{Name: "w1", Root: t.TempDir()}
+	p := &place{id: "20260102-030405-0001", repo: repo(t)}
+	p.tree = filepath.Join(w.Root, "trees", p.id)
+	if err := os.MkdirAll(filepath.Dir(w.index(p)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	first, _, err := w.checkOut(t.Context(), p, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, _, err := w.checkOut(t.Context(), p, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.push(t.Context(), p, first, first); typeOf(err) != errRejected {
+		t.Errorf("another worker has it: %v", err)
+	}
+	if got := git1(t, p.repo, "rev-parse", checkpoint.Ref(p.id)); got != second {
+		t.Errorf("the repository has %s, not %s", got, second)
 	}
 }
 
