@@ -467,3 +467,24 @@ func TestATreeGoesOnOnce(t *testing.T) {
 		t.Errorf("resumed %d times, %v", c.resumes, err)
 	}
 }
+
+// Run follows a command to its end. One that cannot start is no error, and no command is one.
+func TestRunFollowsACommand(t *testing.T) {
+	var p *Process
+	e, err := Run(Spec{Argv: sh("echo x; exit 3"), Stdout: func([]byte) {
+		if p == nil {
+			t.Error("its output comes before it is known")
+		}
+	}}, func(started *Process) { p = started })
+	if err != nil || e.Cause != Exited || e.Code != 3 || p == nil || p.Pid() == 0 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if e, err := Run(Spec{Argv: []string{"/no/such/command"}}, nil); err != nil || e.Cause != StartFailed {
+		t.Errorf("%+v, %v", e, err)
+	}
+	for _, argv := range [][]string{nil, {""}} {
+		if e, err := Run(Spec{Argv: argv}, nil); err == nil {
+			t.Errorf("%q has run: %+v", argv, e)
+		}
+	}
+}
