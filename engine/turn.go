@@ -19,7 +19,7 @@ import (
 // repeatedTurn is the cause of work that was ended because it repeated itself.
 type repeatedTurn struct{ core.TurnRepeated }
 
-func (r *repeatedTurn) Error() string { return "ended since " + r.String() }
+func (r *repeatedTurn) Error() string { return "ended because " + r.String() }
 
 // errTurnLoop is the cause of an iteration that was ended because nobody allowed it to
 // continue after a repetition.

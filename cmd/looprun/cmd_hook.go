@@ -130,7 +130,7 @@ func (c *hookInstallCmd) Run(a *app) error {
 	if run.Check == "" {
 		a.say.Warn("there is no check, so every stop would be allowed; write check: COMMAND into looprun.yaml, or use --check")
 	} else {
-		a.say.Printf("it judges by the check: %s", run.Check)
+		a.say.Printf("it runs the check: %s", run.Check)
 	}
 	if _, err := exec.LookPath("looprun"); err != nil {
 		a.say.Warn("looprun is not on the PATH, where %s will look for it", agent.Name)

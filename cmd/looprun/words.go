@@ -398,7 +398,11 @@ func (l *line) complete() error {
 	case len(l.args) > most && node.Parent != nil && node.Path() != "run":
 		return config.Usage(fmt.Sprintf("%q is one word too many", l.args[most]), "see looprun "+node.Path()+" --help")
 	case len(l.args) < least:
-		return config.Usage(strings.ToUpper(node.Positional[len(l.args)].Name)+" is missing", "see looprun "+node.Path()+" --help")
+		missing, remedy := strings.ToUpper(node.Positional[len(l.args)].Name), "see looprun "+node.Path()+" --help"
+		if missing == "RUN" {
+			remedy = "looprun list --all shows your runs; " + remedy
+		}
+		return config.Usage(missing+" is missing", remedy)
 	}
 	return nil
 }

@@ -139,6 +139,7 @@ func TestMistakes(t *testing.T) {
 		"--check x list":          `--check is a flag of run; put it before list; see looprun list --help`,
 		"list a b":                `"a" is one word too many; see looprun list --help`,
 		"policy check":            `FILE is missing; see looprun policy check --help`,
+		"stop":                    `RUN is missing; looprun list --all shows your runs; see looprun stop --help`,
 		"--max-iteration 5 -- x":  `unknown flag --max-iteration; did you mean --max-iterations?; a flag of the command itself goes after --`,
 		"lsit":                    `"lsit" is not a command of looprun; did you mean looprun list? To run it as a command write looprun -- lsit`,
 		"__complet":               `"__complet" is not a command of looprun; write looprun -- __complet`,
