@@ -198,9 +198,10 @@ func (d *Driver) Finish(it Iteration, end IterationResult) error {
 }
 
 // Withdraw records that the runner of the iteration is lost. The iteration counts as not begun
-// and runs again under its own number, unless it was lost for the third time.
-func (d *Driver) Withdraw(reason string) error {
-	return d.Record(IterationWithdrawn{Iteration: d.State.Open, Reason: reason})
+// and runs again under its own number, unless it was lost for the third time. One that was
+// handed back was not lost.
+func (d *Driver) Withdraw(reason string, handedBack bool) error {
+	return d.Record(IterationWithdrawn{Iteration: d.State.Open, Reason: reason, HandedBack: handedBack})
 }
 
 // Tell records a message from the command. It returns [ErrEvent] if a command cannot send that

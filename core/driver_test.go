@@ -126,9 +126,9 @@ func (e *workflow) iterate(n int, first bool) error {
 	e.now = e.now.Add(time.Minute)
 	switch e.r.IntN(12) {
 	case 0:
-		return e.driver.Withdraw("its worker was lost")
+		return e.driver.Withdraw("its worker was lost", e.r.IntN(2) == 0)
 	case 1:
-		return errors.Join(e.record(core.InterruptReceived{Signal: "SIGTERM", Code: 143}), e.driver.Withdraw("its worker was told to end"))
+		return errors.Join(e.record(core.InterruptReceived{Signal: "SIGTERM", Code: 143}), e.driver.Withdraw("its worker was told to end", true))
 	case 2, 3:
 		if over, err := e.overtime(); over || err != nil {
 			return err
@@ -295,17 +295,17 @@ func TestAnIterationIsWithdrawn(t *testing.T) {
 	if err := d.Start(core.RunStarted{RunID: "r", Limits: looptest.Defaults}); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Withdraw("none runs"); !errors.Is(err, core.ErrEvent) {
+	if err := d.Withdraw("none runs", false); !errors.Is(err, core.ErrEvent) {
 		t.Errorf("an iteration is withdrawn that nobody began: %v", err)
 	}
-	for n := range 3 {
-		if next, err := d.Next(); next != core.NextIterate || err != nil || s.NextIteration() != 1 || s.Crashes != n {
-			t.Fatalf("lost %d times: next is %s of %d, %v", n, next, s.NextIteration(), err)
+	for n := range 6 { // every other one is handed back, which counts for nothing
+		if next, err := d.Next(); next != core.NextIterate || err != nil || s.NextIteration() != 1 || s.Crashes != n/2 {
+			t.Fatalf("withdrawn %d times: next is %s of %d, %v", n, next, s.NextIteration(), err)
 		}
 		if _, err := d.Begin(1, true); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Withdraw("its worker was lost"); err != nil {
+		if err := d.Withdraw("its worker was lost", n%2 == 0); err != nil {
 			t.Fatal(err)
 		}
 	}

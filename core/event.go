@@ -251,6 +251,8 @@ func (d *IterationFinished) RunsAgain() bool {
 type IterationWithdrawn struct {
 	Iteration int    `json:"iteration"`
 	Reason    string `json:"reason"`
+	// HandedBack means that its runner never began it, or stopped it in order: that is no crash.
+	HandedBack bool `json:"handed_back,omitempty"`
 }
 
 // GuardTripped records that a guard stopped the run.

@@ -65,6 +65,9 @@ func (s *State) fold(e Event) {
 		s.foldIteration(d)
 	case IterationWithdrawn:
 		s.foldLost()
+		if d.HandedBack {
+			s.Crashes--
+		}
 		if s.Interrupt != nil {
 			s.endInterrupted()
 		}

@@ -149,11 +149,10 @@ func (l *loop) reserve(n int) (*Spend, error) {
 
 // commit replaces the reservation with the cost of the iteration, and retries until the ledger
 // has it. A loop that was cancelled does not wait: its reservation stays.
-func (l *loop) commit(s Spend, usd float64) error {
+func (l *loop) commit(s Spend) error {
 	if s.Label == "" {
 		return nil
 	}
-	s.USD, s.Silent = usd, usd == 0 && l.state.Iterations > 0
 	for {
 		_, err := l.ledger("Commit", s)
 		if err == nil || l.interrupted() {

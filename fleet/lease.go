@@ -35,7 +35,6 @@ func (l *loop) acquire() (bool, error) {
 		return false, err
 	}
 	placed, err := l.slot()
-	var app *temporal.ApplicationError
 	if err == nil {
 		l.why, l.in.Place = "", Place{Host: placed.Host, Held: true, Commit: cmp.Or(placed.Commit, l.in.Place.Commit), Tries: l.in.Place.Tries}
 	}
@@ -44,10 +43,10 @@ func (l *loop) acquire() (bool, error) {
 		return false, nil
 	case err == nil:
 		return true, nil
-	case errors.As(err, &app) && app.Type() == errRefused:
-		return false, l.refused(app.Message())
+	case typeOf(err) == errRefused:
+		return false, l.refused(cause(err))
 	}
-	return false, l.later(cause(err))
+	return false, l.later(err)
 }
 
 // slot places the loop: on its previous worker if that has a slot soon, and then on any.
@@ -80,16 +79,18 @@ func (l *loop) queueOf(host string) string {
 
 // later waits before the loop is tried again, on another worker if there is one: for a minute
 // at most, and until it has been tried for long enough.
-func (l *loop) later(why string) error {
-	p := &l.in.Place
-	now := workflow.Now(l.ctx)
-	if p.Since.IsZero() {
-		p.Since = now
+func (l *loop) later(failed error) error {
+	p, now := &l.in.Place, workflow.Now(l.ctx)
+	if most := l.in.Work.retryFor(); p.Tried >= most {
+		return l.refused(fmt.Sprintf("no worker could take it for %s; the last reason: %s", most, cause(failed)))
 	}
-	if most := l.in.Work.retryFor(); now.Sub(p.Since) >= most {
-		return l.refused(fmt.Sprintf("no worker could take it for %s; the last reason: %s", most, why))
+	err := l.pause(Queued, cause(failed))
+	if app, ok := errors.AsType[*temporal.ApplicationError](failed); ok && !handedBack(failed) {
+		var took time.Duration
+		_ = app.Details(&took) // an older worker does not say it
+		p.Tried += took + workflow.Now(l.ctx).Sub(now)
 	}
-	return l.pause(Queued, why)
+	return err
 }
 
 // pause shows why the loop does not run, and waits: longer each time until it has a slot again,
@@ -138,11 +139,22 @@ func (l *loop) onHost(most time.Duration, activity, in, out any) error {
 	}, activity, in, out)
 }
 
-// unbegun reports whether the error says that the worker ran nothing, or withdrew what it
-// ran: another one can run it.
+// typeOf returns the type of a worker's error; empty if it has none.
+func typeOf(err error) string {
+	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
+		return app.Type()
+	}
+	return ""
+}
+
+// unbegun reports whether the error says that the worker ran nothing.
 func unbegun(err error) bool {
-	var app *temporal.ApplicationError
-	var timeout *temporal.TimeoutError
-	return errors.As(err, &app) && (app.Type() == errGone || app.Type() == errStopped) ||
-		errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START
+	timeout, late := errors.AsType[*temporal.TimeoutError](err)
+	return typeOf(err) == errGone || late && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START
+}
+
+// handedBack reports whether the error says that the worker ran nothing, or ended what it ran
+// because it stops: another one can run it.
+func handedBack(err error) bool {
+	return unbegun(err) || typeOf(err) == errStopped
 }

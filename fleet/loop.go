@@ -63,10 +63,10 @@ type Place struct {
 	Held bool `json:"held,omitempty"`
 	// Commit is the last checkpoint; empty means there is none.
 	Commit string `json:"commit,omitempty"`
-	// Since is when a worker first failed to place the loop, and Tries how often the loop has
-	// waited since then; zero means that none has failed.
-	Since time.Time `json:"since,omitzero"`
-	Tries int       `json:"tries,omitempty"`
+	// Tried is how long workers have failed to place the loop, with the waits after that, but
+	// without the time in the queue; Tries is how often the loop has waited.
+	Tried time.Duration `json:"tried,omitempty"`
+	Tries int           `json:"tries,omitempty"`
 }
 
 // The names of the search attributes. They are not encrypted: each is a word.

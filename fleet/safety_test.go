@@ -446,6 +446,76 @@ func TestAnIterationThatWasLostCostsWhatItReserved(t *testing.T) {
 	}
 }
 
+// What an iteration reserved comes back where nothing ran.
+func TestAnIterationThatDidNotBeginCostsNothing(t *testing.T) {
+	var committed []Spend
+	b := labelled(t, func(context.Context, Spend) (Granted, error) { return Granted{OK: true}, nil }, &committed)
+	failures := []error{
+		temporal.NewNonRetryableApplicationError("the loop has no slot", errGone, nil), (&Worker{}).stopped(), // and that may have run
+	}
+	b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(ctx context.Context, in Iterate) (Iterated, error) {
+		if len(failures) > 0 {
+			err := failures[0]
+			failures = failures[1:]
+			return Iterated{}, err
+		}
+		return b.worker.Iterate(ctx, in)
+	})
+	l := submitted(t, "true", func(l *loops.Loop) { l.Label = "team" })
+	l.Work.Reserve = 3
+	b.run(l)
+	if len(committed) != 3 || committed[0].USD != 0 || committed[0].Silent || committed[1].USD != 3 || committed[1].Silent {
+		t.Errorf("%+v", committed)
+	}
+}
+
+// The time in a queue is no failure of a worker, and one that stops or is lost has not tried.
+func TestTheQueueIsNoFailure(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, other error
+		queue        time.Duration
+	}{
+		"a long queue":          {errors.New("the repository is away"), errors.New("the repository is away"), 3 * time.Hour},
+		"workers that stop":     {(&Worker{}).stopped(), (&Worker{}).stopped(), 0},
+		"workers that are lost": {temporal.NewHeartbeatTimeoutError(), temporal.NewHeartbeatTimeoutError(), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nil)
+			times := 100
+			if c.queue > 0 {
+				times = 1
+				b.OnActivity((*Worker)(nil).Place, mock.Anything, mock.Anything).Return(Placed{}, c.first).Once()
+				b.OnActivity((*Worker)(nil).Place, mock.Anything, mock.Anything).After(c.queue).Return(Placed{}, c.first).Once()
+			}
+			b.OnActivity((*Worker)(nil).Place, mock.Anything, mock.Anything).Return(Placed{}, c.other).Times(times)
+			b.OnActivity((*Worker)(nil).Place, mock.Anything, mock.Anything).Return(b.worker.Place)
+			l := submitted(t, "true", nil)
+			l.Work.RetryFor = time.Hour
+			if r := b.run(l); r.Status != core.StatusDone {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+// A repository that is away makes no worker sick, and its own disk does.
+func TestWhoIsSick(t *testing.T) {
+	b := newBench(t, nil)
+	l := submitted(t, "true", func(l *loops.Loop) { l.Repo = filepath.Join(t.TempDir(), "away") })
+	l.Work.RetryFor = 10 * time.Second
+	r := b.run(l)
+	if r.Status != core.StatusFailed || !strings.Contains(r.Reason, "worker w1 cannot reach") || b.worker.slots.failed != 0 || !b.worker.slots.until.IsZero() {
+		t.Errorf("%+v, %d failures, rests until %s", r, b.worker.slots.failed, b.worker.slots.until)
+	}
+	const full = "/proc" // it has no room at all
+	if _, err := os.Stat(filepath.Join(full, "self")); err != nil {
+		t.Skip("no file system without room is here")
+	}
+	if err := (&Worker{Root: full}).room(); err == nil || typeOf(err) != "" {
+		t.Errorf("a full disk: %v", err)
+	}
+}
+
 func TestThreeLossesAreAnError(t *testing.T) {
 	b := newBench(t, nil)
 	b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(context.Context, Iterate) (Iterated, error) {
@@ -553,8 +623,11 @@ func TestAStoppingWorkerLosesNothing(t *testing.T) {
 		switch activity {
 		case "Iterate":
 			b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(ctx context.Context, in Iterate) (Iterated, error) {
-				if times++; times == 1 {
+				if times++; times <= 4 { // it is no crash
 					return Iterated{}, stopped
+				}
+				if in.State.Crashes != 0 {
+					t.Errorf("%d crashes", in.State.Crashes)
 				}
 				return b.worker.Iterate(ctx, in)
 			})
@@ -820,11 +893,11 @@ func TestASlotComesBack(t *testing.T) {
 func TestASickWorkerRests(t *testing.T) {
 	w := &Worker{Name: "w1", Root: t.TempDir(), Slots: 1, Log: testLog{t}}
 	w.prepare(nil)
-	for i := range 2 * sickAfter {
+	for i := range 2*sickAfter + 1 { // after a rest it may fail as often as before
 		if i == 1 {
 			w.slots.placed(nil)
 		}
-		if rests := w.slots.placed(errors.New("no git")); rests != (i >= sickAfter) {
+		if rests := w.slots.placed(errors.New("no git")); rests != (i > 0 && i%sickAfter == 0) {
 			t.Errorf("after failure %d: %v", i, rests)
 		}
 	}

@@ -118,6 +118,7 @@ func (s *slots) placed(err error) bool {
 	if s.failed++; s.failed < sickAfter {
 		return false
 	}
+	s.failed = 0
 	if until := time.Now().Add(rest); until.After(s.until) { // a worker that stops takes none ever
 		s.until = until
 	}
@@ -180,7 +181,7 @@ func (w *Worker) begin() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.leaving {
-		return w.stopped()
+		return temporal.NewNonRetryableApplicationError("worker "+w.Name+" takes nothing more", errGone, nil)
 	}
 	w.work.Add(1)
 	return nil

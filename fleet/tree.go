@@ -252,7 +252,7 @@ func (w *Worker) room() error {
 		return err
 	}
 	if free := int64(s.Bavail) * int64(s.Bsize); free < minFree { //nolint:unconvert // the types differ by system
-		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("worker %s has %d MB of its disk left", w.Name, free>>20), errFull, nil)
+		return fmt.Errorf("worker %s has %d MB of its disk left", w.Name, free>>20)
 	}
 	return nil
 }

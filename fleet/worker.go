@@ -34,8 +34,8 @@ import (
 const (
 	// errRefused means that the worker refuses to run the loop: no other is asked.
 	errRefused = "Refused"
-	// errGone means that the loop has no slot here, and errStopped that the worker stops: what
-	// was to run did not, or was withdrawn.
+	// errGone means that the worker ran nothing: the loop has no slot there, or it takes nothing
+	// more. errStopped means that it stops, and ended what ran.
 	errGone    = "Gone"
 	errStopped = "Stopped"
 )
@@ -251,6 +251,7 @@ func (w *Worker) warn(format string, args ...any) {
 
 // Place takes a slot for a loop, and prepares its work tree at its last checkpoint.
 func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
+	began := time.Now()
 	defer beats(ctx, func() string { return "" })()
 	if err := w.begin(); err != nil {
 		return Placed{}, err
@@ -270,22 +271,22 @@ func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
 	run, stop := w.commands(ctx)
 	defer stop(nil)
 	placed, err := w.put(run, in)
-	app, loops := errors.AsType[*temporal.ApplicationError](err) // the loop's fault, or that of its kind
-	if err != nil {
-		w.unhold(id)
-		w.warn("loop %s: %v", id, err)
+	if err == nil {
+		w.slots.placed(nil)
+		return placed, nil
 	}
+	w.unhold(id)
+	w.warn("loop %s: %v", id, err)
+	kind := typeOf(err) // of the loop's fault, or its repository's
 	switch {
-	case w.running.Err() != nil && err != nil:
+	case w.running.Err() != nil:
 		return Placed{}, w.stopped()
-	case err != nil && ctx.Err() != nil:
+	case ctx.Err() != nil:
 		return Placed{}, ctx.Err()
-	case !loops && w.slots.placed(err):
+	case kind == "" && w.slots.placed(err):
 		w.warn("worker %s could not prepare %d loops in a row, and takes none for %s", w.Name, sickAfter, rest)
-	case loops: // alone: the server keeps the type of the outermost error
-		return Placed{}, app
 	}
-	return placed, err
+	return Placed{}, temporal.NewApplicationErrorWithOptions(cause(err), kind, temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{time.Since(began)}})
 }
 
 // put prepares the work tree of a loop that has a slot.

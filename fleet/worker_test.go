@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/looprun/looprun/core"
@@ -17,15 +16,6 @@ import (
 	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/loops"
 )
-
-// typeOf is the type of a worker's error.
-func typeOf(err error) string {
-	app, ok := errors.AsType[*temporal.ApplicationError](err)
-	if !ok {
-		return ""
-	}
-	return app.Type()
-}
 
 // A list that cannot be read, or that others could change, allows nothing.
 func TestAListMustBeReliable(t *testing.T) {
@@ -205,12 +195,12 @@ func TestWhatRunsAtAPlace(t *testing.T) {
 		t.Errorf("a loop without a place: %v", err)
 	}
 	w.leaving = true
-	if err := w.begin(); typeOf(err) != errStopped {
+	if err := w.begin(); typeOf(err) != errGone {
 		t.Errorf("a worker that leaves: %v", err)
 	}
 	env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
 	env.RegisterActivity(w)
-	if _, err := env.ExecuteActivity(w.Place, in); typeOf(err) != errStopped {
+	if _, err := env.ExecuteActivity(w.Place, in); typeOf(err) != errGone {
 		t.Errorf("a worker that leaves takes a loop: %v", err)
 	}
 }

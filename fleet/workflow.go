@@ -211,16 +211,16 @@ func (l *loop) iterate(n int) error {
 	if err == nil && out.Away != "" {
 		err = l.push(out)
 	}
-	before, known := l.state.Cost, err == nil
-	if err := l.over(it, out, err); err != nil {
+	before, failed := l.state.Cost, err
+	if err := l.over(it, out, failed); err != nil {
 		return err
 	}
 	cost := l.state.Cost - before
 	l.in.Dear = max(l.in.Dear, cost)
-	if !known { // it may have cost as much
-		cost = reserved.USD
+	if failed == nil || unbegun(failed) { // else it may have cost as much as it reserved
+		reserved.USD, reserved.Silent = cost, failed == nil && cost == 0 && l.state.Iterations > 0
 	}
-	return l.commit(*reserved, cost)
+	return l.commit(*reserved)
 }
 
 // push lets the worker store the checkpoint of an iteration whose repository is away.
@@ -244,7 +244,7 @@ func (l *loop) over(it core.Iteration, out Iterated, err error) error {
 			return err
 		}
 		if err != nil {
-			return l.driver.Withdraw("it was cancelled")
+			return l.driver.Withdraw("it was cancelled", true)
 		}
 	}
 	if err == nil {
@@ -258,22 +258,20 @@ func (l *loop) over(it core.Iteration, out Iterated, err error) error {
 		}
 		return l.driver.Finish(it, out.Result)
 	}
-	why := "worker " + l.in.Place.Host + " was lost: " + cause(err)
-	if unbegun(err) {
-		why = cause(err)
-	}
+	host := l.in.Place.Host
 	l.lost()
-	return l.driver.Withdraw(why)
+	if handedBack(err) { // an older version counted it
+		return l.driver.Withdraw(cause(err), workflow.GetVersion(l.ctx, "handed back", workflow.DefaultVersion, 1) == 1)
+	}
+	return l.driver.Withdraw("worker "+host+" was lost: "+cause(err), false)
 }
 
 // cause shortens an error of the engine.
 func cause(err error) string {
-	var timeout *temporal.TimeoutError
-	if errors.As(err, &timeout) {
+	if timeout, ok := errors.AsType[*temporal.TimeoutError](err); ok {
 		return timeout.TimeoutType().String() + " timeout"
 	}
-	var app *temporal.ApplicationError
-	if errors.As(err, &app) {
+	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
 		return app.Message()
 	}
 	return err.Error()
@@ -361,7 +359,7 @@ func (l *loop) help(activity, in, out any, done func(failed error) error) error 
 	if failed != nil {
 		l.lost()
 	}
-	if unbegun(failed) {
+	if handedBack(failed) {
 		return nil
 	}
 	return done(failed)
