@@ -528,7 +528,7 @@ func (s *State) foldResumed(d RunResumed) {
 		}
 		s.Initial, s.Limits = *d.Limits, *d.Limits
 	}
-	if s.Passed && s.Weakened() == "" { // only its record failed
+	if s.Passed && !s.decided() && s.Weakened() == "" { // only its record failed
 		s.endDone()
 	}
 	if d.Caps != nil {

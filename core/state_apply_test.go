@@ -184,6 +184,25 @@ func TestAnInterruptBeatsTheOutcome(t *testing.T) {
 	}
 }
 
+// A person who ended the run while an iteration ran is obeyed, also if looprun was killed after
+// that iteration passed and before it recorded the end.
+func TestADecidedEndOutlivesAKill(t *testing.T) {
+	for action, want := range map[core.Action]core.Status{core.ActionAccept: core.StatusAccepted, core.ActionCancel: core.StatusCancelled} {
+		s := looptest.Folded(
+			t, looptest.Begun, looptest.First,
+			core.GuardTripped{Trip: core.Trip{Guard: core.MaxRuntime, Iteration: 1, During: true}},
+			core.QuestionAsked{Question: core.Question{ID: "q"}},
+			core.QuestionAnswered{QuestionID: "q", Answer: core.Answer{Option: "o", Responder: core.RespondedByUser}},
+			core.ActionApplied{Option: "o", Action: action, Guard: core.MaxRuntime, Responder: core.RespondedByUser, Limits: looptest.Defaults},
+			core.IterationFinished{Iteration: 1, Outcome: core.OutcomeDone},
+			core.RunResumed{},
+		)
+		if s.Ending == nil || s.Ending.Status != want {
+			t.Errorf("%s: ends as %+v, want %s", action, s.Ending, want)
+		}
+	}
+}
+
 // What looprun ends is never done, also when the work says so in its last moment.
 func TestWhatLooprunEndedIsNotDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
