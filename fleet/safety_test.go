@@ -771,6 +771,12 @@ func TestAPushThatHangs(t *testing.T) {
 	if app, ok := errors.AsType[*temporal.ApplicationError](err); !ok || app.Type() != errAway || !strings.Contains(app.Message(), "it took too long") {
 		t.Error(err)
 	}
+	path := os.Getenv("PATH")
+	t.Setenv("PATH", t.TempDir())
+	if err := w.push(t.Context(), p, "HEAD", ""); err == nil || typeOf(err) != "" {
+		t.Errorf("a worker without git is to blame itself: %v", err)
+	}
+	t.Setenv("PATH", path)
 	defer w.lockMirror("one")()
 	w.lockMirror("another")()
 }

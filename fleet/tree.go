@@ -168,14 +168,14 @@ func (w *Worker) push(ctx context.Context, p *place, commit, last string) error 
 	return w.reach(ctx, p, p.tree, "push", "-q", "--force-with-lease="+checkpoint.Ref(p.id)+":"+last, p.repo, commit+":"+checkpoint.Ref(p.id))
 }
 
-// reach runs a git command that needs the repository of a loop. Its error is errAway or
-// errRejected.
+// reach runs a git command that needs the repository of a loop. An error of the repository is
+// errAway or errRejected.
 func (w *Worker) reach(ctx context.Context, p *place, dir string, args ...string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(w.attempt, attempt), errors.New("it took too long"))
 	defer cancel()
 	err := run(ctx, dir, nil, args...)
-	if err == nil {
-		return nil
+	if err == nil || git.ExitCode(err) < 0 && ctx.Err() == nil { // there is no git
+		return err
 	}
 	why := fmt.Sprintf("worker %s cannot reach %s: %v", w.Name, p.repo, err)
 	if git.ExitCode(err) == pushRejected {

@@ -577,9 +577,6 @@ func (w *Worker) setUp(ctx context.Context, p *place) error {
 	exit := engine.Shell(p.work.Setup).Run(ctx, engine.Invocation{
 		Dir: filepath.Join(p.tree, filepath.FromSlash(p.work.Dir)), Env: w.environ(p.work), Stdout: take, Stderr: take,
 	})
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
 	if exit.Code != 0 {
 		return refuse("the setup command failed with exit code %d on worker %s: %s", exit.Code, w.Name, p.host.Mask(tailOf(said.String())))
 	}
