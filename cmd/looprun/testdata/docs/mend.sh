@@ -28,18 +28,9 @@ mend() { # mend MAY-EDIT TASK
 	said=$(cat "$turns/$turn.txt")
 }
 
-# sed edits a file in a way that GNU and BSD sed both know: sed -i EXPRESSION FILE.
-sed() {
-	if [ "$1" != -i ]; then
-		command sed "$@"
-	else
-		command sed "$2" "$3" >"$3.new" && mv "$3.new" "$3"
-	fi
-}
-
 # printed is what the agent prints of the turn in a format, in a session of its own.
 printed() {
-	command sed "s/\"thread_id\":\"[^\"]*\"/\"thread_id\":\"thread-$$\"/" "$turns/$agent.$1.$turn"
+	sed "s/\"thread_id\":\"[^\"]*\"/\"thread_id\":\"thread-$$\"/" "$turns/$agent.$1.$turn"
 }
 
 # choose answers as an assistant that is given a schema: with the last option.

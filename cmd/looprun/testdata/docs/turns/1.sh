@@ -1,1 +1,1 @@
-sed -i 's/"VIIII"/"IX"/' roman.go
+sed 's/"VIIII"/"IX"/' roman.go >fixed && mv fixed roman.go
