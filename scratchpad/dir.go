@@ -62,10 +62,19 @@ type Run struct {
 
 // Create creates the directory of a new run, with an id made from the time, and locks it.
 func Create(stateDir string, now time.Time, mode SyncMode) (*Run, error) {
-	again := 10 // another run that ends may remove the empty directory at this moment
+	// Another run that ends may be removing the empty directory at this moment. While it does,
+	// the directory can be seen, and nothing can be made in it.
+	tries := 0
+	removed := func(err error) bool {
+		if !errors.Is(err, fs.ErrNotExist) || tries == 100 {
+			return false
+		}
+		tries++
+		time.Sleep(time.Duration(tries) * time.Millisecond)
+		return true
+	}
 	for at := now; ; at = at.Add(idStep) {
-		if err := prepare(stateDir); errors.Is(err, fs.ErrNotExist) && again > 0 {
-			again--
+		if err := prepare(stateDir); removed(err) {
 			continue
 		} else if errors.Is(err, ErrUnsafe) {
 			return nil, fmt.Errorf("%w, or name another state directory with --state-dir", err)
@@ -75,8 +84,7 @@ func Create(stateDir string, now time.Time, mode SyncMode) (*Run, error) {
 		dir := filepath.Join(stateDir, newID(at))
 		if err := os.Mkdir(dir, dirMode); errors.Is(err, fs.ErrExist) {
 			continue
-		} else if errors.Is(err, fs.ErrNotExist) && again > 0 {
-			again--
+		} else if removed(err) {
 			continue
 		} else if err != nil {
 			return nil, fmt.Errorf("the run directory cannot be made: %w; make the state directory writable, or name another with --state-dir", err)
