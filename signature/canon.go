@@ -279,7 +279,7 @@ func (s *Signer) tailFacts() []string {
 		for _, l := range lines {
 			t := c.texts[0]
 			full := t.clean.clean([]byte(strings.TrimSuffix(l, "\r")))
-			full, _, counts := t.masked(full, trim(full))
+			full, counts := t.masked(full)
 			if b := trim(full[t.split.Cut(full).Len:]); counts && len(b) > 0 {
 				out = append(out, "line "+printable(string(s.sc.text(nil, b, false)), maxText))
 			}

@@ -243,16 +243,3 @@ var (
 		"NotFound", "Violation",
 	}
 )
-
-// classWords holds, for captures of a closed class, words of which every matching line
-// contains at least one.
-var classWords = [capEnd][]string{
-	capSev: severityWords, capWarn: warningWords, capInfo: infoWords, capKey: keyWords, capBad: badWords, capGood: goodWords,
-	capStatus: statusWords, capKind: kindHints, capCount: countHints,
-}
-
-// kindHints and countHints are parts of the words that {kind} and {count} match.
-var (
-	kindHints  = []string{"error", "exception", "failure", "panic", "fault", "interrupt", "exit", "warning", "failed", "timeout", "notfound", "violation", "errno", "stopiteration", "enoent", "eacces"}
-	countHints = []string{"fail", "err", "broken", "problem", "issue", "finding", "violation", "offense", "pass", "succe", "ok", "test", "total", "check", "example", "spec", "run", "case", "scenario", "assertion", "step", "skip", "pending", "todo", "ignored", "disabled", "incomplete", "xfailed", "xpassed", "warning", "files", "deselected", "cancelled", "omission", "notification", "suite", "hook"}
-)

@@ -25,8 +25,7 @@
 // every line is cut off (internal/margin); each source that it names is read separately
 // (sources.go). For lines that may mean something, the tool's own prefix is removed
 // (margin.go: time stamps, pids, levels, "E   ", "# ", "| ") and the rules of rules.yaml
-// determine what the rest means; the result for a line, and its masked form, is cached for
-// lines that repeat (recent.go). JSON and XML reports are parsed as such, from the stream or
+// determine what the rest means. JSON and XML reports are parsed as such, from the stream or
 // with Report.
 //
 // # What decides

@@ -133,7 +133,7 @@ func (x *extractor) plainLine(full []byte) {
 
 // plain is line for text that is neither JSON nor XML.
 func (x *extractor) plain(full, b []byte) bool {
-	source, f, taken := x.s.recent.read(x, full)
+	source, f, taken := x.read(full)
 	if source {
 		x.step()
 		return false

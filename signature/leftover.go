@@ -2,8 +2,8 @@ package signature
 
 import (
 	"bytes"
+	"slices"
 	"strings"
-	"sync"
 
 	"github.com/looprun/looprun/internal/ascii"
 )
@@ -21,7 +21,7 @@ type leftover map[string]bool
 // error in its box. Log lines, progress, and lines with a time or a size reveal nothing about
 // the failure.
 func (x *extractor) leave(f front) {
-	if f.log || len(x.s.left) > maxLeftover || (x.detail == 0 || !f.bar) && !hasPlace(f.body) && !x.complains(f.body) {
+	if f.log || len(x.s.left) > maxLeftover || (x.detail == 0 || !f.bar) && !hasPlace(f.body) && !complains(f.body) {
 		return
 	}
 	_, text := x.texts(f.body)
@@ -40,31 +40,15 @@ func (x *extractor) leave(f front) {
 }
 
 // complaints are words, or parts of words, that mean something is wrong.
-var complaints = sync.OnceValue(func() (out []complaint) {
-	for _, w := range [...]string{
-		"error", "fail", "exception", "expect", "undefined", "cannot", "can't", "could not", "unable", "not found", "missing", "denied", "invalid",
-		"unknown", "mismatch", "no such", "refused", "fatal", "undeclared", "unresolved", "overflow", "abort", "assert", "not ok", "wrong", "bad ",
-		"illegal", "status=", "unused", "unbound", "incompatible", "differ", "violat", "should", "must",
-	} {
-		out = append(out, complaint{w, needOf(w).pairs})
-	}
-	return out
-})
-
-type complaint struct {
-	word  string
-	pairs []uint16 // that a line with it has
+var complaints = []string{
+	"error", "fail", "exception", "expect", "undefined", "cannot", "can't", "could not", "unable", "not found", "missing", "denied", "invalid",
+	"unknown", "mismatch", "no such", "refused", "fatal", "undeclared", "unresolved", "overflow", "abort", "assert", "not ok", "wrong", "bad ",
+	"illegal", "status=", "unused", "unbound", "incompatible", "differ", "violat", "should", "must",
 }
 
 // complains reports whether a line contains such a word.
-func (x *extractor) complains(b []byte) bool {
-	x.pairs.fill(b)
-	for _, n := range complaints() {
-		if x.pairs.has(n.pairs) && contains(b, n.word) {
-			return true
-		}
-	}
-	return false
+func complains(b []byte) bool {
+	return slices.ContainsFunc(complaints, func(word string) bool { return contains(b, word) })
 }
 
 // contains reports whether b contains a lower-case word, in either case.

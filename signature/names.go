@@ -15,17 +15,11 @@ import (
 // place returns the canonical name of a file: relative to the checkout, without the
 // directories of other absolute paths, and without a leading ./.
 func (x *extractor) place(b []byte) string {
-	place, _ := x.s.recent.text(asPlace, b, func(b []byte, loose bool) string {
-		if loose {
-			return ""
-		}
-		b = x.s.sc.text(nil, bytes.TrimPrefix(b, []byte("file://")), false)
-		for bytes.HasPrefix(b, []byte("./")) {
-			b = b[2:]
-		}
-		return canonical(b)
-	})
-	return place
+	b = x.s.sc.text(nil, bytes.TrimPrefix(b, []byte("file://")), false)
+	for bytes.HasPrefix(b, []byte("./")) {
+		b = b[2:]
+	}
+	return canonical(b)
 }
 
 // ownFrame reports whether a stack frame is in the user's own code.

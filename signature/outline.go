@@ -58,13 +58,12 @@ const (
 	numberPiece pieceKind = iota // a number that the strict hash has
 	textPiece                    // text with digits in it
 	maskPiece                    // a mask behind such text
-	dirPiece                     // the checkout's path stands here
 )
 
 // hash is scanner.hash, from the cache if possible.
 func (k *known) hash(sc *scanner, b []byte) lineHash {
 	switch {
-	case len(b) < 8 || len(b) > maxOutline:
+	case len(b) < 8 || len(b) > maxOutline || sc.dirStem != "" && bytes.Contains(b, []byte(sc.dirStem)):
 		return sc.hash(b, nil)
 	case k.rest > 0:
 		k.rest--
@@ -79,11 +78,11 @@ func (k *known) hash(sc *scanner, b []byte) lineHash {
 	// beginning and end.
 	ends := mix(ascii.Zeroed(binary.LittleEndian.Uint64(b))^uint64(len(b)), ascii.Zeroed(binary.LittleEndian.Uint64(b[len(b)-8:])))
 	ids := &k.ids[ends%knownLines]
-	if h, ok := k.recall(sc, b, outlineWith(b, ids)); ok {
+	if h, ok := k.recall(b, outlineWith(b, ids)); ok {
 		return h
 	}
 	id := outlineOf(b, ids)
-	if h, ok := k.recall(sc, b, id); ok {
+	if h, ok := k.recall(b, id); ok {
 		return h
 	}
 	if k.luck--; k.luck < 0 {
@@ -95,28 +94,24 @@ func (k *known) hash(sc *scanner, b []byte) lineHash {
 	l := &k.lines[id%knownLines]
 	*l = knownLine{}
 	h := sc.hash(b, l)
-	if l.n >= 0 && l.dir(sc, b) {
+	if l.n >= 0 {
 		l.outline = id
 	}
 	return h
 }
 
 // recall returns the hashes of a line if its outline is cached.
-func (k *known) recall(sc *scanner, b []byte, outline uint64) (lineHash, bool) {
+func (k *known) recall(b []byte, outline uint64) (lineHash, bool) {
 	l := &k.lines[outline%knownLines]
 	if l.outline != outline || outline == 0 {
 		return lineHash{}, false
 	}
-	h, ok := l.hash(sc, b)
-	if ok {
-		k.luck = min(k.luck+luckOfHit, mostLuck)
-	}
-	return h, ok
+	k.luck = min(k.luck+luckOfHit, mostLuck)
+	return l.hash(b), true
 }
 
-// hash assembles the hashes of a line; it returns false if the outline does not determine
-// them.
-func (l *knownLine) hash(sc *scanner, b []byte) (lineHash, bool) {
+// hash assembles the hashes of a line.
+func (l *knownLine) hash(b []byte) lineHash {
 	h, nums := l.loose, uint64(0)
 	for _, p := range l.pieces[:l.n] {
 		switch p.kind {
@@ -126,13 +121,9 @@ func (l *knownLine) hash(sc *scanner, b []byte) (lineHash, bool) {
 			h = mixText(h, b[p.from:p.to])
 		case maskPiece:
 			h = mix(h, markMasked)
-		case dirPiece:
-			if !bytes.HasPrefix(b[p.from:], []byte(sc.dir)) {
-				return lineHash{}, false
-			}
 		}
 	}
-	return lineHash{loose: h, strict: mix(h, nums)}, true
+	return lineHash{loose: h, strict: mix(h, nums)}
 }
 
 // text records a text that was just folded into the hash h.
@@ -177,24 +168,6 @@ func (l *knownLine) add(kind pieceKind, from, to int) {
 	l.n++
 }
 
-// dir records the position of the checkout's path if it has digits, since the outline does not
-// distinguish digits. It returns false for a line that may have other digits in their place.
-func (l *knownLine) dir(sc *scanner, b []byte) bool {
-	if sc.dirStem == "" {
-		return true
-	}
-	for i := 0; ; i++ {
-		n := bytes.Index(b[i:], []byte(sc.dirStem))
-		if n < 0 {
-			return l.n >= 0
-		}
-		if i += n; !bytes.HasPrefix(b[i:], []byte(sc.dir)) {
-			return false
-		}
-		l.add(dirPiece, i, i)
-	}
-}
-
 // maxOutline is the maximum length of a line that has an outline, in bytes.
 const maxOutline = 1024
 
@@ -206,7 +179,7 @@ const (
 // An outline is a hash of a line in which each digit counts as 0, and hexadecimal ids count
 // only by position and length. In two lines with the same outline the scanner finds the same
 // things at the same positions: it distinguishes digits from other bytes but never one digit
-// from another (except for 0x and the digits in scanner.dir), and the outline includes
+// from another (except for 0x), and the outline includes
 // everything that it examines in an id.
 //
 // outlineOf returns the outline, and the positions of the ids; it returns 0 for a line without

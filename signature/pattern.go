@@ -54,7 +54,6 @@ type node struct {
 type matcher struct {
 	nodes []node
 	need  []uint16 // pairs of bytes that a line must have
-	class uint32   // closed classes of which a line must have a word
 	first byte     // first byte of the line, folded; 0 any
 	rule  *builtRule
 }
@@ -119,9 +118,6 @@ func (m *matcher) prefilter() {
 		m.first = fold(lit[0])
 	}
 	for i, nd := range m.nodes {
-		if classWords[nd.cap] != nil {
-			m.class |= 1 << nd.cap
-		}
 		switch nd.cap {
 		case capN, capPos, capCol, capRule:
 			m.needs(single('0'))

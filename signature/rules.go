@@ -80,36 +80,6 @@ type ruleBook struct {
 	byPair [pairKinds + 256][]uint16 // of the others, by the pair they need most
 	keys   pairs                     // the pairs that byPair has patterns for
 	rest   []uint16                  // patterns that need none
-	words  [capEnd][]wordNeed
-}
-
-// wordNeed is what a line must contain if it has a word of a closed class.
-type wordNeed struct {
-	pairs []uint16
-	fore  [4]uint16 // for short words: one of these too, what may stand in front
-	first byte
-}
-
-func needOf(w string) (n wordNeed) {
-	for j := 0; j+1 < len(w); j++ {
-		n.pairs = append(n.pairs, pair(w[j], w[j+1]))
-	}
-	if len(w) <= 3 {
-		n.first = w[0]
-		n.fore = [4]uint16{pair(' ', w[0]), pair('[', w[0]), pair('.', w[0]), pair('(', w[0])}
-	}
-	return n
-}
-
-// hasClass reports whether a line may contain a word of the class.
-func (bk *ruleBook) hasClass(c int, p *pairs, first byte) bool {
-	for i := range bk.words[c] {
-		n := &bk.words[c][i]
-		if p.has(n.pairs) && (n.fore[0] == 0 || n.first == first || p.has(n.fore[:1]) || p.has(n.fore[1:2]) || p.has(n.fore[2:3]) || p.has(n.fore[3:])) {
-			return true
-		}
-	}
-	return false
 }
 
 // maxPatterns is the maximum number of rules in the book.
@@ -131,11 +101,6 @@ var book = sync.OnceValue(func() *ruleBook {
 			}
 			m.rule = &r
 			bk.all = append(bk.all, &m)
-		}
-	}
-	for c, words := range classWords {
-		for _, w := range words {
-			bk.words[c] = append(bk.words[c], needOf(w))
 		}
 	}
 	var common pairs
@@ -180,21 +145,10 @@ func (bk *ruleBook) find(b []byte, bar bool, p *pairs, f *fields) *matcher {
 			}
 		}
 	}
-	class, known := uint32(0), uint32(0)
 	for w, word := range set {
 		for ; word != 0; word &= word - 1 {
 			m := bk.all[w<<6+bits.TrailingZeros64(word)]
 			if m.rule.margin && !bar || !p.has(m.need) {
-				continue
-			}
-			for miss := m.class &^ known; miss != 0; miss &= miss - 1 {
-				c := bits.TrailingZeros32(miss)
-				known |= 1 << c
-				if bk.hasClass(c, p, first) {
-					class |= 1 << c
-				}
-			}
-			if m.class&^class != 0 {
 				continue
 			}
 			*f = fields{}

@@ -34,7 +34,6 @@ type Signer struct {
 	opt      Options
 	sc       scanner
 	known    known
-	recent   recent
 	user     userPatterns
 	out      channel
 	err      channel

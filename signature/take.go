@@ -187,9 +187,7 @@ func (x *extractor) check(r *builtRule, f front) {
 
 // names returns the canonical form of a check's name and its loose form.
 func (x *extractor) names(b []byte) (strict, loose string) {
-	return x.s.recent.text(asName, b, func(b []byte, loose bool) string {
-		return canonical(squeeze(x.s.sc.name(nil, b, loose)))
-	})
+	return canonical(squeeze(x.s.sc.name(nil, b, false))), canonical(squeeze(x.s.sc.name(nil, b, true)))
 }
 
 // ending records how a failing check ended, if its line says so.
@@ -283,7 +281,7 @@ func (x *extractor) takeFinding(r *builtRule, f front) {
 
 // texts returns a message's canonical form and its loose form.
 func (x *extractor) texts(b []byte) (strict, loose string) {
-	return x.s.recent.text(asMessage, b, x.masked)
+	return x.masked(b, false), x.masked(b, true)
 }
 
 // masked returns the canonical form of a message: without noise, and with unordered parts

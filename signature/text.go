@@ -20,7 +20,6 @@ type text struct {
 	lines lines.Reader
 	named bool // the line that is written has the source in front already
 	clean cleaner
-	mask  []byte
 	split margin.Splitter
 	inner carrier.Stream // opens what stands behind a margin
 	whose *extractor     // whose line that is
@@ -107,7 +106,7 @@ func (t *text) LongEnd(head []byte) {
 
 // rawLine handles one unprocessed line; a plain one is known not to be dirty.
 func (t *text) rawLine(b []byte, plain bool) {
-	passing := t.s.user.active() // it stands where the next will
+	passing := false // it stands where the next will
 	if !plain {
 		if n := len(b); n > 0 && b[n-1] == '\r' {
 			b = b[:n-1]
@@ -116,7 +115,7 @@ func (t *text) rawLine(b []byte, plain bool) {
 			b, passing = t.clean.clean(b), true
 		}
 	}
-	full, _, counts := t.masked(b, trim(b))
+	full, counts := t.masked(b)
 	if !counts {
 		return
 	}
@@ -226,23 +225,12 @@ func carried(b []byte) (lines [][]byte) {
 	return lines
 }
 
-// masked returns a line, and its trimmed form b, with the user's masks applied. It returns
-// false for a line to ignore: looprun's own and those that the user ignores. The result is
-// valid until the next call.
-func (t *text) masked(full, b []byte) ([]byte, []byte, bool) {
-	if bytes.HasPrefix(b, []byte("looprun: ")) {
-		return nil, nil, false
+// masked returns a line with the user's masks applied. It returns false for a line to ignore:
+// looprun's own and those that the user ignores.
+func (t *text) masked(full []byte) ([]byte, bool) {
+	b, user := trim(full), &t.s.user
+	if bytes.HasPrefix(b, []byte("looprun: ")) || user.ignored(b) {
+		return nil, false
 	}
-	user := &t.s.user
-	if !user.active() {
-		return full, b, true
-	}
-	if user.ignored(b) {
-		return nil, nil, false
-	}
-	if m, ok := user.masked(t.mask[:0], full); ok {
-		t.mask, full = m, m
-		b = trim(full)
-	}
-	return full, b, true
+	return user.masked(full), true
 }

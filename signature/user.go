@@ -1,10 +1,8 @@
 package signature
 
 import (
-	"bytes"
 	"fmt"
 	"regexp"
-	"regexp/syntax"
 )
 
 // Source is where a user's pattern was written, for error messages.
@@ -32,19 +30,17 @@ func (s Source) errorf(format string, args ...any) error {
 	return err
 }
 
-// Pattern is a user's own regular expression (RE2), for Options.Mask and Options.Ignore. It
-// runs only on lines that contain the literal text required by every match. The zero value
-// matches nothing.
+// Pattern is a user's own regular expression (RE2), for Options.Mask and Options.Ignore. The
+// zero value matches nothing.
 type Pattern struct {
-	re      *regexp.Regexp
-	literal []byte // every match contains it; empty: not known
-	with    string // what a mask puts in the place of a match
+	re   *regexp.Regexp
+	with string // what a mask puts in the place of a match
 }
 
 // NewPattern compiles a pattern. The error includes src and what is wrong.
 func NewPattern(expr string, src Source) (Pattern, error) {
-	re, lit, err := compileRegexp(expr, src)
-	return Pattern{re: re, literal: lit, with: "<mask>"}, err
+	re, err := compileRegexp(expr, src)
+	return Pattern{re: re, with: "<mask>"}, err
 }
 
 // NewMask is NewPattern with a name for the masked text: a match becomes <name>. The name may
@@ -62,64 +58,26 @@ func NewMask(expr, name string, src Source) (Pattern, error) {
 	return p, err
 }
 
-func compileRegexp(expr string, src Source) (*regexp.Regexp, []byte, error) {
+func compileRegexp(expr string, src Source) (*regexp.Regexp, error) {
 	if expr == "" {
-		return nil, nil, src.errorf("empty pattern: it would match every line")
+		return nil, src.errorf("empty pattern: it would match every line")
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {
-		return nil, nil, src.errorf("pattern %q: %w", expr, err)
+		return nil, src.errorf("pattern %q: %w", expr, err)
 	}
 	if re.MatchString("") {
-		return nil, nil, src.errorf("pattern %q matches the empty text, so it would match every line", expr)
+		return nil, src.errorf("pattern %q matches the empty text, so it would match every line", expr)
 	}
-	return re, requiredLiteral(expr), nil
-}
-
-// requiredLiteral returns the longest text that every match of expr contains.
-func requiredLiteral(expr string) []byte {
-	re, err := syntax.Parse(expr, syntax.Perl)
-	if err != nil {
-		return nil
-	}
-	return []byte(longestLiteral(re.Simplify()))
-}
-
-func longestLiteral(re *syntax.Regexp) string {
-	switch re.Op {
-	case syntax.OpLiteral:
-		if re.Flags&syntax.FoldCase != 0 {
-			return ""
-		}
-		return string(re.Rune)
-	case syntax.OpConcat:
-		best := ""
-		for _, sub := range re.Sub {
-			if l := longestLiteral(sub); len(l) > len(best) {
-				best = l
-			}
-		}
-		return best
-	case syntax.OpCapture, syntax.OpPlus:
-		return longestLiteral(re.Sub[0])
-	case syntax.OpRepeat:
-		if re.Min > 0 {
-			return longestLiteral(re.Sub[0])
-		}
-	}
-	return ""
-}
-
-func (p *Pattern) could(b []byte) bool {
-	return p.re != nil && (len(p.literal) == 0 || bytes.Contains(b, p.literal))
+	return re, nil
 }
 
 // Rule is a user's own extraction rule, for Options.Extract. The zero value finds nothing.
 type Rule struct {
 	id   string
 	fact factKind
-	m    *matcher // one of m and p
-	p    Pattern
+	m    *matcher // one of m and re
+	re   *regexp.Regexp
 	name int // group of the regular expression that is the fact's text; 0 the match
 }
 
@@ -174,8 +132,8 @@ func NewRule(t RuleText) (Rule, error) {
 		r.m = &m
 		return r, nil
 	}
-	re, lit, err := compileRegexp(t.Regexp, t.Source)
-	r.p = Pattern{re: re, literal: lit}
+	re, err := compileRegexp(t.Regexp, t.Source)
+	r.re = re
 	if err == nil {
 		r.name = max(0, re.SubexpIndex("name"))
 	}
@@ -188,35 +146,23 @@ type userPatterns struct {
 	extract      []Rule
 }
 
-func (u *userPatterns) active() bool { return len(u.mask)+len(u.ignore) > 0 }
-
 func (u *userPatterns) ignored(b []byte) bool {
 	for i := range u.ignore {
-		if p := &u.ignore[i]; p.could(b) && p.re.Match(b) {
+		if p := &u.ignore[i]; p.re != nil && p.re.Match(b) {
 			return true
 		}
 	}
 	return false
 }
 
-// masked returns the line with every match replaced, and whether there was one. The result may
-// use dst.
-func (u *userPatterns) masked(dst, b []byte) ([]byte, bool) {
-	changed := false
+// masked returns the line with every match replaced.
+func (u *userPatterns) masked(b []byte) []byte {
 	for i := range u.mask {
-		p := &u.mask[i]
-		if !p.could(b) {
-			continue
+		if p := &u.mask[i]; p.re != nil && p.re.Match(b) {
+			b = p.re.ReplaceAllLiteral(b, []byte(p.with))
 		}
-		if loc := p.re.FindIndex(b); loc == nil {
-			continue
-		}
-		b, changed = p.re.ReplaceAllLiteral(b, []byte(p.with)), true
 	}
-	if !changed {
-		return nil, false
-	}
-	return append(dst, b...), true
+	return b
 }
 
 // extracts applies the user's rules to a line. It reports whether one of them matched.
@@ -233,10 +179,10 @@ func (u *userPatterns) extracts(x *extractor, f front) bool {
 			}
 			continue
 		}
-		if !r.p.could(f.body) {
+		if r.re == nil {
 			continue
 		}
-		loc := r.p.re.FindSubmatchIndex(f.body)
+		loc := r.re.FindSubmatchIndex(f.body)
 		if loc == nil || loc[2*r.name] < 0 {
 			continue
 		}

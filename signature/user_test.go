@@ -78,14 +78,6 @@ func TestUserErrorsSayWhere(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-func TestRequiredLiteral(t *testing.T) {
-	for expr, want := range map[string]string{`build-[a-z]+`: "build-", `(?i)abc`: "", `a|b`: "", `(abc)+d`: "abc", `x{2}yz`: "yz", `[0-9]+ms`: "ms"} {
-		if got := string(requiredLiteral(expr)); got != want {
-			t.Errorf("requiredLiteral(%q) = %q, want %q", expr, got, want)
-		}
-	}
-}
-
 func TestExplain(t *testing.T) {
 	s := New(Options{Explain: true})
 	s.Stdout().Write([]byte("2026-11-21 09:00:00 INFO up\n--- FAIL: TestLogin (0.01s)\nmake: *** [t] Error 1\n"))
