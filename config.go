@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"reflect"
 	"slices"
 	"time"
@@ -66,8 +65,6 @@ type Config struct {
 	Resume *State
 	// Observe receives every event; nil means no observer.
 	Observe Observer
-	// Log is where [engine.LogObserver] logs every event; nil disables logging.
-	Log *slog.Logger
 }
 
 // Run runs the work until it is done or a guard stops it. A trip is reported in the [Result],
@@ -111,7 +108,7 @@ func (c *Config) loop(ctx context.Context) (*engine.Loop, error) {
 	}
 	loop := &engine.Loop{
 		Guards: c.Guards, Journal: c.Journal, Questions: c.Questions,
-		Debug: c.Debug, Backoff: c.Backoff, Observe: c.observer(ctx),
+		Debug: c.Debug, Backoff: c.Backoff, Observe: c.Observe,
 		Runner: &engine.Executor{
 			Work: c.Work, Check: c.Check, Passes: c.Passes, Judge: &judge, Promise: c.Promise,
 			IterationTimeout: c.IterationTimeout, IdleTimeout: c.IdleTimeout, KillAfter: c.KillAfter,
@@ -193,21 +190,6 @@ func (c *Config) measurable() error {
 		}
 	}
 	return nil
-}
-
-// observer combines all observers of events into one; nil if there are none.
-func (c *Config) observer(ctx context.Context) Observer {
-	if c.Log == nil {
-		return c.Observe
-	}
-	log := engine.LogObserver(ctx, c.Log)
-	if c.Observe == nil {
-		return log
-	}
-	return func(e Event, s *State) {
-		log(e, s)
-		c.Observe(e, s)
-	}
 }
 
 // begin starts or resumes the run.

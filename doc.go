@@ -17,7 +17,7 @@
 // package guards, or you write your own ([Guard]; guardtest checks that it keeps the rules).
 // Questions come from package templates. A [Responder] answers them: a function, or one of the
 // packages in escalate. Package scratchpad provides a [Journal] on disk, and Config.Resume
-// resumes from it. An [Observer] can watch all events, which are logged with [log/slog].
+// resumes from it. An [Observer] can watch all events.
 //
 // # What the package leaves alone
 //

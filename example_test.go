@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -208,33 +207,6 @@ func ExampleObserver() {
 	// 3 not_done error:error-the-file-is-locked
 	// loop_detected the last 3 iterations failed in the same way
 	// tripped 3
-}
-
-// Events go to a logger of the standard library, without the command's output.
-func ExampleConfig_log() {
-	steady := func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey || a.Key == "duration" || a.Key == "signature" {
-			return slog.Attr{}
-		}
-		return a
-	}
-	handler := slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: steady})
-	_, err := looprun.Run(context.Background(), looprun.Config{
-		RunID:  "nightly",
-		Work:   looprun.Func(locked),
-		Limits: looprun.Limits{Iterations: 1, Runtime: time.Minute, Loop: 3, Errors: 3},
-		Guards: guards.Default(),
-		Log:    slog.New(handler),
-	})
-	if err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// level=INFO msg=run.started run=nightly
-	// level=INFO msg=iteration.finished run=nightly iteration=1 outcome=not_done exit_code=1
-	// level=WARN msg=guard.tripped run=nightly guard=max_iterations iteration=1
-	// level=WARN msg=question.closed run=nightly
-	// level=INFO msg=run.finished run=nightly status=tripped exit_code=110 guard=max_iterations iterations=1
 }
 
 // locked is work that gets nowhere.
