@@ -13,9 +13,10 @@
 //	           and ##[, which the log viewer acts on all the same, becomes ## [
 //	GitLab     section_start: and section_end: become section_start : and so on
 //	Azure      ##vso[ and ##[ become ##vso [ and ## [
-//	Buildkite  a line that begins with ---, +++, ~~~ or ^^^ gets a leading blank,
-//	           and ESC _ loses its ESC
 //
-// Everything else passes byte for byte. This is no sandbox: the command runs as the same user
-// as looprun and, like every step of a job, can write to files such as GITHUB_OUTPUT itself.
+// Everything else passes byte for byte. Buildkite's log takes no commands: a line that begins
+// with --- or +++ only opens a group, as it does without looprun.
+//
+// This is no sandbox: the command runs as the same user as looprun and, like every step of a
+// job, can write to files such as GITHUB_OUTPUT itself.
 package ci

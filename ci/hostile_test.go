@@ -101,19 +101,13 @@ func only(t *testing.T, p Provider, log string, iterations int) {
 			want = append(want, "##[group", "##[endgroup")
 		}
 		want = append(want, "##vso[task.logissue")
-	case Buildkite:
-		got = buildkiteHeaders(log)
-		for n := range iterations {
-			want = append(want, fmt.Sprintf("--- looprun: iteration %d of 10", n+1))
-		}
-		want = append(want, "+++ looprun: tripped (loop_detected)")
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("carried out:\n%q\nwant only looprun's own:\n%q\nthe log:\n%q", got, want, log)
 	}
 }
 
-var spoken = []Provider{GitHub, GitLab, Azure, Buildkite}
+var spoken = []Provider{GitHub, GitLab, Azure}
 
 func newTestLog(p Provider, b *bytes.Buffer) *Log {
 	return New(Options{Provider: p, Log: b, Getenv: nothing, Random: counter()})
@@ -160,10 +154,9 @@ func TestHostileOutputsTogether(t *testing.T) {
 // system carries out something.
 func TestAllowedCommandsAreCarriedOut(t *testing.T) {
 	for p, text := range map[Provider]string{
-		GitHub:    "::set-output name=status::done\n",
-		GitLab:    "\x1b[0Ksection_start:1:mine\r\x1b[0Kmine\n",
-		Azure:     "##vso[task.setvariable variable=status]done\n",
-		Buildkite: "--- mine\n",
+		GitHub: "::set-output name=status::done\n",
+		GitLab: "\x1b[0Ksection_start:1:mine\r\x1b[0Kmine\n",
+		Azure:  "##vso[task.setvariable variable=status]done\n",
 	} {
 		var b bytes.Buffer
 		l := New(Options{Provider: p, Log: &b, Getenv: nothing, AllowCommands: true})
@@ -229,7 +222,7 @@ func FuzzOutput(f *testing.F) {
 			log := run(t, newTestLog(p, &b), &b, [][]string{{one, two}}, cut)
 			only(t, p, log, 1)
 			all := run(t, newTestLog(p, &whole), &whole, [][]string{{one, two}}, func(s string) []string { return []string{s} })
-			if p != Buildkite && log != all { // it does not know where a stream goes on when the other one writes
+			if log != all {
 				t.Errorf("%s: in pieces of %d\n%q\nat once\n%q", p, 1+int(size)%17, log, all)
 			}
 			if !within(strings.ReplaceAll(one+two, "\x1b", "␛"), strings.ReplaceAll(log, "\x1b", "␛")) {

@@ -37,9 +37,8 @@ type Log struct {
 	// patience is how long to wait for another program.
 	patience time.Duration
 
-	mu   sync.Mutex
-	w    io.Writer
-	last io.Writer // where something was written last
+	mu sync.Mutex
+	w  io.Writer
 	// fresh reports whether the log is at the beginning of a line.
 	fresh bool
 	// token ends the fence around the command's output; empty means there is no fence.
@@ -48,8 +47,7 @@ type Log struct {
 	section  string
 	finished bool
 
-	all     *words   // nil: no word needs to be looked for
-	markers *markers // nil: no beginning of a line needs to be looked at
+	all *words // nil: no word needs to be looked for
 }
 
 // New returns a Log. It writes nothing yet.
@@ -72,9 +70,6 @@ func New(o Options) *Log {
 	l.fresh = l.provider != GitHub
 	if !l.allow {
 		l.all = newWords(l.provider)
-		if l.provider == Buildkite {
-			l.markers = &markers{}
-		}
 	}
 	return l
 }
@@ -142,18 +137,13 @@ func (l *Log) close(unix int64) {
 // say writes one of looprun's own lines to the log.
 func (l *Log) say(line string) {
 	l.settle()
-	l.put(l.w, []byte(l.lineEnd()+line+"\n"))
+	l.put(l.lineEnd() + line + "\n")
 }
 
-// settle flushes the output held back and ends the fence around it.
+// settle ends the fence around the output.
 func (l *Log) settle() {
-	if l.markers != nil {
-		if rest := l.markers.rest(); len(rest) > 0 {
-			l.put(l.last, rest)
-		}
-	}
 	if l.token != "" {
-		l.put(l.w, []byte(l.lineEnd()+"::"+l.token+"::\n"))
+		l.put(l.lineEnd() + "::" + l.token + "::\n")
 		l.token = ""
 	}
 }
@@ -168,14 +158,11 @@ func (l *Log) lineEnd() string {
 
 // put writes to the log. It ignores errors: if nobody reads the log, there is nobody to report
 // them to.
-func (l *Log) put(w io.Writer, b []byte) { _, _ = l.write(w, b) }
+func (l *Log) put(text string) { _, _ = l.write(l.w, []byte(text)) }
 
 func (l *Log) write(w io.Writer, b []byte) (int, error) {
 	if len(b) > 0 {
-		l.fresh, l.last = b[len(b)-1] == '\n', w
-		if l.fresh && l.markers != nil && len(l.markers.held) == 0 {
-			l.markers.place = lineStart
-		}
+		l.fresh = b[len(b)-1] == '\n'
 	}
 	return w.Write(b)
 }

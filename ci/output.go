@@ -29,8 +29,8 @@ func (l *Log) Output(w io.Writer) io.Writer {
 // quote the command's output and its arguments, so the same words must be kept out of them;
 // fencing the command's output does not help there.
 func (l *Log) Messages(w io.Writer) io.Writer {
-	if l.provider == Buildkite || regular(w) {
-		return w // no line of theirs begins with a marker
+	if regular(w) {
+		return w
 	}
 	if own := newWords(l.provider); own != nil {
 		return &lines{w: w, own: own}
@@ -72,22 +72,12 @@ func (s *stream) pass(b []byte) error {
 		w = l.w
 		l.fence()
 	}
-	if l.markers != nil {
-		if l.last != nil && l.last != w && len(l.markers.held) > 0 {
-			l.put(l.last, l.markers.rest())
-		}
-		b = l.markers.apply(b)
-		l.last = w // what it holds back belongs there
-	}
 	if s.own != nil {
 		s.at = l.all.ends(s.own.ends(s.at[:0], b), b)
 		if len(s.at) > 0 {
 			slices.Sort(s.at)
 			b = split(b, s.at)
 		}
-	}
-	if len(b) == 0 {
-		return nil
 	}
 	_, err := l.write(w, b)
 	return err

@@ -134,7 +134,7 @@ func (s *Scanner) introduce(c byte) Step {
 	case c == '[':
 		s.state, s.kind = inControl, Control
 	case c == ']', c == 'P', c == 'X', c == '^', c == '_', c == 'k': // k is the title of screen and tmux
-		s.state, s.kind, s.bell = inString, String, c == ']' || c == '_' // so Buildkite's runner ends its own
+		s.state, s.kind, s.bell = inString, String, c == ']' || c == '_'
 	case c >= 0x20 && c < 0x30:
 		s.state = inIntermediate
 	default:
