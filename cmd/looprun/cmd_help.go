@@ -127,7 +127,7 @@ func text(of string) func(io.Writer, int) error {
 
 func exitHelp(w io.Writer, width int) error {
 	for _, e := range exitStatuses() {
-		if err := wrapped(w, fmt.Sprintf("%-8s", e.Term), e.Text, width); err != nil {
+		if err := wrapped(w, fmt.Sprintf("%-8s", e[0]), e[1], width); err != nil {
 			return err
 		}
 	}
@@ -139,10 +139,10 @@ func environmentHelp(w io.Writer, width int) error {
 		return err
 	}
 	for _, e := range commandEnvironment() {
-		if err := wrapped(w, "  ", e.Term, width); err != nil {
+		if err := wrapped(w, "  ", e[0], width); err != nil {
 			return err
 		}
-		if err := wrapped(w, "      ", e.Text, width); err != nil {
+		if err := wrapped(w, "      ", e[1], width); err != nil {
 			return err
 		}
 	}

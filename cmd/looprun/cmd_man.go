@@ -1,10 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,8 +18,6 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/config"
-	"github.com/looprun/looprun/internal/man"
-	"github.com/looprun/looprun/internal/parallel"
 )
 
 // manCmd writes the manual pages. They are generated from the flags, as the help is.
@@ -47,22 +45,28 @@ func (c *manCmd) Run(a *app) error {
 		return err
 	}
 	if c.Dir == "" {
-		for p := range manualPages(app, date) {
-			_, err = a.stdout.Write(p.Text)
-			break
-		}
+		_, err = a.stdout.Write(manPage(app.Node, date))
 		return err
 	}
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return fmt.Errorf("the folder for the pages cannot be made: %w; name another", err)
 	}
-	pages := slices.Collect(manualPages(app, date))
-	errs := make([]error, len(pages))
-	parallel.Each(len(pages), func(i int) { errs[i] = writePage(filepath.Join(c.Dir, pages[i].Name), pages[i].Text) })
-	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		return errs[i]
+	pages := 0
+	err = kong.Visit(app.Node, func(n kong.Visitable, next kong.Next) error {
+		node, ok := n.(*kong.Node)
+		if !ok || node.Hidden {
+			return nil
+		}
+		pages++
+		if err := writePage(filepath.Join(c.Dir, manTitle(node)+".1"), manPage(node, date)); err != nil {
+			return err
+		}
+		return next(nil)
+	})
+	if err != nil {
+		return err
 	}
-	a.say.News("%d pages are in %s", len(pages), c.Dir)
+	a.say.News("%d pages are in %s", pages, c.Dir)
 	return nil
 }
 
@@ -76,23 +80,16 @@ func writePage(name string, text []byte) error {
 	return nil
 }
 
-// sourceDate returns the date for the pages of a reproducible build; zero if there is none.
-func sourceDate(epoch string) (time.Time, error) {
+// sourceDate returns the date for the pages of a reproducible build; empty if there is none.
+func sourceDate(epoch string) (string, error) {
 	if epoch == "" {
-		return time.Time{}, nil
+		return "", nil
 	}
 	seconds, err := strconv.ParseInt(epoch, 10, 64)
 	if err != nil || seconds < 0 {
-		return time.Time{}, config.Usage(fmt.Sprintf("SOURCE_DATE_EPOCH is %q", epoch), "give seconds since 1970, or leave it unset")
+		return "", config.Usage(fmt.Sprintf("SOURCE_DATE_EPOCH is %q", epoch), "give seconds since 1970, or leave it unset")
 	}
-	return time.Unix(seconds, 0), nil
-}
-
-func manualPages(app *kong.Application, date time.Time) iter.Seq[man.Page] {
-	return man.Pages(app, man.Manual{
-		Version: version(), Date: date,
-		Synopsis: manSynopsis, Keys: manKeys, ExitStatus: manExitStatus, Environment: manEnvironment, Files: manFiles,
-	})
+	return time.Unix(seconds, 0).UTC().Format(time.DateOnly), nil
 }
 
 // loops reports whether the command runs a loop, or is the program itself.
@@ -100,22 +97,89 @@ func loops(n *kong.Node) bool {
 	return n.Type == kong.ApplicationNode || n.Path() == "run" || n.Path() == "resume"
 }
 
-func manSynopsis(n *kong.Node) []string {
-	switch {
-	case n.Type == kong.ApplicationNode:
-		return []string{"looprun [OPTION…] -- COMMAND [ARG…]", "looprun COMMAND [OPTION…] [ARG…]"}
-	case n.Path() == "run":
-		return []string{"looprun [run] [OPTION…] -- COMMAND [ARG…]", "looprun [run] [OPTION…] -c LINE"}
+// manWidth leaves room for the indentation of man on a screen of 80 columns.
+const manWidth = 72
+
+// manTitle returns the name of a command's page: its words joined by hyphens.
+func manTitle(n *kong.Node) string {
+	if n.Parent == nil {
+		return "looprun"
 	}
-	return nil
+	return "looprun-" + strings.ReplaceAll(n.Path(), " ", "-")
 }
 
-// manKeys returns all keys, including the flags of run.
-func manKeys(n *kong.Node) []man.Entry {
-	if n.Path() != "run" {
-		return nil
+// manPage returns the manual page of a command in the language of man(7). It is the command's
+// help, with more about what runs a loop. The same command line and date give the same bytes.
+func manPage(n *kong.Node, date string) []byte {
+	short, _, _ := strings.Cut(n.Help, "\n")
+	short = strings.TrimSuffix(strings.TrimPrefix(short, "looprun "), ".")
+	synopsis := usage(n)
+	if n.Parent == nil { // which kong would show with a command only
+		synopsis = "looprun [flags] -- COMMAND [ARG…]\nlooprun <command> [flags]"
 	}
-	list := []man.Entry{{Term: "-o KEY=VALUE", Text: "Each of these can also be a key of looprun.yaml, and a flag: done_codes is --done-codes. One that is true or false can be denied: --no-checkpoint."}}
+	list := []section{
+		{"NAME", manTitle(n) + " - " + short},
+		{"SYNOPSIS", synopsis},
+		{"DESCRIPTION", strings.ReplaceAll(about(n, manWidth), "\n    ", "\n")}, // some examples are 72 wide
+	}
+	list = append(list, sections(n, manWidth)...)
+	if n.Path() == "run" {
+		list = append(list, section{"KEYS", manKeys()})
+	}
+	if loops(n) {
+		list = append(list, section{"EXIT STATUS", columns(manWidth, exitStatuses())},
+			section{"ENVIRONMENT", columns(manWidth, manEnvironment())}, section{"FILES", columns(manWidth, manFiles())})
+	}
+	if n.Parent != nil {
+		list = append(list, section{"SEE ALSO", "looprun(1), looprun help topics"})
+	}
+	var b bytes.Buffer
+	// mandoc does not recognise a date whose hyphens are escaped.
+	fmt.Fprintf(&b, ".TH \"%s\" \"1\" \"%s\" \"%s\" \"looprun manual\"\n", roff(strings.ToUpper(manTitle(n))), date, roff("looprun "+version()))
+	for _, s := range list {
+		fmt.Fprintf(&b, ".SH \"%s\"\n", strings.ToUpper(strings.TrimSuffix(s.title, ":")))
+		if s.title == "NAME" { // whatis and apropos read it
+			fmt.Fprintln(&b, roff(s.text))
+			continue
+		}
+		b.WriteString(".nf\n")
+		for line := range strings.SplitSeq(strings.Trim(s.text, "\n"), "\n") {
+			if strings.HasPrefix(line, ".") {
+				b.WriteString(`\&`) // no request
+			}
+			b.WriteString(roff(line) + "\n")
+		}
+		b.WriteString(".fi\n")
+	}
+	return b.Bytes()
+}
+
+// special maps the characters that roff interprets, or typesets as a similar character that
+// cannot be pasted into a shell.
+var special = map[rune]string{
+	'\\': `\e`, '-': `\-`, '\'': `\(aq`, '"': `\(dq`, '`': `\(ga`, '^': `\(ha`, '~': `\(ti`,
+}
+
+// roff escapes one line of text. Characters outside of ASCII are written as numbers, which all
+// formatters understand.
+func roff(line string) string {
+	var b strings.Builder
+	for _, r := range line {
+		switch esc, ok := special[r]; {
+		case ok:
+			b.WriteString(esc)
+		case r > '~':
+			fmt.Fprintf(&b, `\[u%04X]`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// manKeys returns all that is said about all keys, including the flags of run.
+func manKeys() string {
+	rows := [][2]string{{"-o KEY=VALUE", "Each of these can also be a key of looprun.yaml, and a flag: done_codes is --done-codes. One that is true or false can be denied: --no-checkpoint."}}
 	for _, k := range config.Keys() {
 		text := k.Help() + " Values: " + k.Takes() + "."
 		if k.Default() != "" {
@@ -124,38 +188,15 @@ func manKeys(n *kong.Node) []man.Entry {
 		if k.Variable() != "" {
 			text += " Variable: " + k.Variable() + "."
 		}
-		list = append(list, man.Entry{Term: k.Name, Text: text})
+		rows = append(rows, [2]string{k.Name, text})
 	}
-	return list
-}
-
-func manExitStatus(n *kong.Node) []man.Entry {
-	if loops(n) {
-		return exitStatuses()
-	}
-	failed := man.Entry{Term: strconv.Itoa(core.ExitFailed), Text: "looprun was called wrongly, or it failed."}
-	switch n.Path() {
-	case "ask":
-		return []man.Entry{
-			{Term: "0", Text: "It was answered; with --confirm: yes."},
-			{Term: "1", Text: "With --confirm: no."},
-			{Term: strconv.Itoa(exitNobody), Text: "Nobody answered."},
-			{Term: strconv.Itoa(exitDeferred), Text: "The question is deferred."},
-			failed,
-			{Term: strconv.Itoa(exitCancelled), Text: "It was cancelled."},
-		}
-	case "doctor":
-		return []man.Entry{{Term: "0", Text: "Nothing is wrong."}, {Term: "1", Text: "Something is wrong."}, failed}
-	case "reject":
-		return []man.Entry{{Term: "0", Text: "The rejection was taken."}, {Term: "1", Text: "It breaks the rules for rejections."}, failed}
-	}
-	return []man.Entry{{Term: "0", Text: "It was done."}, failed}
+	return columns(manWidth, rows)
 }
 
 // exitStatuses returns the exit codes of runs.
-func exitStatuses() []man.Entry {
-	var list []man.Entry
-	add := func(code int, text string) { list = append(list, man.Entry{Term: strconv.Itoa(code), Text: text}) }
+func exitStatuses() [][2]string {
+	var list [][2]string
+	add := func(code int, text string) { list = append(list, [2]string{strconv.Itoa(code), text}) }
 	for _, of := range []struct {
 		status core.Status
 		text   string
@@ -185,51 +226,39 @@ func exitStatuses() []man.Entry {
 	add(131, "SIGQUIT ended the run.")
 	add(141, "Standard output was closed.")
 	add(143, "SIGTERM ended the run.")
-	return append(list, man.Entry{
-		Term: "others",
-		Text: "With --passthrough it is the code of the command; --exit-code, or exit_codes in looprun.yaml or a policy, changes the code of a status.",
+	return append(list, [2]string{
+		"others",
+		"With --passthrough it is the code of the command; --exit-code, or exit_codes in looprun.yaml or a policy, changes the code of a status.",
 	})
 }
 
-func manEnvironment(n *kong.Node) []man.Entry {
-	switch {
-	case n.Path() == "man":
-		return []man.Entry{{Term: "SOURCE_DATE_EPOCH", Text: "The date of the pages, in seconds since 1970."}}
-	case n.Path() == "list", n.Path() == "show", n.Path() == "explain":
-		return []man.Entry{
-			{Term: "PAGER, LESS", Text: "What shows a text that is longer than the screen, and the options of less, which are FRX where there are none."},
-			{Term: "NO_COLOR, FORCE_COLOR, CLICOLOR", Text: "Whether there are colours."},
-		}
-	case !loops(n):
-		return nil
-	}
-	list := []man.Entry{
-		{Term: "LOOPRUN_…", Text: "Nearly every option of run has a variable: LOOPRUN_MAX_ITERATIONS is --max-iterations. Flags beat variables, and variables beat looprun.yaml. None of them reaches the command."},
-		{Term: config.TrustVariable, Text: "Consent to a looprun.yaml that was found: sha256: and the hash of its content."},
-		{Term: "NO_COLOR, FORCE_COLOR, CLICOLOR", Text: "Whether looprun's own messages have colours."},
-		{Term: "CI", Text: "A CI job: looprun asks nobody."},
-		{Term: "XDG_CONFIG_HOME, XDG_STATE_HOME", Text: "Where your own looprun.yaml is, and where consent is kept."},
-		{Term: "SHELL", Text: "The shell that the answer debug opens without --debug."},
+// manEnvironment returns the variables that looprun reads, and those that it gives to the command.
+func manEnvironment() [][2]string {
+	list := [][2]string{
+		{"LOOPRUN_KEY", "Nearly every option of run has a variable: LOOPRUN_MAX_ITERATIONS is --max-iterations. Flags beat variables, and variables beat looprun.yaml. None of them reaches the command."},
+		{config.TrustVariable, "Consent to a looprun.yaml that was found: sha256: and the hash of its content."},
+		{"NO_COLOR, FORCE_COLOR, CLICOLOR", "Whether looprun's own messages have colours."},
+		{"CI", "A CI job: looprun asks nobody."},
+		{"XDG_CONFIG_HOME, XDG_STATE_HOME", "Where your own looprun.yaml is, and where consent is kept."},
+		{"SHELL", "The shell that the answer debug opens without --debug."},
+		{"PAGER, LESS", "What shows a text that is longer than the screen, and the options of less, which are FRX where there are none."},
 	}
 	for _, e := range commandEnvironment() {
-		list = append(list, man.Entry{Term: e.Term, Text: "Given to the command: " + e.Text})
+		list = append(list, [2]string{e[0], "Given to the command: " + e[1]})
 	}
 	return list
 }
 
-func manFiles(n *kong.Node) []man.Entry {
-	if !loops(n) {
-		return nil
-	}
-	return []man.Entry{
-		{Term: config.Name, Text: "Defaults for the options of run: the nearest one upwards, to the git root."},
-		{Term: "~/.config/looprun/" + config.Name, Text: "Your own defaults, which the nearest one beats."},
-		{Term: "/etc/looprun/looprun.yaml", Text: "The system's settings; nothing overrides keys under enforce."},
-		{Term: ".looprun/RUN/journal.jsonl", Text: "All that happened to a run, one event a line."},
-		{Term: ".looprun/RUN/scratchpad.md", Text: "The page of a run, for people and agents."},
-		{Term: ".looprun/RUN/output/0001.log", Text: "What iteration 1 printed."},
-		{Term: ".looprun/RUN/result.json", Text: "How the run ended."},
-		{Term: "~/.local/state/looprun/dirs", Text: "The folders that looprun list --all looks into."},
-		{Term: "~/.local/state/looprun/trust", Text: "The configurations that you have agreed to."},
+func manFiles() [][2]string {
+	return [][2]string{
+		{config.Name, "Defaults for the options of run: the nearest one upwards, to the git root."},
+		{"~/.config/looprun/" + config.Name, "Your own defaults, which the nearest one beats."},
+		{"/etc/looprun/looprun.yaml", "The system's settings; nothing overrides keys under enforce."},
+		{".looprun/RUN/journal.jsonl", "All that happened to a run, one event a line."},
+		{".looprun/RUN/scratchpad.md", "The page of a run, for people and agents."},
+		{".looprun/RUN/output/0001.log", "What iteration 1 printed."},
+		{".looprun/RUN/result.json", "How the run ended."},
+		{"~/.local/state/looprun/dirs", "The folders that looprun list --all looks into."},
+		{"~/.local/state/looprun/trust", "The configurations that you have agreed to."},
 	}
 }

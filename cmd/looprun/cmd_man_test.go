@@ -7,10 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -26,23 +24,42 @@ func testModel(t *testing.T) *kong.Application {
 	return model
 }
 
-// Every command has a page, and every flag stands on the page of its command.
-func TestManualIsComplete(t *testing.T) {
-	model := testModel(t)
-	texts := map[string]string{}
-	for p := range manualPages(model, time.Time{}) {
-		texts[p.Name] = string(p.Text)
+// manPages returns the pages of all commands by their titles.
+func manPages(t *testing.T) map[string]string {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
+	if code, said := executed(t, "man", dir); code != 0 {
+		t.Fatal(said)
 	}
-	for _, n := range model.Leaves(true) {
-		name := "looprun-" + strings.ReplaceAll(n.Path(), " ", "-") + ".1"
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Join(dir, file.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[strings.TrimSuffix(file.Name(), ".1")] = string(text)
+	}
+	return pages
+}
+
+// Every command has a page, and every flag is on the page of its command.
+func TestManualIsComplete(t *testing.T) {
+	texts := manPages(t)
+	for _, n := range testModel(t).Leaves(true) {
+		name := manTitle(n)
 		text := texts[name]
-		for _, section := range []string{"NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "EXAMPLES", "SEE ALSO"} {
+		for _, section := range []string{"NAME", "SYNOPSIS", "DESCRIPTION", "SEE ALSO"} {
 			if !strings.Contains(text, `.SH "`+section+`"`) {
 				t.Errorf("%s has no %s", name, section)
 			}
 		}
 		for _, f := range n.Flags {
-			if !f.Hidden && f.Tag.Negatable == "" && !strings.Contains(text, strings.ReplaceAll("--"+f.Name, "-", `\-`)+`\fR`) {
+			if !f.Hidden && f.Tag.Negatable == "" && !strings.Contains(text, roff("--"+f.Name)) {
 				t.Errorf("%s does not mention --%s", name, f.Name)
 			}
 		}
@@ -54,20 +71,9 @@ func TestManualIsComplete(t *testing.T) {
 	}
 }
 
-// What is printed is the first of the pages, though no command is described for it.
-func TestManualIsPrinted(t *testing.T) {
-	var out bytes.Buffer
-	if err := new(manCmd).Run(&app{stdout: &out}); err != nil {
-		t.Fatal(err)
-	}
-	if want := slices.Collect(manualPages(testModel(t), time.Time{}))[0].Text; !bytes.Equal(out.Bytes(), want) {
-		t.Errorf("got\n%s\nwant\n%s", out.Bytes(), want)
-	}
-}
-
 // The exit codes of the pages are those that runs end with.
 func TestManualExitCodes(t *testing.T) {
-	page := string(slices.Collect(manualPages(testModel(t), time.Time{}))[0].Text)
+	page := manPages(t)["looprun"]
 	codes := []int{core.ExitFailed, 126, 127, 129, 130, 143}
 	for _, s := range core.Statuses() {
 		codes = append(codes, s.ExitCode())
@@ -79,8 +85,33 @@ func TestManualExitCodes(t *testing.T) {
 		}
 	}
 	for _, code := range codes {
-		if term := fmt.Sprintf("\n\\fB%d\\fR\n", code); strings.Count(page, term) != 1 {
-			t.Errorf("exit code %d stands there %d times", code, strings.Count(page, term))
+		if found := regexp.MustCompile(fmt.Sprintf(`(?m)^  %d  `, code)).FindAllString(page, -1); len(found) != 1 {
+			t.Errorf("exit code %d stands there %d times", code, len(found))
+		}
+	}
+}
+
+// TestManualIsRoff: whatever a text has, no line of a page is a request that was not meant, and
+// none is wider than a screen of 80 columns.
+func TestManualIsRoff(t *testing.T) {
+	requests := regexp.MustCompile(`^\.(TH|SH|nf|fi)( ("[^"]*"))*$`)
+	escapes := regexp.MustCompile(`\\(e|-|&|\((?:aq|dq|ga|ha|ti)|\[u[0-9A-F]{4,6}\])`)
+	pages := manPages(t)
+	pages["hostile"] = string(manPage(&kong.Node{
+		Name: "x", Help: ".so /etc/passwd", Detail: "'quoted' \"double\" back\\slash\n\n  .so x\n  'y\n", Type: kong.CommandNode, Parent: &kong.Node{},
+	}, ""))
+	for name, page := range pages {
+		asIs := false
+		for line := range strings.Lines(page) {
+			line = strings.TrimSuffix(line, "\n")
+			shown := escapes.ReplaceAllString(line, "x")
+			switch {
+			case strings.ContainsRune(shown, '\\'), strings.HasPrefix(line, "'"), strings.HasPrefix(line, ".") && !requests.MatchString(line):
+				t.Errorf("%s: a formatter would read more than text in %q", name, line)
+			case asIs && len(shown) > 73: // indented by 7
+				t.Errorf("%s: %q takes %d columns", name, line, len(shown))
+			}
+			asIs = line == ".nf" || asIs && line != ".fi"
 		}
 	}
 }
@@ -88,9 +119,9 @@ func TestManualExitCodes(t *testing.T) {
 func TestManualFormats(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
-	for p := range manualPages(testModel(t), time.Unix(1_700_000_000, 0)) {
-		file := filepath.Join(dir, p.Name)
-		if err := os.WriteFile(file, p.Text, 0o644); err != nil {
+	for name, text := range manPages(t) {
+		file := filepath.Join(dir, name+".1")
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, file)
@@ -104,25 +135,5 @@ func TestManualFormats(t *testing.T) {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
-	}
-}
-
-// TestManualExamplesFitTheScreen: roff breaks prose at 80 columns and leaves examples as they are.
-func TestManualExamplesFitTheScreen(t *testing.T) {
-	escapes := regexp.MustCompile(`\\(\(..|.)`)
-	for p := range manualPages(testModel(t), time.Time{}) {
-		asIs := false
-		for line := range strings.Lines(string(p.Text)) {
-			switch line = strings.TrimSuffix(line, "\n"); line {
-			case ".nf":
-				asIs = true
-			case ".fi":
-				asIs = false
-			default:
-				if n := len([]rune(escapes.ReplaceAllString(line, "x"))); asIs && n > 73 { // indented by 7
-					t.Errorf("%s: %q takes %d columns", p.Name, line, n)
-				}
-			}
-		}
 	}
 }

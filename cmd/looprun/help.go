@@ -14,9 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun/internal/agent"
-	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/config"
-	"github.com/looprun/looprun/internal/man"
 	"github.com/looprun/looprun/internal/tty"
 )
 
@@ -53,69 +51,77 @@ func (a *app) help(n *kong.Node, all bool) error {
 	return err
 }
 
-// helpOf returns the help of a command.
+// helpOf returns the help of a command. That of run leaves out its example, and fits on two
+// screens of 25 lines.
 func helpOf(n *kong.Node, width int) string {
-	if n.Path() == "run" {
-		return runHelp(n, width)
+	b := bytes.NewBufferString("Usage: " + usage(n))
+	run := n.Path() == "run"
+	if about := about(n, width); !run && about != "" {
+		b.WriteString("\n" + about)
 	}
-	return commandHelp(n, width)
+	for _, s := range sections(n, width) {
+		if !run {
+			b.WriteString("\n")
+		}
+		b.WriteString(s.title + "\n" + s.text)
+	}
+	if run {
+		_ = wrapped(b, "", "More keys: looprun help keys. Exit codes: looprun help exit. What the command finds in its environment: looprun help environment.", width)
+	}
+	return b.String()
 }
 
-// commandHelp describes what a command is for and its flags and arguments.
-func commandHelp(n *kong.Node, width int) string {
-	b := bytes.NewBufferString(usage(n))
+// about returns what the command is for, with its examples.
+func about(n *kong.Node, width int) string {
+	var texts []string
 	for _, text := range []string{n.Help, n.Detail} {
 		if text != "" {
 			p := comment.Printer{TextCodePrefix: "    ", TextWidth: width}
-			fmt.Fprintf(b, "\n%s\n", bytes.TrimSpace(p.Text(new(comment.Parser).Parse(text))))
+			texts = append(texts, string(bytes.TrimSpace(p.Text(new(comment.Parser).Parse(text))))+"\n")
 		}
 	}
-	var rows [][2]string
-	for _, arg := range n.Positional {
-		rows = append(rows, [2]string{named(arg.Summary()), helpText(arg)})
-	}
-	part := func(heading string, rows [][2]string) {
-		if len(rows) > 0 {
-			b.WriteString("\n")
-			columns(b, width, heading, rows)
-		}
-	}
-	part("Arguments:", rows)
-	part("Flags:", flagRows(n, ""))
-	for _, g := range groups[:len(groups)-1] {
-		part(g.Title, flagRows(n, g.Key))
-	}
-	rows = nil
-	for _, leaf := range n.Leaves(true) {
-		if leaf != n {
-			rows = append(rows, [2]string{leaf.Path(), leaf.Help})
-		}
-	}
-	part("Commands:", rows)
-	part(everywhere.Title, flagRows(n, everywhere.Key)) // what is peculiar comes first
-	return b.String()
+	return strings.Join(texts, "\n")
 }
 
-// runHelp returns the help of run. It fits on two screens of 25 lines.
-func runHelp(n *kong.Node, width int) string {
-	b := bytes.NewBufferString(usage(n))
-	for _, g := range groups {
-		rows := flagRows(n, g.Key)
-		if g.Key == everywhere.Key {
-			rows = append([][2]string{{"-h, --help", "Show this help."}}, rows...)
+// section is a part of a command's help, and of its manual page.
+type section struct{ title, text string }
+
+// sections returns the arguments, the flags and the commands below a command. What is peculiar
+// to it comes first.
+func sections(n *kong.Node, width int) (list []section) {
+	add := func(title string, rows [][2]string) {
+		if len(rows) > 0 {
+			list = append(list, section{title, columns(width, rows)})
 		}
-		columns(b, width, g.Title, rows)
 	}
-	for _, line := range cells.Wrap("More keys: looprun help keys. Exit codes: looprun help exit. What the command finds in its environment: looprun help environment.", width, "") {
-		b.WriteString(line + "\n")
+	var args, below [][2]string
+	for _, arg := range n.Positional {
+		args = append(args, [2]string{named(arg.Summary()), helpText(arg)})
 	}
-	return b.String()
+	for _, leaf := range n.Leaves(true) {
+		if leaf != n {
+			below = append(below, [2]string{leaf.Path(), leaf.Help})
+		}
+	}
+	last := flagRows(n, everywhere.Key)
+	if n.Path() == "run" {
+		last = append([][2]string{{"-h, --help", "Show this help."}}, last...)
+	} else {
+		add("Arguments:", args)
+		add("Flags:", flagRows(n, ""))
+	}
+	for _, g := range groups[:len(groups)-1] {
+		add(g.Title, flagRows(n, g.Key))
+	}
+	add("Commands:", below)
+	add(everywhere.Title, last)
+	return list
 }
 
 // usage returns how the command is called. Kong does not know what follows -- for run, nor
 // that one of several flags is required although none of them is by itself.
 func usage(n *kong.Node) string {
-	usage := strings.Replace("Usage: looprun "+named(n.Summary()), "looprun run [<task> ...] [flags]", "looprun [run] [flags] -- COMMAND [ARG…] | -c LINE | --agent NAME TASK", 1)
+	usage := strings.Replace("looprun "+named(n.Summary()), "looprun run [<task> ...] [flags]", "looprun [run] [flags] -- COMMAND [ARG…] | -c LINE | --agent NAME TASK", 1)
 	var lines string
 	for _, group := range exclusive(n) {
 		most := "At most one: "
@@ -186,12 +192,9 @@ func firstSentence(text string) string {
 	return strings.TrimSuffix(first, ".") + "."
 }
 
-// columns writes rows under their heading. The first column is as wide as necessary, or on a
-// line of its own.
-func columns(b *bytes.Buffer, width int, heading string, rows [][2]string) {
-	if len(rows) == 0 {
-		return
-	}
+// columns sets out rows. The first column is as wide as necessary, or on a line of its own.
+func columns(width int, rows [][2]string) string {
+	var b strings.Builder
 	most, left := 3*width/8, 0
 	for _, row := range rows {
 		if n := len(row[0]); n < most {
@@ -200,7 +203,6 @@ func columns(b *bytes.Buffer, width int, heading string, rows [][2]string) {
 	}
 	left += 6
 	indent := strings.Repeat(" ", left)
-	b.WriteString(heading + "\n")
 	for _, row := range rows {
 		line := "  " + row[0]
 		if len(row[0]) < most {
@@ -209,11 +211,9 @@ func columns(b *bytes.Buffer, width int, heading string, rows [][2]string) {
 			b.WriteString(line + "\n")
 			line = indent
 		}
-		for _, text := range cells.Wrap(row[1], width-left, "") {
-			b.WriteString(strings.TrimRight(line+text, " ") + "\n")
-			line = indent
-		}
+		_ = wrapped(&b, line, row[1], width)
 	}
+	return b.String()
 }
 
 // helpWidth returns the width of a help text: that of the terminal, up to a width that is easy
@@ -281,16 +281,16 @@ func exclusive(n *kong.Node) [][]string {
 
 // commandEnvironment returns the variables of the command in the loop, for the manual and the
 // help of run.
-func commandEnvironment() []man.Entry {
-	return []man.Entry{
-		{Term: "LOOPRUN, LOOPRUN_RUN_ID, LOOPRUN_ITERATION, LOOPRUN_ITERATION_LIMIT", Text: "1, the id of the run, the number of the iteration from 1, and how many there may be."},
-		{Term: "LOOPRUN_TASK, LOOPRUN_SUBTASK", Text: "the task, and which of the sub-tasks it is, as 2/3."},
-		{Term: "LOOPRUN_LAST_EXIT_CODE, LOOPRUN_LAST_OUTPUT, LOOPRUN_LAST_SIGNATURE", Text: "how the iteration before ended, the file of what it printed, and its signature; with a check, those of the check."},
-		{Term: "LOOPRUN_GUIDANCE, LOOPRUN_GUIDANCE_FILE", Text: "the words of the last answer (16 KiB), and a file with all of them."},
-		{Term: "LOOPRUN_FAILING", Text: "a file with the names of the checks that failed last, one on each line; empty if not all are known."},
-		{Term: "LOOPRUN_SCRATCHPAD, LOOPRUN_CONTEXT, LOOPRUN_ANSWERS", Text: "files with the page of the run, with what looprun context prints, and with the answers to what it asked."},
-		{Term: "LOOPRUN_DIR, LOOPRUN_SOCKET", Text: "the folder of the run, and the socket for looprun ask and looprun signal."},
-		{Term: "LOOPRUN_ROLE", Text: "in a check, verify, debug or expert command, which have no LOOPRUN_SOCKET: which of them it is."},
+func commandEnvironment() [][2]string {
+	return [][2]string{
+		{"LOOPRUN, LOOPRUN_RUN_ID, LOOPRUN_ITERATION, LOOPRUN_ITERATION_LIMIT", "1, the id of the run, the number of the iteration from 1, and how many there may be."},
+		{"LOOPRUN_TASK, LOOPRUN_SUBTASK", "the task, and which of the sub-tasks it is, as 2/3."},
+		{"LOOPRUN_LAST_EXIT_CODE, LOOPRUN_LAST_OUTPUT, LOOPRUN_LAST_SIGNATURE", "how the iteration before ended, the file of what it printed, and its signature; with a check, those of the check."},
+		{"LOOPRUN_GUIDANCE, LOOPRUN_GUIDANCE_FILE", "the words of the last answer (16 KiB), and a file with all of them."},
+		{"LOOPRUN_FAILING", "a file with the names of the checks that failed last, one on each line; empty if not all are known."},
+		{"LOOPRUN_SCRATCHPAD, LOOPRUN_CONTEXT, LOOPRUN_ANSWERS", "files with the page of the run, with what looprun context prints, and with the answers to what it asked."},
+		{"LOOPRUN_DIR, LOOPRUN_SOCKET", "the folder of the run, and the socket for looprun ask and looprun signal."},
+		{"LOOPRUN_ROLE", "in a check, verify, debug or expert command, which have no LOOPRUN_SOCKET: which of them it is."},
 	}
 }
 
@@ -298,7 +298,7 @@ func commandEnvironment() []man.Entry {
 func commandVariables() []string {
 	var names []string
 	for _, e := range commandEnvironment() {
-		names = append(names, strings.Split(e.Term, ", ")...)
+		names = append(names, strings.Split(e[0], ", ")...)
 	}
 	return names
 }

@@ -116,7 +116,7 @@ func TestHelpNamesTheEnvironment(t *testing.T) {
 	given = slices.Compact(given)
 	var named []string
 	for _, e := range commandEnvironment() {
-		named = append(named, strings.Split(e.Term, ", ")...)
+		named = append(named, strings.Split(e[0], ", ")...)
 	}
 	slices.Sort(named)
 	if !slices.Equal(named, given) {
