@@ -27,6 +27,7 @@ type Answer struct {
 	Text      *string  `json:"text"`
 	Cancelled bool     `json:"cancelled"`
 	Responder string   `json:"responder"` // who answered: policy, assistant, parent, user, detached
+	Person    bool     `json:"person,omitempty"`
 	// Assistant is the assistant that answered, if known.
 	Assistant core.Assistant `json:"assistant,omitzero"`
 	Reason    string         `json:"reason"`

@@ -104,7 +104,7 @@ func responseShape() shape {
 		Fields: []field{
 			strictjson.Optional("schema", word("The version of the protocol.", AnswerSchema)),
 			strictjson.Optional("id", text("The id of the request.")),
-			strictjson.Required("answers", list("The answers.", 1, MaxQuestions, answerShape())),
+			strictjson.Required("answers", list("The answers. The file LOOPRUN_ANSWERS has those of several rounds.", 1, 0, answerShape())),
 		},
 	}
 }
@@ -136,6 +136,7 @@ func answerShape() shape {
 			strictjson.Optional("text", typed),
 			strictjson.Optional("cancelled", flag("Whether the question was declined, where it allows that. It takes precedence over text.")),
 			strictjson.Optional("responder", text("Who answered: policy, assistant, parent, user, detached.")),
+			strictjson.Optional("person", flag("Whether a person gave the answer.")),
 			strictjson.Optional("assistant", shape{Form: strictjson.Object, About: "Which assistant it was.", Fields: []field{
 				strictjson.Optional("name", text("What it is called.")), strictjson.Optional("model", text("The model that it asked.")),
 			}}),

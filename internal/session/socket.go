@@ -418,7 +418,7 @@ func asQuestion(q core.Question) ask.Question {
 
 // answerOf converts the loop's answer for the command.
 func answerOf(q ask.Question, a core.Answer) ask.Answer {
-	out := ask.Answer{ID: q.ID, Text: a.Text, Cancelled: a.Cancelled, Responder: a.Responder, Reason: a.Reason, Assistant: a.Assistant}
+	out := ask.Answer{ID: q.ID, Text: a.Text, Cancelled: a.Cancelled, Responder: a.Responder, Person: a.Person, Reason: a.Reason, Assistant: a.Assistant}
 	if a.Responder == core.RespondedByAssistant && q.Kind == core.KindConfirm && a.Option == core.No {
 		out.Reason = strings.TrimSpace(assistant.Rejection(questionOf(q, ""), a))
 	}
