@@ -77,9 +77,23 @@ func Genuine(dir string) bool {
 	return err != nil || genuine(dir, first)
 }
 
+// Above returns the directory of the run whose command started the run in dir: that one asks
+// what the run inside asks. It is empty if there is none in the state directory.
+func Above(dir string) string {
+	first, err := First(dir)
+	started, _ := first.Data.(core.RunStarted)
+	if err != nil || !isID(started.Parent) || started.Parent == filepath.Base(dir) {
+		return ""
+	}
+	if above := filepath.Join(filepath.Dir(dir), started.Parent); HasEvents(above) {
+		return above
+	}
+	return ""
+}
+
 // Latest returns the directory of the latest run that fits: one of this user's if there is
-// any, otherwise one of others'; mine reports which. It skips runs that are not [Genuine], and
-// returns an empty string if none fits.
+// any, otherwise one of others'; mine reports which. It skips runs that are not [Genuine] and
+// those that belong to a run [Above], and returns an empty string if none fits.
 func Latest(stateDir string, fits func(dir string) bool) (dir string, mine bool, err error) {
 	ids, err := IDs(stateDir)
 	if err != nil {
@@ -87,7 +101,7 @@ func Latest(stateDir string, fits func(dir string) bool) (dir string, mine bool,
 	}
 	for _, id := range ids {
 		run := filepath.Join(stateDir, id)
-		if !HasEvents(run) || !Genuine(run) || !fits(run) {
+		if !HasEvents(run) || !Genuine(run) || !fits(run) || Above(run) != "" {
 			continue
 		}
 		if Mine(run) == nil {

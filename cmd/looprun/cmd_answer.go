@@ -63,6 +63,10 @@ func (c *answerCmd) Run(a *app) error {
 	if session.InsideOf(dir) {
 		return config.Usage("a run's question cannot be answered by its own command", "answer it from outside")
 	}
+	if above := scratchpad.Above(dir); above != "" && scratchpad.Summarize(above).Status.Resumable() {
+		id := filepath.Base(above)
+		return config.Usage(fmt.Sprintf("run %s was started by the command of run %s, which asks for it", filepath.Base(dir), id), "write looprun answer "+id)
+	}
 	w, err := session.Look(dir)
 	if err == nil {
 		err = c.Check(dir)
@@ -204,7 +208,7 @@ func (c *answerCmd) target(a *app) (dir string, words []string, err error) {
 	}
 	if dir, err = c.latestPending(); err == nil && c.Question == "" {
 		dir, err = a.meant("answer", dir, func(s scratchpad.Summary) bool {
-			return s.Parent == "" && (s.Status == core.StatusAwaiting || s.Pending && s.Status.Resumable())
+			return scratchpad.Above(s.Dir) == "" && (s.Status == core.StatusAwaiting || s.Pending && s.Status.Resumable())
 		})
 	}
 	return dir, words, err
@@ -218,11 +222,6 @@ func (c *answerCmd) latestPending() (string, error) {
 	}
 	waits := func(dir string) bool {
 		s, _, err := scratchpad.Load(dir)
-		if err == nil && s.Parent != "" { // what it asks waits in the run that it was started in
-			if _, outer := session.Find(filepath.Dir(dir), s.Parent); outer == nil {
-				return false
-			}
-		}
 		return err == nil && (len(s.Answerable()) > 0 || s.Until != nil && session.Reachable(dir))
 	}
 	dir, mine, err := scratchpad.Latest(state, waits)

@@ -59,13 +59,13 @@ func (c *resumeCmd) find(a *app) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, err := c.Latest(state, func(dir string) bool { return scratchpad.Summarize(dir).Parent == "" })
+	dir, err := c.Latest(state, func(string) bool { return true })
 	switch {
 	case err == nil && dir == "":
 		err = fmt.Errorf("there are no runs in %s", state)
 	case err == nil && !c.Reopen && c.ID == "":
 		return a.meant("resume", dir, func(s scratchpad.Summary) bool {
-			return s.Parent == "" && slices.Contains([]core.Status{core.StatusPaused, core.StatusInterrupted, core.StatusCrashed}, s.Status)
+			return scratchpad.Above(s.Dir) == "" && slices.Contains([]core.Status{core.StatusPaused, core.StatusInterrupted, core.StatusCrashed}, s.Status)
 		})
 	}
 	return dir, err

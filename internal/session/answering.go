@@ -54,10 +54,10 @@ func (w *Waiting) Texts() core.Texts {
 	return nil
 }
 
-// QuestionsIn returns the questions that a run is waiting on. If the run ended in a way that
-// leaves none, it does not read the whole run.
+// QuestionsIn returns the questions that a run is waiting on, and none if the run above asks
+// them. If the run ended in a way that leaves none, it does not read the whole run.
 func QuestionsIn(dir string) []core.Question {
-	if s := scratchpad.Summarize(dir); s.Problem != "" || !s.Status.Resumable() {
+	if s := scratchpad.Summarize(dir); s.Problem != "" || !s.Status.Resumable() || scratchpad.Above(dir) != "" {
 		return nil
 	}
 	state, _, err := scratchpad.Load(dir)
