@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
@@ -62,6 +63,7 @@ func newBench(t *testing.T, change func(*Worker)) *bench {
 		change(w)
 	}
 	b.SetTestTimeout(time.Minute)
+	b.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // a busy machine is no deadlock
 	b.RegisterWorkflow(Run)
 	b.RegisterActivity(w)
 	t.Cleanup(w.leaveAll)

@@ -167,8 +167,8 @@ func TestAHelpThatIsLost(t *testing.T) {
 	}
 }
 
-// answerers are who has answered, in order.
-func (b *bench) answerers() (by []string) {
+// recorded are the events of the loop.
+func (b *bench) recorded() (events []core.Event) {
 	b.t.Helper()
 	v, err := b.QueryWorkflow(queryEvents, int64(0))
 	var p Page
@@ -178,12 +178,32 @@ func (b *bench) answerers() (by []string) {
 	for _, raw := range p.Events {
 		var e core.Event
 		err = errors.Join(err, json.Unmarshal(raw, &e))
-		if a, ok := e.Data.(core.QuestionAnswered); ok {
-			by = append(by, a.Answer.Responder)
-		}
+		events = append(events, e)
 	}
 	if err != nil {
 		b.t.Fatal(err)
+	}
+	return events
+}
+
+// count is how many events of that type are recorded.
+func (b *bench) count(what core.EventType) (n int) {
+	b.t.Helper()
+	for _, e := range b.recorded() {
+		if e.Data.Type() == what {
+			n++
+		}
+	}
+	return n
+}
+
+// answerers are who has answered, in order.
+func (b *bench) answerers() (by []string) {
+	b.t.Helper()
+	for _, e := range b.recorded() {
+		if a, ok := e.Data.(core.QuestionAnswered); ok {
+			by = append(by, a.Answer.Responder)
+		}
 	}
 	return by
 }
@@ -375,5 +395,66 @@ func TestACommitIsTriedAgain(t *testing.T) {
 	b.run(submitted(t, "true", func(l *loops.Loop) { l.Label = "team" }))
 	if n := len(notes); tried != 3 || n < 2 || !strings.Contains(notes[n-2].Reason, "waiting for the budget") || notes[n-1].Reason != "" {
 		t.Errorf("tried %d times, lists show %+v", tried, notes)
+	}
+}
+
+// A run without a time limit has iterations without one.
+func TestAnIterationWithoutALimit(t *testing.T) {
+	b := newBench(t, nil)
+	var most, left time.Duration = 0, -1
+	b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(ctx context.Context, in Iterate) (Iterated, error) {
+		info := activity.GetInfo(ctx)
+		most, left = info.Deadline.Sub(info.StartedTime), in.Left
+		return b.worker.Iterate(ctx, in)
+	})
+	r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Options["max_runtime"] = "off" }))
+	if r.Status != core.StatusDone || left != 0 || most < 365*24*time.Hour {
+		t.Errorf("%+v, it had %s, and the server gave it %s", r, left, most)
+	}
+}
+
+// A list offers a debug command where there is one: a worker has no terminal for a shell.
+func TestWhatAListOffers(t *testing.T) {
+	for _, debug := range []string{"", "true"} {
+		b := newBench(t, nil)
+		var offered []string
+		b.OnUpsertMemo(mock.Anything).Run(func(args mock.Arguments) {
+			if note, _ := args.Get(0).(map[string]any)[memoNote].(Note); note.Question != nil {
+				offered = note.Question.Options
+			}
+		}).Return(nil)
+		b.answer(time.Hour, "u1", "", core.Answer{Option: "cancel"})
+		b.run(submitted(t, "echo the same; exit 1", func(l *loops.Loop) {
+			if debug != "" {
+				l.Options["debug"] = debug
+			}
+		}))
+		if !slices.Contains(offered, "cancel") || slices.Contains(offered, "debug") != (debug != "") {
+			t.Errorf("debug %q: %v", debug, offered)
+		}
+	}
+}
+
+// An iteration does not begin after a cancel, although its ledger grants it.
+func TestACancelWhileItReserves(t *testing.T) {
+	var committed []Spend
+	var b *bench
+	b = labelled(t, func(context.Context, Spend) (Granted, error) {
+		b.CancelWorkflow()
+		return Granted{OK: true}, nil
+	}, &committed)
+	r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Label = "team" }))
+	if begun := b.count(core.TypeIterationStarted); r.Status != core.StatusInterrupted || begun > 0 || len(committed) > 0 {
+		t.Errorf("%+v, %v, %d begun", r, committed, begun)
+	}
+}
+
+// The first check has no command that costs something.
+func TestAPrecheckIsFree(t *testing.T) {
+	var committed []Spend
+	b := labelled(t, func(context.Context, Spend) (Granted, error) { return Granted{OK: true}, nil }, &committed)
+	r := b.run(submitted(t, "touch done", func(l *loops.Loop) { l.Label, l.Check = "team", "test -e done" }))
+	if r.Status != core.StatusDone || len(committed) != 2 || committed[0].Silent || committed[0].USD != 0 || !committed[1].Silent {
+		t.Errorf("%+v, %+v", r, committed)
 	}
 }

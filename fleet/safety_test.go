@@ -932,8 +932,8 @@ func TestACancelledLoopEndsItsIteration(t *testing.T) {
 		}
 	})
 	r := b.run(submitted(t, `echo $$ > `+mark+`; exec sleep 60`, func(l *loops.Loop) { l.Options["kill_after"] = "1s" }))
-	if r.Status != core.StatusInterrupted || r.ExitCode != 143 {
-		t.Errorf("%+v", r)
+	if n := b.count(core.TypeInterruptReceived); r.Status != core.StatusInterrupted || r.ExitCode != 143 || n != 1 {
+		t.Errorf("%+v, and the cancel is recorded %d times", r, n)
 	}
 }
 

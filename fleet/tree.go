@@ -193,8 +193,8 @@ func (w *Worker) keep(ctx context.Context, p *place, tree, message string) (stri
 // removeTree removes the work tree of a loop. Its checkpoints stay in the repository.
 func (w *Worker) removeTree(ctx context.Context, id string) error {
 	tree := filepath.Join(w.Root, "trees", id)
-	mirror, err := git.Run(ctx, tree, nil, "rev-parse", "--path-format=absolute", "--git-common-dir")
-	if err != nil || !strings.HasPrefix(mirror, filepath.Join(w.Root, "mirrors")) { // it has no repository
+	mirror, _ := git.Run(ctx, tree, nil, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if !strings.HasPrefix(mirror, filepath.Join(w.Root, "mirrors")) { // a loop without a repository: this is another one
 		mirror = ""
 	}
 	return checkpoint.RemoveTree(ctx, mirror, w.Root, tree)

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -242,6 +243,30 @@ func TestWhoLeavesAPlace(t *testing.T) {
 		t.Errorf("done: place %v, tree %v", place, tree)
 	}
 	leave(core.StatusDone) // it is gone
+}
+
+// A repository around the worker's folder keeps what it knows of its own work trees.
+func TestAnotherRepositoryIsLeftAlone(t *testing.T) {
+	around := repo(t)
+	away := filepath.Join(t.TempDir(), "away")
+	git1(t, around, "worktree", "add", "-q", "--detach", away)
+	if err := os.RemoveAll(away); err != nil { // its disk is not mounted
+		t.Fatal(err)
+	}
+	w := &Worker{Name: "w1", Root: filepath.Join(around, "worker")}
+	tree := filepath.Join(w.Root, "trees", "20260102-030405-0001")
+	if err := os.MkdirAll(tree, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.removeTree(t.Context(), filepath.Base(tree)); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(tree); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the tree stays: %v", err)
+	}
+	if got := git1(t, around, "worktree", "list", "--porcelain"); !strings.Contains(got, away) {
+		t.Errorf("it has forgotten a work tree: %s", got)
+	}
 }
 
 // A sweep removes what is old, and nothing that is used or that is no loop's.

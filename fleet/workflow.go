@@ -304,8 +304,8 @@ func (l *loop) tell() error {
 	note := Note{Worker: l.in.Place.Host, Reason: l.why}
 	if list := l.state.Pending(); len(list) > 0 {
 		options := slices.DeleteFunc(session.OptionsOf(list[0]), func(id string) bool {
-			o, ok := list[0].Option(id)
-			return ok && o.Action == core.ActionDebug && !l.in.Work.Debug
+			o, _ := list[0].Option(id)
+			return o.Shell // it needs a terminal
 		})
 		note.Question = &Asked{ID: list[0].ID, Header: list[0].Header, Options: options, More: len(list) - 1}
 	}
