@@ -94,6 +94,11 @@ func (c *rejectCmd) rejection(a *app) (rejection.Rejection, error) {
 	if math.IsNaN(c.Growth) || math.IsInf(c.Growth, 0) {
 		return rejection.Rejection{}, config.Usage("--growth is not a number", "write how many times the scope has become what it was, such as 2.5")
 	}
+	for _, text := range []string{c.Detail, c.Alternative} {
+		if file, at := strings.CutPrefix(text, "@"); at && len(strings.Fields(file)) == 1 {
+			return rejection.Rejection{}, config.Usage(fmt.Sprintf("%q is not read as a file", text), `write "$(cat `+file+`)"`)
+		}
+	}
 	r := rejection.Rejection{
 		Task: c.Task, Agent: c.Agent, ReasonType: rejection.Reason(c.ReasonType), Summary: c.Summary, Detail: c.Detail,
 		Attempted: c.Attempted, BlockingFactor: c.BlockingFactor, Suggested: c.Alternative,

@@ -26,7 +26,7 @@ var (
 	vagueAttempts     = []string{"tried to", "looked at", "checked", "considered"}
 	vagueAlternatives = []string{
 		"ask the user", "get more context", "clarify requirements", "break into smaller tasks",
-		"ask someone else", "ask somebody else", "someone else", "somebody else", "ask for help", "get help",
+		"ask someone else", "ask somebody else", "someone else", "somebody else", "another agent", "another person", "ask for help", "get help",
 	}
 	emptyFactors    = []string{"does not work", "doesn't work", "did not work", "didn't work", "cannot be done", "can't be done", "is broken", "it fails", "it failed"}
 	vagueFactors    = []string{"too complex", "too hard", "not sure", "unclear", "confusing"}

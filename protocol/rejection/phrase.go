@@ -77,7 +77,7 @@ func phrasesIn(text string, phrases []string) []string {
 func holds(text, phrase string) bool { return read(text).find(phrase, 0) >= 0 }
 
 // padding are words that add nothing to a phrase.
-var padding = []string{"and", "or", "then", "first", "please", "just", "simply", "only", "we", "i", "you", "should", "must", "need", "to", "do", "that", "this", "it", "about", "instead", "really", "still", "at", "all"}
+var padding = []string{"and", "or", "then", "first", "please", "just", "simply", "only", "we", "i", "you", "should", "must", "need", "to", "do", "that", "this", "it", "about", "instead", "really", "still", "at", "all", "have", "let", "take", "care", "of", "handle"}
 
 // onlySays reports whether the text consists only of these phrases, punctuation and padding.
 func onlySays(text string, phrases []string) bool {

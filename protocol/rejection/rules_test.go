@@ -78,6 +78,7 @@ func general() []ruleCase {
 		{"alternative.vague", Blocker, suggested("Please just ask the user.")},
 		{"alternative.vague", Blocker, suggested("We should ask the user, then get more context")},
 		{"alternative.vague", Blocker, suggested("ask someone else to do that")},
+		{"alternative.vague", Blocker, suggested("Have another agent take care of it.")},
 		{"alternative.vague", Blocker, suggested("Please ask the user about it")},
 		{"ok:alternative.vague", Blocker, suggested("Ask somebody else for the storage token")},
 		{"ok:alternative.vague", Blocker, suggested("Ask the user for a token that may write")},
