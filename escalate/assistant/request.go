@@ -22,6 +22,7 @@ const (
 	decisionsTold = 10
 	outputTold    = 16 << 10
 	excerptTold   = 2 << 10
+	questionTold  = 500
 	previousKept  = 4 << 10
 	reasonKept    = 4 << 10
 	lineKept      = 300
@@ -94,10 +95,12 @@ type Failed struct {
 	Output    string       `json:"output,omitempty" doc:"The end of its output."`
 }
 
-// Decision is an answer that was carried out earlier in the run.
+// Decision is an answer of earlier in the run: to a guard's question, or to one of the
+// command's. An assistant that refused something knows from it that it is asked again.
 type Decision struct {
 	Iteration int          `json:"iteration" doc:"The last one before it."`
 	Guard     core.GuardID `json:"guard,omitempty" doc:"What had tripped."`
+	Question  string       `json:"question,omitempty" doc:"What the command in the loop had asked."`
 	Option    string       `json:"option" doc:"What was chosen."`
 	Responder string       `json:"responder" doc:"By whom."`
 	Reason    string       `json:"reason,omitempty" doc:"Why."`
@@ -204,13 +207,34 @@ func contextOf(q core.Question, s *core.State) Context {
 	if s.Last != nil {
 		c.LastOutput = lastOf(clean(s.Last.Excerpt), outputTold)
 	}
-	for _, d := range s.Decisions[max(0, len(s.Decisions)-decisionsTold):] {
-		c.Decisions = append(c.Decisions, Decision{d.Iteration, d.Guard, termsafe.Line(d.Option), d.Responder, clean(d.Reason)})
-	}
+	c.Decisions = decisions(s)
 	for _, g := range q.Given {
 		c.Given = append(c.Given, core.Given{Option: termsafe.Line(g.Option), Responder: g.Responder, Rule: termsafe.Line(g.Rule)})
 	}
 	return c
+}
+
+// decisions returns the latest decisions of the run, oldest first.
+func decisions(s *core.State) []Decision {
+	type dated struct {
+		at time.Time
+		Decision
+	}
+	var all []dated
+	for _, d := range s.Decisions {
+		all = append(all, dated{d.Time, Decision{d.Iteration, d.Guard, "", termsafe.Line(d.Option), d.Responder, clean(d.Reason)}})
+	}
+	for _, a := range s.Answered {
+		if a.Asked != nil && !a.Masked { // a masked one holds a secret
+			all = append(all, dated{a.Time, Decision{a.Iteration, "", cut(clean(a.Asked.Text), questionTold), termsafe.Line(a.Answer.String()), a.Responder, clean(a.Reason)}})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b dated) int { return a.at.Compare(b.at) })
+	var out []Decision
+	for _, d := range all[max(0, len(all)-decisionsTold):] {
+		out = append(out, d.Decision)
+	}
+	return out
 }
 
 // clean returns the text in a form that is safe to show, without surrounding white space.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/looprun/looprun/core"
@@ -124,6 +125,7 @@ func TestRequestIsClean(t *testing.T) {
 	s.Name, s.Command, s.Check, s.Trip.Reason = dirty, []string{dirty}, []string{dirty}, dirty
 	s.Last.Excerpt, s.Last.Signature.Label, s.Errors[0].Excerpt = dirty, dirty, dirty
 	s.Errors[0].Signature.Label, s.Decisions[0].Reason, s.Decisions[0].Option = dirty, dirty, dirty
+	s.Answered = []core.Answered{{Asked: &core.Question{Text: dirty}, Answer: core.Answer{Option: dirty, Reason: dirty}}}
 	req, err := NewRequest(q, s)
 	if err != nil {
 		t.Fatal(err)
@@ -137,6 +139,26 @@ func TestRequestIsClean(t *testing.T) {
 			t.Errorf("%q", text)
 		}
 	})
+}
+
+// An assistant that is asked for the same thing in other words sees that it refused it, and no
+// secret that was answered.
+func TestEarlierAsksAreTold(t *testing.T) {
+	s := stuck()
+	at := s.Decisions[0].Time
+	s.Answered = []core.Answered{
+		{QuestionID: "loop_detected-1", Time: at},
+		{Time: at.Add(-time.Minute), Iteration: 1, Asked: &core.Question{Text: "Drop the column?"}, Answer: core.Answer{Option: core.No, Responder: core.RespondedByAssistant, Reason: "It is in use."}},
+		{Time: at.Add(time.Minute), Asked: &core.Question{Text: "The password?"}, Masked: true, Answer: core.Answer{Option: "hunter2"}},
+	}
+	req, err := NewRequest(trip(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Decision{Iteration: 1, Question: "Drop the column?", Option: core.No, Responder: core.RespondedByAssistant, Reason: "It is in use."}
+	if d := req.Context.Decisions; len(d) != 1+len(s.Decisions) || d[0] != want {
+		t.Errorf("%+v", d)
+	}
 }
 
 func texts(v any, f func(string)) {
@@ -160,6 +182,7 @@ func TestRequestIsBounded(t *testing.T) {
 	s.Last.Excerpt = strings.Repeat("ä", 1<<16)
 	for range 50 {
 		s.Errors, s.Decisions = append(s.Errors, *s.Last), append(s.Decisions, s.Decisions[0])
+		s.Answered = append(s.Answered, core.Answered{Asked: &core.Question{Text: strings.Repeat("ä", 1<<16)}})
 	}
 	before := fmt.Sprintf("%+v", s)
 	req, err := NewRequest(trip(), s)
