@@ -209,7 +209,7 @@ func TestASkippedIssueAmongThemIsMentioned(t *testing.T) {
 	}{
 		{"before them", []int{1, 2, 2, 2}, core.OutcomeNotDone, guards.Loop{}, "the last 3 iterations failed in the same way"},
 		{"between them", []int{2, 1, 2, 2}, core.OutcomeNotDone, guards.Loop{}, "the last 3 iterations without a skipped issue failed in the same way"},
-		{"in a cycle", []int{2, 3, 1, 2, 3, 2, 3}, core.OutcomeNotDone, guards.Loop{}, "the last 6 iterations without a skipped issue went 3 times through the same 2 failures"},
+		{"in a cycle", []int{2, 3, 1, 2, 3, 2, 3}, core.OutcomeNotDone, guards.Loop{}, "the last 6 iterations without a skipped issue repeated a cycle of 2 failures 3 times"},
 		{"errors", []int{2, 3, 4}, core.OutcomeError, guards.Errors{}, "the last 3 iterations ended as errors"},
 		{"between errors", []int{2, 3, 1, 4}, core.OutcomeError, guards.Errors{}, "the last 3 iterations without a skipped issue ended as errors"},
 	} {
@@ -320,7 +320,7 @@ func TestALongRepetitionIsSaidWhole(t *testing.T) {
 	for _, step := range same(1, 2, 1, 2, 1, 2) {
 		guardtest.Finish(t, s, step)
 	}
-	if trip := (guards.Loop{}).Check(s); trip == nil || trip.Repeats != 3 || trip.Window != 6 || trip.Reason != "the last 6 iterations went 3 times through the same 2 failures" {
+	if trip := (guards.Loop{}).Check(s); trip == nil || trip.Repeats != 3 || trip.Window != 6 || trip.Reason != "the last 6 iterations repeated a cycle of 2 failures 3 times" {
 		t.Errorf("%+v", trip)
 	}
 }

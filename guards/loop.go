@@ -41,7 +41,7 @@ func (Loop) Check(s *core.State) *core.Trip {
 		t.Window = t.Repeats
 		t.Reason = fmt.Sprintf("the last %s failed in the same way", latest(s, t.Repeats))
 	} else {
-		t.Reason = fmt.Sprintf("the last %s went %d times through the same %d failures", latest(s, t.Window), t.Repeats, period)
+		t.Reason = fmt.Sprintf("the last %s repeated a cycle of %d failures %d times", latest(s, t.Window), period, t.Repeats)
 	}
 	return t
 }

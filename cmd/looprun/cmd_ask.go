@@ -214,7 +214,7 @@ func (c *askCmd) print(a *app, r ask.Request, response ask.Response) error {
 func printAnswer(a *app, answer ask.Answer) error {
 	switch reason := termsafe.Text(answer.Reason); {
 	case answer.Earlier:
-		a.say.Printf("answered before (%s: %s); --again asks again", answer.Who(), reason)
+		a.say.Printf("already answered by %s: %s; --again asks again", answer.Who(), reason)
 	case reason != "":
 		a.say.Printf("%s: %s", answer.Who(), reason)
 	}

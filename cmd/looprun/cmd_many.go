@@ -178,7 +178,7 @@ func (c *manyCmd) carryOut(a *app, b *many.Batch) error {
 	if a.code != 0 {
 		next = "; continue with looprun many --resume " + b.ID
 	}
-	a.say.News("%s of %d; exit %d%s", v.Counts(), len(v.Loops), a.code, next)
+	a.say.News("%s: %s; exit %d%s", plural.Count(len(v.Loops), "loop"), v.Counts(), a.code, next)
 	mentionUntaken(a, b.State)
 	return err
 }

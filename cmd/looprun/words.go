@@ -398,9 +398,12 @@ func (l *line) complete() error {
 	case len(l.args) > most && node.Parent != nil && node.Path() != "run":
 		return config.Usage(fmt.Sprintf("%q is one word too many", l.args[most]), "see looprun "+node.Path()+" --help")
 	case len(l.args) < least:
-		missing, remedy := strings.ToUpper(node.Positional[len(l.args)].Name), "see looprun "+node.Path()+" --help"
+		missing, remedy := strings.ToUpper(node.Positional[len(l.args)].Name), "write looprun "+node.Path()
+		for _, arg := range node.Positional[:least] {
+			remedy += " " + strings.ToUpper(arg.Name)
+		}
 		if missing == "RUN" {
-			remedy = "looprun list --all shows your runs; " + remedy
+			remedy += ", with an id from looprun list or with latest"
 		}
 		return config.Usage(missing+" is missing", remedy)
 	}

@@ -78,7 +78,7 @@ for x in sh py; do
   in_example choices
   exits 102 looprun --detached defer -- ./work.$x
   exits 0 looprun show --pending --format ask-user-question
-  prints '"question": "Which database?\n\nWhat it has so far: '
+  prints '"question": "Which database?\n\nResult so far: '
   exits 0 sh -c 'looprun answer - <answers.json'
   exits 0 looprun resume
   prints answered: lite # as JSON, or as a word

@@ -21,10 +21,13 @@ type Observer struct {
 	warned map[string]int // what iterations have warned of, and which was the first
 	// Polls means that the command is polled until something happens: only changes are
 	// printed. Grace is how long the command has to end when the run is interrupted.
-	Polls  bool
-	Grace  time.Duration
-	last   string // what was said of the last iteration
-	hinted string // the last of the hints
+	Polls bool
+	Grace time.Duration
+	last  string // what was said of the last iteration
+	// explained is the last detail printed with an iteration: a run that fails for it does not
+	// print it again.
+	explained string
+	hinted    string // the last of the hints
 	// Sections means that each iteration gets a heading in the log of a CI system.
 	Sections bool
 	// Withheld reports whether the output of the last check was not shown; nil means that it
@@ -241,6 +244,15 @@ func joinTexts(by string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), by)
 }
 
+// explain adds an iteration's detail to its line, unless it says the same.
+func (m *Observer) explain(text string, d core.IterationFinished) string {
+	if d.Detail == "" || d.Detail == d.Says() {
+		return text
+	}
+	m.explained = d.Detail
+	return text + " (" + d.Detail + ")"
+}
+
 func (m *Observer) finished(d core.IterationFinished, s *core.State) {
 	defer m.caution(d)
 	if d.Iteration == 0 {
@@ -250,7 +262,11 @@ func (m *Observer) finished(d core.IterationFinished, s *core.State) {
 		case d.RunsAgain():
 			m.News("precheck: did not finish, and runs again")
 		default:
-			m.News("%s", joinTexts(": ", "precheck: does not pass yet", d.Says()))
+			text := joinTexts(": ", "precheck: does not pass yet", d.Says())
+			if d.Fatal != 0 {
+				text = m.explain("precheck: "+d.Says(), d)
+			}
+			m.News("%s", text)
 		}
 		return
 	}
@@ -270,8 +286,8 @@ func (m *Observer) finished(d core.IterationFinished, s *core.State) {
 	if s.OnlyCountsChanged() {
 		text += " (only counts changed)"
 	}
-	if d.Detail != "" && d.Detail != said && d.Outcome != core.OutcomeInterrupted { // it has just been said by what
-		text += " (" + d.Detail + ")"
+	if d.Outcome != core.OutcomeInterrupted { // it has just been said by what
+		text = m.explain(text, d)
 	}
 	m.News("%s", text)
 	if hint := Hint(s, &d); hint != "" && m.hinted != hint {

@@ -18,7 +18,7 @@ func (m *Observer) Summarize(s *core.State, r core.Result, code int, page string
 	if r.Subtasks.Left() > 0 {
 		m.Printf("sub-tasks: %s", r.Subtasks)
 	}
-	if r.Status == core.StatusFailed && r.Reason != "" && !strings.Contains(r.Says, r.Reason) {
+	if r.Status == core.StatusFailed && r.Reason != "" && r.Reason != m.explained && !strings.Contains(r.Says, r.Reason) {
 		m.Say(Problem, "%s", r.Reason)
 	}
 	if m.Person {

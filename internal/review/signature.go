@@ -62,11 +62,13 @@ func WriteExplanation(w io.Writer, why signature.Explanation) error {
 	}
 	for i, m := range why.Margins {
 		if i == 0 {
-			b.WriteString("\nmargins that were cut off:\n")
+			b.WriteString("\nmargins removed:\n")
 		}
 		fmt.Fprintf(&b, "  %s\n", m)
 	}
-	b.WriteString("\nfacts that were found, * those that decide:\n")
+	if len(why.Facts) > 0 {
+		b.WriteString("\nfacts found (* decides the hash):\n")
+	}
 	for _, f := range why.Facts {
 		mark := " "
 		if f.Used {
@@ -74,7 +76,7 @@ func WriteExplanation(w io.Writer, why signature.Explanation) error {
 		}
 		fmt.Fprintf(&b, "%s %-24s %s\n    %s\n", mark, f.Rule, f.Fact, f.Line)
 	}
-	b.WriteString("\nthe output without its noise:\n")
+	b.WriteString("\noutput with its noise masked:\n")
 	for _, l := range why.Lines {
 		fmt.Fprintf(&b, "  %s\n", l.Text)
 	}

@@ -115,12 +115,22 @@ func (w *Waiting) List() string {
 	return strings.Join(list, ", ")
 }
 
-// Nothing returns the error that no question is waiting; it names who answered the last one.
+// Nothing returns the error that no question is waiting: who answered the last one, and what
+// the caller can do next.
 func (w *Waiting) Nothing() error {
 	text := fmt.Sprintf("run %s has no question that waits for an answer", w.State.RunID)
 	if n := len(w.State.Answered); n > 0 {
 		last := w.State.Answered[n-1]
 		text += "; " + console.Settled(last, last.QuestionID)
+	}
+	id := w.State.RunID
+	switch {
+	case w.Live:
+		text += "; it is running: looprun say " + id + " 'WORDS' gives guidance to its next iteration"
+	case w.State.Ending != nil && !w.State.Ending.Status.Resumable():
+		text += "; it has ended: see looprun explain " + id
+	default:
+		text += "; continue with looprun resume " + id
 	}
 	return errors.New(text)
 }

@@ -243,7 +243,7 @@ func addChoices(d *core.IterationResult, found *ask.Choices, err error) {
 		asked := questionOf(q, "")
 		asked.Returned = true
 		if i == 0 && len(found.PartialResult) > 0 {
-			asked.Details = []string{"What it has so far: " + partialResult(found.PartialResult)}
+			asked.Details = []string{"Result so far: " + partialResult(found.PartialResult)}
 		}
 		d.Said = append(d.Said, core.QuestionAsked{Question: asked})
 	}
