@@ -88,13 +88,13 @@ func (r *Removal) Why(s scratchpad.Summary, asked Asked) string {
 	return r.lost(s.Dir)
 }
 
-// valued returns why no rule removes a run: somebody named it with --result, or it holds a
+// valued returns why no rule removes a run: it ran with --result, or it holds a
 // rejection, which looprun stats rejections needs. Empty means that neither is true.
 func valued(dir string) (why string) {
 	of := func(config json.RawMessage) {
 		var c struct{ Options struct{ Result string } }
 		if json.Unmarshal(config, &c) == nil && c.Options.Result != "" {
-			why = "--result named it"
+			why = "it ran with --result"
 		}
 	}
 	found := errors.New("found") // most often in the first event: the rest is not read
