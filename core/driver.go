@@ -384,6 +384,9 @@ func (d *Driver) say(data Data) error {
 		if k := d.State.Kept(q.Question); k != nil && k.Answer == nil {
 			return nil // it waits already
 		}
+		if q.AskID == AgentAsks && d.State.objection() != "" {
+			return nil
+		}
 	}
 	if why := d.unsayable(data); why != "" {
 		data = d.notTaken(data, why)

@@ -176,6 +176,10 @@ type CI struct {
 // FromCommand marks a question asked by the command in the loop.
 const FromCommand = "command"
 
+// AgentAsks is the id of the question with which a coding agent ended a turn, in its own words.
+// It is asked only if the agent has not told looprun what it needs.
+const AgentAsks = "agent_question"
+
 // The options of a confirm question.
 const (
 	Yes = "yes"

@@ -340,6 +340,15 @@ func (x *Executor) Printed() (end string, quiet time.Duration) {
 	return excerptOf(&x.recent.end), time.Since(x.recent.at)
 }
 
+// LastMessage returns the end of the last message of the coding agent that did the work, safe to
+// show; empty if the work printed no transcript.
+func (x *Executor) LastMessage() string {
+	if !x.work.agents {
+		return ""
+	}
+	return x.work.words()
+}
+
 // show passes output on. It ignores write errors, so that a reader that went away does not end
 // the loop.
 func (x *Executor) show(w io.Writer, b []byte) {

@@ -27,6 +27,8 @@ type Agent struct {
 	// Resume holds the arguments that continue a session of the agent's, with ID for its id.
 	// They come after the user's own flags. Empty means that it cannot.
 	Resume []string `yaml:"resume" json:"resume,omitempty" doc:"The arguments that continue a session of its own, with ID for the id that conversation in its transcript names, for session: keep."`
+	// Asks is the tool with which the agent asks its person; empty if it has none.
+	Asks string `yaml:"asks" json:"asks,omitempty" doc:"The tool with which it asks a person, for agent_questions."`
 	// ReadOnly are the flags for a turn in which it may only read; empty if it has none that
 	// hold without a person. Without flags of the user's own it asks before it writes, and so
 	// does not.
@@ -59,25 +61,25 @@ var all = []Agent{
 	{
 		Name: "claude", Command: []string{"claude", "-p", "--output-format", "stream-json", "--verbose"},
 		CostFrom: "claude", WaitOn: []string{"@claude"}, StopOn: []string{"@claude"}, ReadOnly: []string{"--permission-mode", "plan"},
-		Permit: "--permission-mode acceptEdits --allowedTools Bash", Login: "claude, then /login; or ANTHROPIC_API_KEY", Version: "2.1.330",
+		Permit: "--permission-mode acceptEdits --allowedTools Bash", Login: "claude, then /login; or ANTHROPIC_API_KEY", Asks: "AskUserQuestion", Version: "2.1.330",
 		Resume: []string{"--resume", "ID"},
 	},
 	{
 		Name: "codex", Command: []string{"codex", "exec", "--json"}, CostFrom: "codex", WaitOn: []string{"@codex"}, StopOn: []string{"@codex"}, ReadOnly: []string{"--sandbox", "read-only"},
-		Permit: "--sandbox workspace-write", Login: "codex login; or OPENAI_API_KEY", Version: "0.169.0",
+		Permit: "--sandbox workspace-write", Login: "codex login; or OPENAI_API_KEY", Asks: "request_user_input", Version: "0.169.0",
 		Resume: []string{"resume", "ID", "-"},
 	},
 	{
 		Name: "gemini", Command: []string{"gemini", "--output-format", "stream-json", "-p", ""},
 		CostFrom: "gemini", WaitOn: []string{"@gemini"}, StopOn: []string{"@gemini"},
 		// Its plan mode leaves itself and begins to write where nobody is asked, so it is not used.
-		Permit: "--yolo", Login: "gemini, then /auth; or GEMINI_API_KEY", Version: "0.61.0",
+		Permit: "--yolo", Login: "gemini, then /auth; or GEMINI_API_KEY", Asks: "ask_user", Version: "0.61.0",
 		Resume: []string{"--resume", "ID"},
 	},
 	{
 		Name: "opencode", Command: []string{"opencode", "run", "--format", "json"}, CostFrom: "opencode", WaitOn: []string{"@opencode"}, StopOn: []string{"@opencode"},
 		ReadOnly: []string{"--agent", "plan"}, Resume: []string{"--session", "ID"},
-		Permit: `"permission": "allow" in opencode.json`, Login: "opencode auth login", Version: "1.18.33",
+		Permit: `"permission": "allow" in opencode.json`, Login: "opencode auth login", Asks: "question", Version: "1.18.33",
 	},
 	{
 		Name: "cursor", Command: []string{"cursor-agent", "-p", "--output-format", "stream-json"}, ReadOnly: []string{"--mode", "ask"},
@@ -86,12 +88,12 @@ var all = []Agent{
 	{
 		Name: "copilot", Command: []string{"copilot", "--output-format", "json"}, WaitOn: []string{"@copilot"}, StopOn: []string{"@copilot"},
 		Permit: "--allow-all-tools", Login: "copilot, then /login; or GH_TOKEN",
-		Resume: []string{"--resume=ID"}, Version: "1.0.102",
+		Resume: []string{"--resume=ID"}, Asks: "ask_user", Version: "1.0.102",
 	},
 	{
 		// Its transcript has the shape of Claude Code's.
 		Name: "qwen", Command: []string{"qwen", "--output-format", "stream-json"}, CostFrom: "claude", WaitOn: []string{"@http429"},
-		Permit: "--yolo", Login: "qwen, then /auth; or OPENAI_API_KEY", Version: "0.24.4",
+		Permit: "--yolo", Login: "qwen, then /auth; or OPENAI_API_KEY", Asks: "ask_user_question", Version: "0.24.4",
 		Resume: []string{"--resume", "ID"},
 	},
 }

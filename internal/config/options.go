@@ -87,9 +87,10 @@ type Options struct {
 	// Agents holds the agents from looprun.yaml.
 	Agents agent.Agents `kong:"-" json:"agents,omitempty"`
 
-	Agent        string `placeholder:"NAME" help:"Run a coding agent with the task after the flags. looprun agents lists them; their own flags go after --. Sets what it needs where nothing else does: --stdin context, --max-runtime 8h, --iteration-timeout 30m, --turn-loop 8, --cost-from, --wait-on." json:"agent,omitempty" trust:"ask" blank:"no" group:"what" example:"claude"`
-	Session      string `kong:"-" enum:"keep,fresh" default:"fresh" help:"Whether the agent of --agent continues its own session from turn to turn, or begins a new one each time." json:"session,omitempty" trust:"ask" group:"run"`
-	SessionTurns *int   `kong:"-" placeholder:"N" help:"How many turns a session is kept for." json:"session_turns,omitempty" trust:"ask" group:"run" normal:"20" min:"1"`
+	Agent          string `placeholder:"NAME" help:"Run a coding agent with the task after the flags. looprun agents lists them; their own flags go after --. Sets what it needs where nothing else does: --stdin context, --max-runtime 8h, --iteration-timeout 30m, --turn-loop 8, --cost-from, --wait-on." json:"agent,omitempty" trust:"ask" blank:"no" group:"what" example:"claude"`
+	Session        string `kong:"-" enum:"keep,fresh" default:"fresh" help:"Whether the agent of --agent continues its own session from turn to turn, or begins a new one each time." json:"session,omitempty" trust:"ask" group:"run"`
+	SessionTurns   *int   `kong:"-" placeholder:"N" help:"How many turns a session is kept for." json:"session_turns,omitempty" trust:"ask" group:"run" normal:"20" min:"1"`
+	AgentQuestions string `kong:"-" enum:"ask,go_on" default:"ask" help:"What happens if the agent of --agent ends a turn with a question and changed nothing: ask, or go_on and let it decide. Where nobody can answer it decides anyway, unless --detached keeps the question." json:"agent_questions,omitempty" trust:"ask" group:"answer"`
 
 	Wait  bool `help:"Run until it succeeds: wait for a service. Sets --loop-threshold off --max-iterations off --max-errors off --delay 1s --detached deny, and asks nobody." json:"wait,omitempty" trust:"ask" excludes:"--retry" group:"what"`
 	Retry *int `placeholder:"N" help:"Run at most N times: a flaky command. Sets --max-iterations N --loop-threshold off --max-errors off, and asks nobody." json:"retry,omitempty" trust:"ask" min:"1" group:"what"`

@@ -144,6 +144,9 @@ func (h *Host) respond(ctx context.Context, q *core.Question, st *core.State, r 
 	refused := func(by string, err error) {
 		r.Events = append(r.Events, core.AnswerInvalid{QuestionID: q.ID, Responder: by, Reason: err.Error()})
 	}
+	if s.opts.AgentQuestions == "go_on" && ofAgent(*q) {
+		return decidesItself(ctx, *q, st)
+	}
 	if s.policy != nil {
 		a, err := s.policyResponder(nil, func(v core.VerifyFinished) error {
 			r.Events = append(r.Events, v)

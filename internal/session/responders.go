@@ -33,6 +33,9 @@ import (
 // person.
 func (s *Session) responders() []core.Responder {
 	var list []core.Responder
+	if s.opts.AgentQuestions == "go_on" {
+		list = append(list, own(core.ResponderFunc(decidesItself)))
+	}
 	if s.policy != nil {
 		list = append(list, own(core.ResponderFunc(s.byPolicy)))
 	}
@@ -193,6 +196,8 @@ func (s *Session) detached(q core.Question) (core.Answer, error) {
 	switch {
 	case mode == "defer":
 		return core.Answer{}, core.ErrDeferred
+	case q.Advice == nil && ofAgent(q):
+		return decidesItself(nil, q, nil)
 	case q.Advice != nil, mode != "defaults" || q.Default == "" || q.Exclusive || q.Mandatory:
 		return core.Answer{}, core.ErrNoAnswer
 	}

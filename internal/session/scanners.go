@@ -38,7 +38,7 @@ type outputFacts struct {
 	tree    *workspace.Tree // nil: nothing needs it
 	agent   agent.Agent     // that was set up; without a name: none was
 	beside  *workspace.Tree // looks at what a check changes
-	before  looked          // how the run found the work tree
+	before  looked          // the work tree before the iteration
 }
 
 // scanners read one stream of the command's output.
@@ -50,13 +50,20 @@ type scanners struct {
 	cost      *cost.Reader // nil: not read
 	refused   string       // what a coding agent's own permissions refused first
 	session   string       // the id of the agent's own
+	tool      string       // with which the agent asks its person; empty: it has none
+	asks      bool         // it did
+	asked     []string     // its questions
 }
 
 // Fact implements [engine.FactListener].
 func (c *scanners) Fact(f carrier.Fact) {
 	switch f := f.(type) {
 	case carrier.Refused:
-		c.refused = cmp.Or(c.refused, f.Text, f.Tool)
+		if !c.question(f.Tool, nil) {
+			c.refused = cmp.Or(c.refused, f.Text, f.Tool)
+		}
+	case carrier.Call:
+		c.question(f.Name, f.Input)
 	case carrier.Conversation:
 		c.session = f.ID
 	case carrier.Usage:
@@ -93,7 +100,7 @@ func (c *scanners) Reset() {
 	c.choices.Reset()
 	c.rejection.Reset()
 	c.signals.Reset()
-	c.refused, c.session = "", ""
+	c.refused, c.session, c.asks, c.asked = "", "", false, nil
 	if c.cost != nil {
 		c.cost.Reset()
 	}
@@ -133,6 +140,7 @@ func (s *Session) hear() error {
 	if h.agent, _ = s.opts.Agents.Find(s.opts.Agent); h.agent.HasTranscript() {
 		x.Agent = h.agent.Name
 	}
+	h.streams.Stdout.tool, h.streams.Stderr.tool = h.agent.Asks, h.agent.Asks
 	s.tree, s.look = h.before.tree, h.look
 	return nil
 }
@@ -190,6 +198,8 @@ func (h *outputFacts) heard(_ core.Iteration, d *core.IterationResult) {
 		d.Session = cmp.Or(h.streams.Stdout.session, h.streams.Stderr.session)
 	}
 	h.hearRefusal(d)
+	h.hearQuestion(d)
+	h.before = looked{d.Content, d.Tree, d.Git}
 	h.hearDay(d)
 }
 
