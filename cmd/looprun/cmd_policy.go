@@ -46,6 +46,7 @@ type policyCheckCmd struct {
 	Format string   `enum:"text,json,github,junit" default:"text" help:"${enum}."`
 	packFlag
 	Debug config.ShellLine `placeholder:"LINE" help:"The debug command of the run." key:"debug"`
+	Agent string           `placeholder:"NAME" help:"The agent of the run, which can look for the cause itself." key:"agent"`
 }
 
 func (policyCheckCmd) Help() string {
@@ -72,7 +73,7 @@ func (c *policyCheckCmd) check(file string) (string, error) {
 		_, err = p.RunTests()
 	}
 	if err == nil {
-		err = p.Without(c.Debug == "", false)
+		err = p.Without(c.Debug == "" && c.Agent == "", false)
 	}
 	if err != nil {
 		return "", err

@@ -114,14 +114,14 @@ func (s Sources) Policy(known Known) (*Policy, error) {
 }
 
 // Without returns an error with the rules that need something that the run does not have: a
-// debug command, if debug is true, or a service to notify, if notify is true.
+// debug command or an agent, if debug is true, or a service to notify, if notify is true.
 func (p *Policy) Without(debug, notify bool) error {
 	var problems problem.List
 	for _, r := range p.Rules {
 		text, remedy := "", ""
 		switch {
 		case debug && r.can(p.known, func(a core.Action) bool { return a == core.ActionDebug }):
-			text, remedy = "the rule answers "+quote(r.Answer)+", and there is no debug command", "add --debug LINE, or debug: LINE to looprun.yaml"
+			text, remedy = "the rule answers "+quote(r.Answer)+", and there is neither a debug command nor an agent", "add --debug LINE or --agent NAME, or debug: or agent: to looprun.yaml"
 		case notify && r.Notify:
 			text, remedy = "the rule notifies, and there is no service to notify", "add notify: [URL] to looprun.yaml, or -o notify=URL"
 		default:
