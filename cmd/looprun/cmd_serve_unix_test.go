@@ -494,6 +494,7 @@ func TestServeInABrowser(t *testing.T) {
 	}{
 		{"answer", browserAnswer},
 		{"watch", browserWatch},
+		{"steady", browserSteady},
 		{"transcript", browserTranscript},
 		{"many", browserMany},
 		{"apart", browserApart},
@@ -643,6 +644,42 @@ func browserWatch(t *testing.T, b *browsertest.Browser) {
 	run.ended(t)
 	v.shows(`told.length === 1 && told[0].startsWith("looprun: a run asks: echo first")`)
 	v.shows(`document.title.startsWith("(1) ")`)
+	v.quiet()
+}
+
+// What somebody reads stays where it is while the run goes on: the table that is open, the focus
+// in the timeline, what is selected in an output, and where it is scrolled to.
+func browserSteady(t *testing.T, b *browsertest.Browser) {
+	dir := t.TempDir()
+	run := begin(t, dir, "-q", "--non-interactive", "--max-iterations", "4", "--loop-threshold", "off", "-c",
+		`i=$(cat i || echo 0); i=$((i+1)); echo $i >i; seq 300; until [ -e go$i ]; do sleep 0.02; done; echo the end; exit 1`)
+	v := startServe(t, dir).open(b)
+	step := func(n int) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("go%d", n)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		v.shows(fmt.Sprintf(`document.querySelectorAll(".steps .cell").length === %d`, n))
+	}
+	v.shows(`document.querySelector(".work-out")?.textContent.includes("300")`)
+	step(1)
+	v.shows(`document.querySelector(".output h2").textContent.startsWith("Output of iteration 2") && document.querySelector(".work-out").textContent.endsWith("300\n")`)
+	browsertest.Eval[any](v.Browser, `window.out = document.querySelector(".work-out"); out.scrollTop = 100; getSelection().selectAllChildren(out.childNodes[7]);
+		document.querySelector(".plain").open = true; document.querySelector(".cell").focus({ preventScroll: true });`)
+	at := browsertest.Eval[string](v.Browser, `window.steady = () => [out.scrollTop, getSelection().toString().trim(), document.querySelector(".plain").open, document.activeElement.getAttribute("href"), scrollY].join(); steady()`)
+	if !strings.Contains(at, ",8,true,#i1,") {
+		t.Fatal(at)
+	}
+	step(2)
+	v.shows(`out.isConnected && out.textContent.endsWith("the end\n")`)
+	step(3)
+	if after := browsertest.Eval[string](v.Browser, `steady()`); after != at {
+		t.Errorf("it moved from %s to %s", at, after)
+	}
+	browsertest.Eval[any](v.Browser, `[...document.querySelectorAll(".output h2 button")].find((b) => b.textContent === "Back to the latest").click()`)
+	v.shows(`document.querySelector(".output h2").textContent.startsWith("Output of iteration 4")`)
+	step(4)
+	run.ended(t)
 	v.quiet()
 }
 

@@ -49,6 +49,31 @@
     return [...parsed.body.childNodes].map((n) => document.importNode(n, true));
   };
 
+  // patch makes the children of a node those given. It leaves alone what is already as it should
+  // be, so what is open, selected, scrolled or focused stays so.
+  const patch = (node, kids) => {
+    const kept = new Set(kids);
+    let at = node.firstChild;
+    const drop = () => { const next = at.nextSibling; at.remove(); at = next; };
+    for (const kid of kids) {
+      while (at && at !== kid && !kept.has(at) && kid.parentNode === node) drop();
+      if (at === kid) at = at.nextSibling;
+      else if (at && !kept.has(at) && kid.parentNode !== node && alike(at, kid)) { become(at, kid); at = at.nextSibling; }
+      else node.insertBefore(kid, at);
+    }
+    while (at) drop();
+  };
+  // A node that the page holds on to is itself, and is like no other.
+  const own = new WeakSet();
+  const hold = (node) => { own.add(node); return node; };
+  const alike = (a, b) => !own.has(a) && !own.has(b) && a.nodeName === b.nodeName && a.id === b.id && a.dataset?.key === b.dataset?.key;
+  const become = (old, fresh) => {
+    if (old.nodeType !== Node.ELEMENT_NODE) { if (old.data !== fresh.data) old.data = fresh.data; return; }
+    for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS")) old.removeAttribute(name);
+    for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    patch(old, [...fresh.childNodes]);
+  };
+
   const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
   const lasted = (s) => {
     if (s < 1) return "< 1s";
@@ -92,16 +117,10 @@
     document.title = (list.asking ? `(${list.asking}) ` : "") + (view ? view.title + " – " : "") + "looprun";
   };
   const drawList = () => {
-    const shape = JSON.stringify([list.runs, at]);
-    if (drawList.last !== shape) {
-      drawList.last = shape;
-      const focused = document.activeElement?.closest?.("#runs a")?.hash;
-      $("runs").replaceChildren(...list.runs.map((r) => el("a", { href: "#run=" + r.key, "aria-current": r.key === at && "true", "aria-label": `${r.title}: ${stands(r)}, ${plural(r.iterations, "iteration")}` },
-        el("span", { class: "head" }, el("b", { title: r.title }, r.title), ago(r.updated)),
-        el("span", { class: "line" }, badge(r), plural(r.iterations, "iteration"), " ", ran(r), " ", money(r.cost_usd)),
-        el("span", { class: "line" }, r.trend?.length > 1 && el("span", { title: "failing checks, one iteration after the other" }, r.trend.join(" → ") + " failing"), el("code", {}, r.problem || [r.task, r.label].filter(Boolean).join(" · ") || r.folder)))));
-      if (focused) document.querySelector(`#runs a[href="${focused}"]`)?.focus();
-    }
+    patch($("runs"), list.runs.map((r) => el("a", { href: "#run=" + r.key, "data-key": r.key, "aria-current": r.key === at && "true", "aria-label": `${r.title}: ${stands(r)}, ${plural(r.iterations, "iteration")}` },
+      el("span", { class: "head" }, el("b", { title: r.title }, r.title), ago(r.updated)),
+      el("span", { class: "line" }, badge(r), plural(r.iterations, "iteration"), " ", ran(r), " ", money(r.cost_usd)),
+      el("span", { class: "line" }, r.trend?.length > 1 && el("span", { title: "failing checks, one iteration after the other" }, r.trend.join(" → ") + " failing"), el("code", {}, r.problem || [r.task, r.label].filter(Boolean).join(" · ") || r.folder)))));
     $("more").textContent = list.matched > list.runs.length ? `${list.runs.length} of ${list.matched} runs; search for the others.` : list.total && !list.matched ? "No run matches." : "";
     state();
   };
@@ -224,10 +243,10 @@
       const b = el("button", { type: "button", onclick: () => send({ cancel: true }) }, "Decline to answer");
       choices = [...choices, b]; buttons = [...buttons, b];
     }
-    const node = el("section", { class: "question", role: "group", "aria-label": q.header || "Question" },
+    const node = hold(el("section", { class: "question", role: "group", "aria-label": q.header || "Question" },
       el("h2", {}, q.header || "The command asks"), el("p", {}, q.text), q.details?.length && el("pre", { tabindex: "0" }, q.details.join("\n")),
       ...(view.writable ? [q.allow_text && write, q.guard && guide, why, el("div", { class: "options" }, ...choices), said]
-        : [el("p", { class: "note" }, "This page can only be read. Answer with looprun answer " + view.id + " --question " + q.id)]));
+        : [el("p", { class: "note" }, "This page can only be read. Answer with looprun answer " + view.id + " --question " + q.id)])));
     const card = { key, shape, node, boxes, run: at, id: q.id };
     cards.set(key, card);
     return node;
@@ -262,39 +281,76 @@
     setTimeout(() => { button.classList.remove("sure"); label.textContent = first; }, 6000);
   };
 
-  const output = { section: null, work: null, check: null };
-  const panel = (cls, label) => el("pre", { class: `out ${cls}-out`, tabindex: "0", role: "region", "aria-label": label });
+  // An output is shown line by line. What comes is appended, so that it can be read, selected and
+  // searched while it grows.
+  const output = { section: null, work: null, check: null, iteration: 0 };
+  const panel = (cls, label) => Object.assign(el("pre", { class: `out ${cls}-out`, tabindex: "0", role: "region", "aria-label": label }), { lines: [] });
+  const atEnd = (pre) => pre.scrollHeight - pre.scrollTop - pre.clientHeight < 40;
+  const linesOf = (lines) => lines.length ? markup(`<pre>${lines.map((l) => `<span class="l">${l}\n</span>`).join("")}</pre>`)[0].childNodes : [];
+  // overlap returns how much of fresh is known: the end of old, which may be an unfinished line,
+  // occurs in it. Lines before that were left out to save space.
+  const overlap = (old, fresh) => {
+    let best = 0, length = 0;
+    for (let j = 1; j < fresh.length; j++) {
+      let n = 0;
+      while (n < j && n < old.length - 1 && fresh[j - 1 - n] === old[old.length - 2 - n]) n++;
+      if (n > length) { best = j; length = n; }
+    }
+    return best;
+  };
+  const mostLines = 20000;
+  const fill = (pre, html) => {
+    const fresh = html ? html.replace(/\n$/, "").split("\n") : [], old = pre.lines;
+    let keep = 0;
+    while (keep < old.length && old[keep] === fresh[keep]) keep++;
+    if (keep === old.length && keep === fresh.length) return;
+    let from = keep;
+    const known = keep < old.length - 1 ? overlap(old, fresh) : 0;
+    if (known) { keep = old.length - 1; from = known; }
+    const end = atEnd(pre);
+    while (pre.childNodes.length > keep) pre.lastChild.remove();
+    pre.append(...linesOf(fresh.slice(from)));
+    pre.lines = [...old.slice(0, keep), ...fresh.slice(from)];
+    for (let n = pre.lines.length - mostLines; n > 0; n--) pre.firstChild.remove();
+    pre.lines = pre.lines.slice(-mostLines);
+    if (end) pre.scrollTop = pre.scrollHeight;
+  };
+  const clear = (pre) => { pre.lines = []; pre.replaceChildren(); };
+  // held tells whether somebody reads the output: it is scrolled back, or some of it is selected.
+  const held = () => [output.work, output.check].some((pre) => pre.lines.length && (!atEnd(pre) || !getSelection().isCollapsed && getSelection().containsNode(pre, true)));
   const drawOutput = (t) => {
     if (!output.section) return;
-    const fill = (pre, html) => {
-      const end = pre.scrollHeight - pre.scrollTop - pre.clientHeight < 40;
-      pre.replaceChildren(...markup("<pre>" + html + "</pre>")[0].childNodes);
-      if (end) pre.scrollTop = pre.scrollHeight;
-    };
-    const none = t.problem || "There is no output.";
-    output.title.textContent = pinned === null ? `Output of iteration ${t.iteration}` : `Output of iteration ${pinned}`;
+    if (t.iteration !== output.iteration) { clear(output.work); clear(output.check); }
+    output.iteration = t.iteration;
+    output.title.textContent = `Output of iteration ${t.iteration}`;
     output.live.hidden = pinned === null;
     output.checkBox.hidden = !t.check;
-    fill(output.work, t.work || el("i", {}, none).outerHTML);
-    fill(output.check, t.check || "");
+    output.work.dataset.none = t.problem || "There is no output.";
+    fill(output.work, t.work);
+    fill(output.check, t.check);
+  };
+  const heardOutput = (t) => {
+    if (pinned === null && t.iteration !== output.iteration && held()) pin(output.iteration).catch(failed); // its end has come meanwhile
+    if (pinned === null || pinned === t.iteration) drawOutput(t);
   };
   const makeOutput = () => {
+    output.iteration = -1;
     output.title = el("span", {}, "Output");
-    output.live = el("button", { type: "button", hidden: true, onclick: () => { pinned = null; follow(); } }, "Back to the latest");
+    output.live = el("button", { type: "button", hidden: true, onclick: () => { pinned = null; clear(output.work); clear(output.check); follow(); } }, "Back to the latest");
     output.work = panel("work", "Output of the command");
     output.check = panel("check", "Output of the check");
     output.checkBox = el("div", { class: "check", hidden: true }, el("h3", {}, "Its check"), output.check);
-    output.section = el("section", { class: view.alive ? "output live-output" : "output" }, el("h2", {}, output.title, output.live), el("div", { class: "work" }, output.work), output.checkBox);
+    output.section = hold(el("section", { class: view.alive ? "output live-output" : "output" }, el("h2", {}, output.title, output.live), el("div", { class: "work" }, output.work), output.checkBox));
   };
   const pin = async (n) => {
-    const res = await call(`api/runs/${at}/output/${n}`);
-    if (!res.ok) return;
     pinned = n;
-    drawOutput(await res.json());
-    output.section.scrollIntoView({ block: "nearest" });
+    const key = at, res = await call(`api/runs/${key}/output/${n}`);
+    if (!res.ok) return;
+    const t = await res.json();
+    if (key === at && pinned === n) drawOutput(t);
   };
 
-  const aside = el("div");
+  const aside = hold(el("div")), course = hold(el("div"));
   const explain = async () => {
     const res = await call(`api/runs/${at}/explain`);
     const said = res.ok ? (await res.json()).text : (await res.text()).trim();
@@ -332,9 +388,9 @@
       if (order === "stop" && !e.target.classList.contains("sure")) sure(e.target, e.target, "Press again to stop the run", label);
       else send(order).catch(failed);
     } }, label);
-    return el("section", { class: "orders", role: "group", "aria-label": "Tell the run something" },
+    return hold(el("section", { class: "orders", role: "group", "aria-label": "Tell the run something" },
       el("label", { class: "words" }, "Say something to the next iteration", words),
-      el("div", { class: "actions" }, button("say", "Say it"), button("pause", "Pause after this iteration"), button("stop", "Stop now", "end")), said);
+      el("div", { class: "actions" }, button("say", "Say it"), button("pause", "Pause after this iteration"), button("stop", "Stop now", "end")), said));
   };
 
   const drawRun = (v) => {
@@ -343,7 +399,7 @@
     drawRun.last = at + shape;
     const first = !view || view.key !== v.key;
     view = v;
-    if (first) { aside.replaceChildren(); makeOutput(); orders = makeOrders(); }
+    if (first) { aside.replaceChildren(); course.replaceChildren(); makeOutput(); orders = makeOrders(); }
     const spent = [money(v.cost_usd), v.tokens ? plural(v.tokens, "token") : null].filter(Boolean).join(", ");
     if (v.alive) output.section.classList.add("live-output"); // from then on it keeps its height
     const head = [
@@ -363,7 +419,7 @@
         fact("Started", ago(v.started)), fact("Check", v.check),
         ...(v.warnings || []).map((w) => fact("Warning", w))),
     ];
-    const course = el("div", {}, ...markup(v.course));
+    patch(course, markup(v.course));
     const section = (title, ...kids) => el("section", {}, el("h2", {}, title), ...kids);
     const item = (mark, text, now) => el("li", { "aria-current": now ? "step" : null }, el("b", {}, mark), " ", text);
     const parts = v.subtasks && [...v.subtasks.done.map((x) => item("done", x)), v.subtasks.current && item("now", v.subtasks.current, true), ...v.subtasks.remaining.map((x) => item("to do", x))].filter(Boolean);
@@ -371,13 +427,8 @@
       v.blockers && el("p", {}, "Has to be done elsewhere first: " + v.blockers.join("; ")));
     const rungs = v.ladder && section("Ladder", el("ol", { class: "tasks" }, ...v.ladder.map((x) => el("li", {}, x))));
     const notes = v.notes && el("section", {}, el("h2", {}, "Notes"), el("pre", { class: "notes", tabindex: "0" }, v.notes));
-    // What streams keeps its place and its scroll; what somebody types in keeps its focus.
-    const kept = document.activeElement, y = scrollY, main = $("run");
     const order = v.questions.length ? [course, output.section] : [output.section, course];
-    main.replaceChildren(...[...head, ...order, tasks, rungs, notes].filter(Boolean));
-    if (kept && main.contains(kept)) kept.focus({ preventScroll: true });
-    if (!first) scrollTo(0, y);
-    for (const pre of [output.work, output.check]) pre.scrollTop = pre.scrollHeight;
+    patch($("run"), [...head, ...order, tasks, rungs, notes].filter(Boolean));
     state();
   };
   const fetchRun = async () => {
@@ -393,7 +444,7 @@
     if (!link || link.classList.contains("back")) return;
     e.preventDefault(); // the page's own address says which run is shown
     const iteration = /^#i(\d+)/.exec(link.getAttribute("href"));
-    if (iteration) pin(Number(iteration[1])).catch(failed);
+    if (iteration) pin(Number(iteration[1])).then(() => output.section.scrollIntoView({ block: "nearest" })).catch(failed);
     else document.getElementById(link.getAttribute("href").slice(1))?.focus();
   });
 
@@ -412,7 +463,7 @@
     hello: () => {}, still: () => {},
     list: () => later(),
     run: () => fetchRun(),
-    output: (t) => { if (pinned === null) drawOutput(t); },
+    output: heardOutput,
     gone: (g) => { $("run").replaceChildren(el("p", { class: "said bad" }, g.why)); },
   };
   const listen = async (mine) => {
