@@ -354,3 +354,24 @@ func TestCallsWithoutIDsOfLines(t *testing.T) {
 		}
 	}
 }
+
+// An agent that prints its objects as a list prints no text with the brackets and commas.
+func TestListsAreNoText(t *testing.T) {
+	const said = `{"type":"assistant","session_id":"x","message":{"content":[{"type":"text","text":"hello"}]}}`
+	for _, in := range []string{"[" + said + "," + said + "]\n", "[\n  " + said + ",\n  " + said + "\n]\n", "\ufeff " + said + "\n"} {
+		if got := opened([]byte(in), 0); strings.Contains(got, Plain.String()) || !strings.Contains(got, "hello") {
+			t.Errorf("%q:\n%s", in, got)
+		}
+	}
+}
+
+// A turn has not ended well if the object that says so was cut off.
+func TestAnObjectThatWasCutOffEndsNothing(t *testing.T) {
+	const end = `{"type":"result","subtype":"success","is_error":false,"session_id":"x","result":"done"`
+	if got := opened([]byte(end+"}\n"), 0); !strings.Contains(got, "! ended") {
+		t.Errorf("the whole object:\n%s", got)
+	}
+	if got := opened([]byte(end), 0); strings.Contains(got, "! ended") || !strings.Contains(got, "! began") {
+		t.Errorf("the object that was cut off:\n%s", got)
+	}
+}

@@ -3,6 +3,7 @@ package carrier
 import (
 	"bytes"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -173,26 +174,30 @@ func (d *document) isCut(i int32) bool { return d.nodes[i].cut || d.nodes[i].end
 const none int32 = -1
 
 // each calls do for each value at a path below another. The name * matches any member, and any
-// element of a list. An object may have a name twice.
-func (d *document) each(i int32, p path, do func(i int32)) {
-	if len(p) == 0 {
+// element of a list. An object may have a name twice, and names with dots in them.
+func (d *document) each(i int32, path string, do func(i int32)) {
+	if path == "" || path == "." {
 		do(i)
 		return
 	}
-	if k := d.nodes[i].kind; k != record && (k != list || p[0] != "*") {
+	first, rest, _ := strings.Cut(path, ".")
+	if k := d.nodes[i].kind; k != record && (k != list || first != "*") {
 		return
 	}
 	for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
-		if p[0] == "*" || string(d.called(c)) == p[0] {
-			d.each(c, p[1:], do)
+		switch name := d.called(c); {
+		case first == "*" || string(name) == first:
+			d.each(c, rest, do)
+		case string(name) == path:
+			do(c)
 		}
 	}
 }
 
 // get returns the last value at a path below another, or none.
-func (d *document) get(i int32, p path) int32 {
+func (d *document) get(i int32, path string) int32 {
 	found := none
-	d.each(i, p, func(c int32) { found = c })
+	d.each(i, path, func(c int32) { found = c })
 	return found
 }
 

@@ -19,7 +19,7 @@ func (s *Stream) object() bool {
 	if s.open(0) {
 		return true
 	}
-	if at := d.get(0, path{"type"}); d.cut() && at != none && len(s.table().typed[string(d.raw(at))]) > 0 {
+	if at := d.get(0, "type"); d.cut() && at != none && len(s.table().typed[string(d.raw(at))]) > 0 {
 		s.turnBegan(cmp.Or(s.seen, "an agent"), false)
 	}
 	return false
@@ -38,11 +38,11 @@ func (s *Stream) open(i int32) bool {
 	if shape.opens {
 		s.turnBegan(s.agent, shape.Starts)
 	}
-	if len(shape.each) == 0 {
+	if shape.Each == "" {
 		s.entry(shape, i)
 		return true
 	}
-	at := d.get(i, shape.each)
+	at := d.get(i, shape.Each)
 	if at == none {
 		return true
 	}
@@ -71,7 +71,7 @@ func (s *Stream) parts(r *reading, i int32) {
 	if r.Ends {
 		s.finish()
 	}
-	if text, cut := s.texts(r.said, i); text != nil {
+	if text, cut := s.texts(r.Said, i); text != nil {
 		switch whole, rest := unfinished(text, cut); {
 		case r.Piece && !cut:
 			s.goOn(text)
@@ -85,7 +85,7 @@ func (s *Stream) parts(r *reading, i int32) {
 			s.say(Said, text)
 		}
 	}
-	if text, _ := s.texts(r.printed, i); text != nil {
+	if text, _ := s.texts(r.Printed, i); text != nil {
 		switch {
 		case s.agent == "":
 			s.log(r, text, i)
@@ -95,10 +95,10 @@ func (s *Stream) parts(r *reading, i int32) {
 			s.say(Printed, text)
 		}
 	}
-	if text, _ := s.texts(r.noise, i); text != nil {
+	if text, _ := s.texts(r.Noise, i); text != nil {
 		s.ended(Noise, text)
 	}
-	if r.name.of != nil {
+	if r.Name != "" {
 		s.call(r, i)
 	}
 }
@@ -117,7 +117,7 @@ func (s *Stream) log(r *reading, text []byte, i int32) {
 	if r.Line && !bytes.HasSuffix(text, []byte("\n")) {
 		text = append(text, '\n')
 	}
-	from := s.word(r.src, i)
+	from := s.word(r.Source, i)
 	if s.depth+1 >= nested {
 		s.source = from
 		s.plain(text)
@@ -132,8 +132,8 @@ func (s *Stream) log(r *reading, text []byte, i int32) {
 
 // call starts or ends a tool call.
 func (s *Stream) call(r *reading, i int32) {
-	c := call{id: s.word(r.id, i), name: s.called(r.name, i)}
-	at := r.input.find(&s.doc, i)
+	c := call{id: s.word(r.ID, i), name: s.called(r.Name, i)}
+	at := s.doc.find(i, r.Input)
 	if at != none {
 		raw := s.doc.raw(at)
 		c.input, c.hash, c.reads = bytes.Clone(raw[:min(len(raw), maxWords)]), xxhash.Sum64(raw), s.reads(at)
@@ -142,7 +142,7 @@ func (s *Stream) call(r *reading, i int32) {
 	if known == nil && at != none {
 		s.ended(Noise, s.shown(c.name, at))
 	}
-	if r.output.of == nil {
+	if r.Output == "" {
 		s.calls = append(s.calls, c)
 		if len(s.calls) > maxCalls {
 			s.calls = append(s.calls[:0], s.calls[1:]...)
@@ -157,7 +157,7 @@ func (s *Stream) call(r *reading, i int32) {
 			c.name = known.name
 		}
 	}
-	output, _ := s.texts(r.output, i)
+	output, _ := s.texts(r.Output, i)
 	role, silent := Printed, s.table().isSilent(output)
 	if c.reads || silent {
 		role = Noise
@@ -182,31 +182,16 @@ func (s *Stream) forget(id string) *call {
 
 // The input names of a tool that runs something, and of one that only fetches existing content
 // or another agent's thoughts.
-var (
-	runs   = []path{{"command"}, {"cmd"}, {"script"}, {"code"}}
-	places = []path{
-		{"file_path"},
-		{"filePath"},
-		{"absolute_path"},
-		{"path"},
-		{"paths"},
-		{"dir_path"},
-		{"notebook_path"},
-		{"pattern"},
-		{"glob"},
-		{"url"},
-		{"query"},
-		{"prompt"},
-		{"todos"},
-		{"patch"},
-	}
+const (
+	runs   = "command|cmd|script|code"
+	places = "file_path|filePath|absolute_path|path|paths|dir_path|notebook_path|pattern|glob|url|query|prompt|todos|patch"
 )
 
 // reads reports whether the tool prints existing content.
 func (s *Stream) reads(input int32) bool { return !s.has(input, runs) && s.has(input, places) }
 
-func (s *Stream) has(input int32, names []path) bool {
-	return s.doc.nodes[input].kind == record && (paths{of: names}).find(&s.doc, input) != none
+func (s *Stream) has(input int32, names string) bool {
+	return s.doc.nodes[input].kind == record && s.doc.find(input, names) != none
 }
 
 // shown formats a call for people: the tool, and the first text of its input.
@@ -229,12 +214,12 @@ func (s *Stream) shown(name string, input int32) []byte {
 }
 
 // called returns the name of a tool: a text, or the member name of the record at that path.
-func (s *Stream) called(p paths, i int32) string {
-	at := p.find(&s.doc, i)
+func (s *Stream) called(paths string, i int32) string {
+	at := s.doc.find(i, paths)
 	if at != none && s.doc.nodes[at].kind == record {
 		return string(s.doc.called(at))
 	}
-	return s.word(p, i)
+	return s.word(paths, i)
 }
 
 // turnBegan reports that a turn is under way: once, or again if another one starts.
@@ -256,28 +241,28 @@ func (s *Stream) facts(r *reading, i int32) {
 	if s.agent == "" {
 		return
 	}
-	if text := s.word(r.trouble, i); text != "" && text != s.trouble {
+	if text := s.word(r.Trouble, i); text != "" && text != s.trouble {
 		s.trouble = text
-		until, _ := s.number(r.until, i)
+		until, _ := s.number(r.Until, i)
 		s.tell(Trouble{Agent: s.agent, Text: text, Until: moment(until)})
 	}
-	if tool := s.word(r.refused, i); tool != "" {
+	if tool := s.word(r.Refused, i); tool != "" {
 		refused := Refused{Agent: s.agent, Tool: tool}
 		if r.Turn == Goes { // else it is the turn's
-			refused.Text = s.word(r.last, i)
+			refused.Text = s.word(r.Last, i)
 		}
 		s.tell(refused)
 	}
-	if id := s.word(r.conversation, i); id != "" {
+	if id := s.word(r.Conversation, i); id != "" {
 		s.tell(Conversation{Agent: s.agent, ID: id})
 	}
-	s.totals = cmp.Or(s.word(r.session, i), s.totals)
-	usd, paid := s.number(r.usd, i)
-	tokens, took := s.number(r.tokens, i)
+	s.totals = cmp.Or(s.word(r.Session, i), s.totals)
+	usd, paid := s.number(r.USD, i)
+	tokens, took := s.number(r.Tokens, i)
 	if paid || took {
-		u := Usage{Agent: s.agent, Session: s.totals, Process: s.word(r.process, i), USD: usd, Tokens: tokens}
-		u.Wrote, _ = s.number(r.wrote, i)
-		u.AllWrote, _ = s.number(r.allWrote, i)
+		u := Usage{Agent: s.agent, Session: s.totals, Process: s.word(r.Process, i), USD: usd, Tokens: tokens}
+		u.Wrote, _ = s.number(r.Wrote, i)
+		u.AllWrote, _ = s.number(r.AllWrote, i)
 		s.tell(u)
 	}
 	if r.Turn == Done && s.doc.cut() { // nobody knows what the rest says
@@ -286,7 +271,7 @@ func (s *Stream) facts(r *reading, i int32) {
 	}
 	if r.Turn != Goes {
 		s.begun = max(0, s.begun-1)
-		last := s.word(r.last, i)
+		last := s.word(r.Last, i)
 		if last == "" {
 			last = strings.TrimSpace(string(s.words.recent))
 		}
@@ -297,10 +282,10 @@ func (s *Stream) facts(r *reading, i int32) {
 
 // texts returns the text at the paths, valid until the next call; nil means there is none. cut
 // is set if the document cuts it off.
-func (s *Stream) texts(p paths, i int32) (all []byte, cut bool) {
+func (s *Stream) texts(paths string, i int32) (all []byte, cut bool) {
 	d := &s.doc
 	out, found := s.text[:0], false
-	for _, one := range p.of {
+	for one := range each(paths) {
 		at := d.get(i, one)
 		if at == none || d.nodes[at].kind == null || d.nodes[at].kind == record {
 			continue
@@ -309,7 +294,7 @@ func (s *Stream) texts(p paths, i int32) (all []byte, cut bool) {
 			out = append(out, ' ')
 		}
 		out, cut = s.appendText(out, at, cut)
-		if found = true; !p.all {
+		if found = true; !strings.Contains(paths, "&") {
 			break
 		}
 	}
@@ -334,7 +319,7 @@ func (s *Stream) appendText(out []byte, i int32, cut bool) ([]byte, bool) {
 			}
 			at := c
 			if d.nodes[c].kind == record {
-				at = d.get(c, path{"text"})
+				at = d.get(c, "text")
 			}
 			if at != none && d.nodes[at].kind == text {
 				if len(out) > 0 && out[len(out)-1] != '\n' {
@@ -351,32 +336,32 @@ func (s *Stream) appendText(out []byte, i int32, cut bool) ([]byte, bool) {
 }
 
 // word returns a short text.
-func (s *Stream) word(p paths, i int32) string {
-	if p.of == nil {
+func (s *Stream) word(paths string, i int32) string {
+	if paths == "" {
 		return ""
 	}
 	kept := s.text
 	s.text = nil
-	out, _ := s.texts(p, i)
+	out, _ := s.texts(paths, i)
 	s.text = kept
 	return string(out[:min(len(out), maxWords)])
 }
 
 // number returns the sum of the values at the paths, or NaN if one is not a number.
-func (s *Stream) number(p paths, i int32) (sum float64, found bool) {
-	for _, one := range p.of {
+func (s *Stream) number(paths string, i int32) (sum float64, found bool) {
+	for one := range each(paths) {
 		n, ok := s.sum(one, i)
 		sum, found = sum+n, found || ok
-		if ok && !p.all {
+		if ok && !strings.Contains(paths, "&") {
 			break
 		}
 	}
 	return sum, found
 }
 
-func (s *Stream) sum(p path, i int32) (sum float64, found bool) {
+func (s *Stream) sum(path string, i int32) (sum float64, found bool) {
 	d := &s.doc
-	d.each(i, p, func(c int32) {
+	d.each(i, path, func(c int32) {
 		n, err := strconv.ParseFloat(string(d.raw(c)), 64)
 		if err != nil || d.nodes[c].kind != other || d.isCut(c) {
 			n = math.NaN()

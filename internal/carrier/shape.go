@@ -3,6 +3,7 @@ package carrier
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -122,13 +123,8 @@ type Table struct {
 }
 
 type (
-	path  []string
-	paths struct {
-		all bool // of them, not the first that there is
-		of  []path
-	}
 	condition struct {
-		path path
+		path string
 		want []string
 		none bool
 		not  bool // it is none of want
@@ -138,16 +134,12 @@ type (
 		Shape
 		place int // in the table
 		when  match
-		each  path
 		read  []reading
 		opens bool // a turn is under way
 	}
 	reading struct {
 		Reading
-		when, broken                                             match
-		said, printed, noise, id, name, input, output            paths
-		last, trouble, until, refused, session, usd, tokens, src paths
-		process, wrote, allWrote, conversation                   paths
+		when, broken match
 	}
 )
 
@@ -162,9 +154,9 @@ func NewTable(shapes ...Shape) *Table {
 	}
 	for i, s := range shapes {
 		t.silent = append(t.silent, s.Silent...)
-		made := &shape{Shape: s, place: i, when: newMatch(s.When), each: newPath(s.Each)}
+		made := &shape{Shape: s, place: i, when: newMatch(s.When)}
 		for _, r := range s.Read {
-			made.read = append(made.read, newReading(r))
+			made.read = append(made.read, reading{r, newMatch(r.When), newMatch(r.Broken)})
 			made.opens = made.opens || r.Said != "" && r.Turn == Goes
 		}
 		made.opens = (made.opens || s.Opens || s.Starts) && ends[s.Agent]
@@ -176,7 +168,7 @@ func NewTable(shapes ...Shape) *Table {
 			t.named[rarest(made.when)] = append(t.named[rarest(made.when)], made)
 			continue
 		}
-		for one := range strings.FieldsFuncSeq(typ, func(r rune) bool { return r == '|' }) {
+		for one := range each(typ) {
 			t.typed[one] = append(t.typed[one], made)
 		}
 	}
@@ -185,28 +177,21 @@ func NewTable(shapes ...Shape) *Table {
 
 // name records the names with which an object of a shape may begin.
 func (t *Table) name(s *shape) {
-	for one := range strings.FieldsFuncSeq(s.Begins, func(r rune) bool { return r == '|' }) {
-		t.names[one] = true
-	}
-	note := func(all paths) {
-		for _, p := range all.of {
-			if len(p) > 0 && p[0] != "*" {
-				t.names[p[0]] = true
-			}
-		}
-	}
+	all := []string{s.Begins, s.Each}
 	for _, c := range s.when {
 		if !c.none {
-			note(paths{of: []path{c.path}})
+			all = append(all, c.path)
 		}
 	}
-	note(paths{of: []path{s.each}})
-	if len(s.each) > 0 {
-		return // the paths of what is read are below it
+	if s.Each == "" { // else the paths of what is read are below it
+		for _, r := range s.read {
+			all = append(all, r.Said, r.Printed, r.Last, r.Session, r.USD, r.Tokens, r.AllWrote, r.Refused)
+		}
 	}
-	for _, r := range s.read {
-		for _, all := range []paths{r.said, r.printed, r.last, r.session, r.usd, r.tokens, r.allWrote, r.refused} {
-			note(all)
+	for _, paths := range all {
+		for path := range each(paths) {
+			first, _, _ := strings.Cut(path, ".")
+			t.names[first] = first != "" && first != "*"
 		}
 	}
 }
@@ -215,40 +200,16 @@ func (t *Table) name(s *shape) {
 // objects should lack it.
 func rarest(m match) (name string) {
 	for _, c := range m {
-		if len(c.path) == 0 {
-			continue
-		}
-		if first := c.path[0]; !c.none && first != "*" && (len(first) > len(name) || len(first) == len(name) && first < name) {
+		if first, _, _ := strings.Cut(c.path, "."); !c.none && first != "*" && (len(first) > len(name) || len(first) == len(name) && first < name) {
 			name = first
 		}
 	}
 	return name
 }
 
-func newPath(s string) path {
-	if s == "" || s == "." {
-		return nil
-	}
-	return strings.Split(s, ".")
-}
-
-func newPaths(s string) (p paths) {
-	if s == "" {
-		return p
-	}
-	p.all = strings.Contains(s, "&")
-	for one := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == '|' || r == '&' }) {
-		p.of = append(p.of, newPath(one))
-	}
-	return p
-}
-
 func newMatch(m Match) (made match) {
 	for p, want := range m {
-		c := condition{path: newPath(p), none: want == "-"}
-		if c.none && len(c.path) > 1 { // ECS writes names with dots in them
-			made = append(made, condition{path: path{p}, none: true})
-		}
+		c := condition{path: p, none: want == "-"}
 		if want != "*" && want != "-" {
 			want, c.not = strings.CutPrefix(want, "!")
 			c.want = strings.Split(want, "|")
@@ -256,18 +217,6 @@ func newMatch(m Match) (made match) {
 		made = append(made, c)
 	}
 	return made
-}
-
-func newReading(r Reading) reading {
-	return reading{
-		Reading: r, when: newMatch(r.When), broken: newMatch(r.Broken),
-		said: newPaths(r.Said), printed: newPaths(r.Printed), noise: newPaths(r.Noise),
-		id: newPaths(r.ID), name: newPaths(r.Name), input: newPaths(r.Input), output: newPaths(r.Output),
-		last: newPaths(r.Last), trouble: newPaths(r.Trouble), until: newPaths(r.Until), refused: newPaths(r.Refused),
-		session: newPaths(r.Session), usd: newPaths(r.USD), tokens: newPaths(r.Tokens), src: newPaths(r.Source),
-		process: newPaths(r.Process), wrote: newPaths(r.Wrote), allWrote: newPaths(r.AllWrote),
-		conversation: newPaths(r.Conversation),
-	}
 }
 
 func (m match) holds(d *document, i int32) bool { return m.hold(d, i, false) }
@@ -341,9 +290,14 @@ func (t *Table) of(d *document, i int32, seen string) *shape {
 	return found
 }
 
+// each yields the paths that | or & separates.
+func each(paths string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(paths, func(r rune) bool { return r == '|' || r == '&' })
+}
+
 // find returns the first existing value at one of the paths.
-func (p paths) find(d *document, i int32) int32 {
-	for _, one := range p.of {
+func (d *document) find(i int32, paths string) int32 {
+	for one := range each(paths) {
 		if at := d.get(i, one); at != none && d.nodes[at].kind != null {
 			return at
 		}
