@@ -219,7 +219,7 @@ var promptStates = map[string]func(*testing.T, *prompted){
 			until(t, "the paste is in the field", func() bool { return p.marked() == "yes" })
 			p.press(t, "\x15", "the field is empty", func() bool { return p.marked() == "" })
 		} else { // a key in the same read as the paste would be a part of it
-			until(t, "the paste has been read", p.shows("pasted text marks no option"))
+			until(t, "the paste has been read", p.shows("pasted text is ignored"))
 		}
 		p.affirmed(t)
 	},

@@ -252,6 +252,14 @@ func TestHintsOnANarrowScreen(t *testing.T) {
 			t.Errorf("%d columns: %q, want %q", columns, got, want)
 		}
 	}
+	for _, key := range []string{
+		"hint_ticks", "hint_shell", "hint_alone", "hint_own_words", "hint_tick", "hint_tick_first", "hint_mark_first",
+		"hint_sentence", "hint_pasted", "hint_unmarked", "hint_end", "hint_full", "hint_empty", "hint_long",
+	} {
+		if hint := said(key); cells.Width(hint) > 39 {
+			t.Errorf("%s is too wide for 40 columns: %q", key, hint)
+		}
+	}
 }
 
 // A guard's question from a run inside this one is put as one of its own: with words, and with
