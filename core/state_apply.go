@@ -64,10 +64,10 @@ func (s *State) fold(e Event) {
 		s.foldOutage(d, e.Time)
 		s.foldIteration(d)
 	case IterationWithdrawn:
-		s.foldLost()
-		if d.HandedBack {
-			s.Crashes--
+		if !d.HandedBack {
+			s.Crashes++
 		}
+		s.foldLost()
 		if s.Interrupt != nil {
 			s.endInterrupted()
 		}
@@ -514,6 +514,7 @@ func (s *State) foldResumed(d RunResumed) {
 		s.Protected = d.Protected
 	}
 	if s.Running {
+		s.Crashes++
 		s.foldLost()
 	}
 	// An ending decided before a crash remains, unless the resume reverses it.
@@ -544,7 +545,6 @@ func (s *State) foldResumed(d RunResumed) {
 
 // foldLost withdraws an iteration whose end will never be observed.
 func (s *State) foldLost() {
-	s.Crashes++
 	s.Running = false
 	s.again()
 }

@@ -87,7 +87,7 @@ func (f *folder) iteration(d core.IterationFinished) {
 		Excerpt: text(d.Excerpt, maxText), OutputBytes: d.OutputBytes, Promised: d.Promised,
 		Counted: d.Iteration > 0 && d.Iteration == f.state.Iterations, CostUSD: f.spent, Says: line(d.Says(), maxProse),
 	}
-	it.tree, it.suite, it.Failures = d.Content, suite(d.Signature.Facts), d.Failing(maxFailures)
+	it.suite, it.Failures = suite(d.Signature.Facts), d.Failing(maxFailures)
 	f.spent = 0
 	if sig.Hash == 0 { // nothing can be said
 		it.Failing, it.Passed, it.Total = -1, -1, -1

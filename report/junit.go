@@ -13,10 +13,8 @@ import (
 
 // Bounds of a JUnit file.
 const (
-	maxCases  = 2000    // checks
-	maxReruns = 20      // earlier failures of one of them
-	maxTrace  = 2000    // characters of output with one failure
-	maxTraces = 4 << 20 // bytes of output in all
+	maxCases = 2000 // checks
+	maxTrace = 2000 // characters of output with one failure
 )
 
 // JUnit writes the run as a JUnit file, using the form in which Maven Surefire reports a
@@ -34,10 +32,9 @@ const (
 // ended, is an error if looprun failed, and is a failure otherwise, with the guard as its
 // type. A check has the time, the file and the line that its output gives.
 func (r *Report) JUnit(w io.Writer) error {
-	t := tracer{left: maxTraces}
 	return junit.Suite{
 		Name: r.suite(), Time: junit.Seconds(r.Runtime), Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05"),
-		Properties: r.properties(), Cases: append([]junit.Case{r.loopCase()}, t.cases(r)...),
+		Properties: r.properties(), Cases: append([]junit.Case{r.loopCase()}, r.cases()...),
 	}.Write(w)
 }
 

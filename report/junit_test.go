@@ -84,41 +84,9 @@ func TestJUnitFixed(t *testing.T) {
 	if said != "fixed since iteration 1: test-fail:3-auth,login,logout\n" {
 		t.Errorf("%q", said)
 	}
-	r := record(t, func(d *core.RunStarted) { d.Check = []string{"sh", "-c", "make test"} })
-	for _, tree := range []signature.Hash{7, 7} {
-		d := failing("auth")
-		if r.state.Iterations == 1 {
-			d = passing()
-		}
-		d.Content = tree
-		r.iterate(d, "x")
-	}
-	if _, cases := junitOf(t, r.load()); kinds(cases["auth"]) != "flakyFailure 1" {
-		t.Errorf("with the same files: %s", kinds(cases["auth"]))
-	}
 }
 
-// Where nothing changes in between, it is flaky, once for each failure.
-func TestJUnitFlaky(t *testing.T) {
-	recorded := story(t).load()
-	recorded.Check, recorded.Limits.Loop, recorded.Limits.Errors = nil, core.Off, core.Off
-	suite, cases := junitOf(t, recorded)
-	for name, want := range map[string]string{"loop": "", "auth": "flakyFailure 5", "login": "flakyFailure 4", "logout": "flakyFailure 1"} {
-		if got := kinds(cases[name]); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
-	}
-	if len(cases) != 4 || suite.attrs["name"] != "make the tests pass" || suite.attrs["failures"] != "0" {
-		t.Errorf("%d cases, %v", len(cases), suite.attrs)
-	}
-	flaky := cases["logout"].children[0]
-	if flaky.attrs["message"] != "iteration 1: test-fail:3-auth,login,logout" || flaky.attrs["type"] != "test-fail" || flaky.children[0].text != "The output does not say why." {
-		t.Errorf("%+v %+v", flaky.attrs, flaky.children[0])
-	}
-}
-
-// One that failed at last is a failure, with its earlier ones beside it; the
-// loop's end is another.
+// One that failed at last is a failure; the loop's end is another.
 func TestJUnitFailure(t *testing.T) {
 	r := record(t, nil)
 	for _, checks := range [][]string{{"auth", "login"}, {"login"}, {"auth", "logout"}} {
@@ -128,7 +96,7 @@ func TestJUnitFailure(t *testing.T) {
 	r.add(core.QuestionClosed{Reason: "nobody answered", Unanswered: true})
 	r.add(ended(core.StatusTripped, core.MaxIterations, "nobody answered"))
 	suite, cases := junitOf(t, r.load())
-	for name, want := range map[string]string{"loop": "failure 1", "auth": "failure 1, rerunFailure 1", "login": "system-out 1", "logout": "failure 1"} {
+	for name, want := range map[string]string{"loop": "failure 1", "auth": "failure 1", "login": "system-out 1", "logout": "failure 1"} {
 		if got := kinds(cases[name]); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
@@ -137,8 +105,8 @@ func TestJUnitFailure(t *testing.T) {
 		t.Error(suite.attrs)
 	}
 	f := cases["auth"].children
-	if !strings.HasPrefix(f[0].attrs["message"], "iteration 3:") || !strings.HasPrefix(f[1].attrs["message"], "iteration 1:") {
-		t.Errorf("%v, then %v", f[0].attrs, f[1].attrs)
+	if !strings.HasPrefix(f[0].attrs["message"], "iteration 3:") {
+		t.Error(f[0].attrs)
 	}
 	loop := cases["loop"].children[0]
 	if loop.attrs["type"] != "max_iterations" || !strings.Contains(loop.attrs["message"], "nobody answered") || !strings.Contains(loop.text, "after iteration 3: max iterations: 3 of 3") {
@@ -186,7 +154,7 @@ func TestJUnitOfWhatIsNotKnown(t *testing.T) {
 		r.iterate(failing("auth"), "x")
 		r.iterate(crashing("error:segfault"), "x")
 		_, cases := junitOf(t, r.load())
-		if a, l := kinds(cases["auth"]), kinds(cases["login"]); a != "failure 1, rerunFailure 1" || l != "system-out 1" {
+		if a, l := kinds(cases["auth"]), kinds(cases["login"]); a != "failure 1" || l != "system-out 1" {
 			t.Errorf("auth: %s; login: %s", a, l)
 		}
 	})
@@ -220,8 +188,8 @@ func TestJUnitOfACommand(t *testing.T) {
 		{"none", nil, "skipped 1"},
 		{"passed at once", []core.IterationFinished{passing()}, ""},
 		{"failed", []core.IterationFinished{plain}, "failure 1"},
-		{"failed again", []core.IterationFinished{plain, crashing("error:x"), plain}, "failure 1, rerunFailure 1, rerunError 1"},
-		{"an error", []core.IterationFinished{plain, crashing("error:x"), crashing("error:x")}, "rerunFailure 1, error 1, rerunError 1"},
+		{"failed again", []core.IterationFinished{plain, crashing("error:x"), plain}, "failure 1"},
+		{"an error", []core.IterationFinished{plain, crashing("error:x"), crashing("error:x")}, "error 1"},
 		{"passed at last", []core.IterationFinished{plain, crashing("error:x"), passing()}, "system-out 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -261,26 +229,6 @@ func TestJUnitOfEveryStatus(t *testing.T) {
 func parseLoop(t *testing.T, r *Report) []*node {
 	_, cases := junitOf(t, r)
 	return cases["loop"].children
-}
-
-// Both sides of how many earlier failures are listed.
-func TestJUnitManyReruns(t *testing.T) {
-	for _, c := range []struct {
-		failures int
-		want     string
-		more     bool
-	}{{maxReruns, "flakyFailure 20", false}, {maxReruns + 1, "flakyFailure 20", true}} {
-		r := record(t, func(d *core.RunStarted) { d.Limits.Loop, d.Limits.Errors = core.Off, core.Off })
-		for range c.failures {
-			r.iterate(failing("auth"), "")
-		}
-		r.iterate(passing(), "")
-		_, cases := junitOf(t, r.load())
-		message := cases["auth"].children[0].attrs["message"]
-		if got := kinds(cases["auth"]); got != c.want || strings.Contains(message, "it failed once before, not listed") != c.more {
-			t.Errorf("%d failures: %s, %s", c.failures, got, message)
-		}
-	}
 }
 
 // Hostile text is text: the document is well formed and holds to the rules, and

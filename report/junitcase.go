@@ -13,14 +13,11 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// tracer builds the testcases of checks, within an output budget.
-type tracer struct{ left int }
-
 // cases returns the checks that failed at any time, or the command if none has a name.
-func (t *tracer) cases(r *Report) []junit.Case {
+func (r *Report) cases() []junit.Case {
 	last := r.lastNamed()
 	if last == nil {
-		return t.commandCase(r)
+		return r.commandCase()
 	}
 	failed := map[string][]*Iteration{} // by check, oldest first
 	var names []string
@@ -44,7 +41,7 @@ func (t *tracer) cases(r *Report) []junit.Case {
 	slices.Sort(names)
 	var cases []junit.Case
 	for _, name := range names {
-		cases = append(cases, t.checkCase(r, name, failed[name], last))
+		cases = append(cases, r.checkCase(name, failed[name], last))
 	}
 	return cases
 }
@@ -70,7 +67,7 @@ func (r *Report) lastNamed() *Iteration {
 	return last
 }
 
-func (t *tracer) checkCase(r *Report, name string, failed []*Iteration, last *Iteration) junit.Case {
+func (r *Report) checkCase(name string, failed []*Iteration, last *Iteration) junit.Case {
 	now := failed[len(failed)-1]
 	c := junit.Case{Name: name, Class: r.suite()}
 	if now.suite != "" {
@@ -90,43 +87,23 @@ func (t *tracer) checkCase(r *Report, name string, failed []*Iteration, last *It
 			last.Iteration, len(last.Checks), last.Failing, now.Iteration)}
 		return c
 	}
-	t.settle(&c, r, name, failed, last)
+	settle(&c, name, failed, last)
 	return c
 }
 
-// settle sets how a testcase ended, and how it did before. It failed in the given iterations,
-// of which there is at least one, and passed in the last unless that is one of them. Only the
-// command, which has no name, can end as an error.
-func (t *tracer) settle(c *junit.Case, r *Report, name string, failed []*Iteration, last *Iteration) {
+// settle says in the case how what failed ended: it fails in the last iteration, or was fixed.
+func settle(c *junit.Case, name string, failed []*Iteration, last *Iteration) {
 	now := failed[len(failed)-1]
-	isError := func(it *Iteration) bool { return name == "" && it.Outcome == core.OutcomeError }
-	if now == last {
-		failed = failed[:len(failed)-1]
-		result := junit.Result{Message: message(now, name), Type: kindOf(now), Text: t.trace(now, name)}
-		if isError(now) {
-			c.Error = &result
-		} else {
-			c.Failures = []junit.Result{result}
-		}
+	if now != last {
+		c.Output = "fixed since " + message(now, name) + "\n"
+		return
 	}
-	failures := t.reruns(slices.DeleteFunc(slices.Clone(failed), isError), name, "failed")
-	errors := t.reruns(slices.DeleteFunc(slices.Clone(failed), func(it *Iteration) bool { return !isError(it) }), name, "ended as an error")
-	switch {
-	case now == last:
-		c.RerunFailures, c.RerunErrors = failures, errors
-	case r.unchanged(now, last):
-		c.FlakyFailures, c.FlakyErrors = failures, errors
-	default:
-		for _, f := range slices.Concat(failures, errors) {
-			c.Output += "fixed since " + f.Message + "\n"
-		}
+	result := junit.Result{Message: message(now, name), Type: kindOf(now), Text: trace(now, name)}
+	if name == "" && now.Outcome == core.OutcomeError {
+		c.Error = &result
+	} else {
+		c.Failures = []junit.Result{result}
 	}
-}
-
-// unchanged reports whether the same thing failed in one iteration and passed in another: the
-// files are equal, or the command is simply retried.
-func (r *Report) unchanged(failed, passed *Iteration) bool {
-	return failed.tree != 0 && failed.tree == passed.tree || len(r.Check) == 0 && r.Limits.Loop == core.Off && r.Limits.Errors == core.Off
 }
 
 // dotted matches a name with its class, such as com.x.AuthTest.login.
@@ -157,7 +134,7 @@ func (it *Iteration) failure(name string) *core.FailingCheck {
 }
 
 // commandCase returns the judge as a testcase, for when no checks are known.
-func (t *tracer) commandCase(r *Report) []junit.Case {
+func (r *Report) commandCase() []junit.Case {
 	judge := r.Check
 	if len(judge) == 0 {
 		judge = r.Command
@@ -180,31 +157,11 @@ func (t *tracer) commandCase(r *Report) []junit.Case {
 	}
 	switch {
 	case len(failed) > 0:
-		t.settle(&c, r, "", failed, last)
+		settle(&c, "", failed, last)
 	case last == nil && r.Status != core.StatusDone:
 		c.Skipped = &junit.Skipped{Message: "No iteration has ended."}
 	}
 	return []junit.Case{c}
-}
-
-// reruns returns the earlier failures; only the last of them if there are many.
-func (t *tracer) reruns(list []*Iteration, name, what string) []junit.Rerun {
-	var out []junit.Rerun
-	left := max(0, len(list)-maxReruns)
-	for _, it := range list[left:] {
-		out = append(out, junit.Rerun{Message: message(it, name), Type: kindOf(it), Trace: t.trace(it, name)})
-	}
-	if left > 0 {
-		out[0].Message += fmt.Sprintf(" (it %s %s before, not listed)", what, times(left))
-	}
-	return out
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
 }
 
 // kindOf returns the type of a failure: the kind of its signature, or its outcome.
@@ -225,18 +182,9 @@ func message(it *Iteration, name string) string {
 	return fmt.Sprintf("iteration %d: %s", it.Iteration, text)
 }
 
-// trace returns the known details of the failure, as far as there is room.
-func (t *tracer) trace(it *Iteration, name string) string {
-	text := it.lines(name)
-	if text == "" {
-		text = fmt.Sprintf("exit code %d, no output", it.ExitCode)
-	}
-	text = termsafe.Cut(text, maxTrace)
-	if len(text) > t.left {
-		return "The output is left out: the file would be too large."
-	}
-	t.left -= len(text)
-	return text
+// trace returns the output with a failure, or what is known in its place.
+func trace(it *Iteration, name string) string {
+	return termsafe.Cut(cmp.Or(it.lines(name), fmt.Sprintf("exit code %d, no output", it.ExitCode)), maxTrace)
 }
 
 // lines returns why the check fails; for the only check and for the command, the error lines and

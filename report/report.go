@@ -110,8 +110,7 @@ type Iteration struct {
 	OutputFile   string              `json:"output_file,omitempty" doc:"What it printed, as a file in the run's directory; none where it printed nothing, or where the iteration ran again."`
 	Promised     bool                `json:"promised,omitempty" doc:"It made the promise."`
 
-	suite string         // that its checks are of; empty: of none, or of several
-	tree  signature.Hash // of the files that it left; zero: not known
+	suite string // that its checks are of; empty: of none, or of several
 }
 
 // Earlier summarizes the iterations that are not listed.

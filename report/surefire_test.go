@@ -21,20 +21,15 @@ type element struct {
 }
 
 var surefire = map[string]element{
-	"testsuites":   {children: []string{"testsuite*"}}, // what other writers begin with
-	"testsuite":    {must: []string{"name", "tests", "errors", "skipped", "failures"}, may: []string{"time", "group", "timestamp"}, children: []string{"properties*", "testcase*"}},
-	"properties":   {children: []string{"property*"}},
-	"property":     {must: []string{"name", "value"}},
-	"testcase":     {must: []string{"name", "time"}, may: []string{"classname", "group", "file", "line"}, children: []string{"failure*", "rerunFailure*", "flakyFailure*", "skipped?", "error?", "rerunError*", "flakyError*", "system-out?", "system-err?"}},
-	"failure":      {must: []string{"type"}, may: []string{"message"}, text: true},
-	"error":        {must: []string{"type"}, may: []string{"message"}, text: true},
-	"skipped":      {may: []string{"message"}, text: true},
-	"rerunFailure": {must: []string{"type"}, may: []string{"message"}, children: []string{"stackTrace1", "system-out?", "system-err?"}},
-	"flakyFailure": {must: []string{"type"}, may: []string{"message"}, children: []string{"stackTrace1", "system-out?", "system-err?"}},
-	"rerunError":   {must: []string{"type"}, may: []string{"message"}, children: []string{"stackTrace1", "system-out?", "system-err?"}},
-	"flakyError":   {must: []string{"type"}, may: []string{"message"}, children: []string{"stackTrace1", "system-out?", "system-err?"}},
-	"stackTrace":   {text: true},
-	"system-out":   {text: true},
+	"testsuites": {children: []string{"testsuite*"}}, // what other writers begin with
+	"testsuite":  {must: []string{"name", "tests", "errors", "skipped", "failures"}, may: []string{"time", "group", "timestamp"}, children: []string{"properties*", "testcase*"}},
+	"properties": {children: []string{"property*"}},
+	"property":   {must: []string{"name", "value"}},
+	"testcase":   {must: []string{"name", "time"}, may: []string{"classname", "group", "file", "line"}, children: []string{"failure*", "skipped?", "error?", "system-out?", "system-err?"}},
+	"failure":    {must: []string{"type"}, may: []string{"message"}, text: true},
+	"error":      {must: []string{"type"}, may: []string{"message"}, text: true},
+	"skipped":    {may: []string{"message"}, text: true},
+	"system-out": {text: true},
 }
 
 var surefireTime = regexp.MustCompile(`^[0-9]+(\.[0-9]{0,3})?$`)
@@ -131,9 +126,7 @@ func TestSurefireRules(t *testing.T) {
 		{`<testsuite tests="0" errors="0" skipped="0" failures="0"/>`, "testsuite has no name"},
 		{`<testsuite name="a" tests="1" errors="0" skipped="0" failures="0" flakes="1"/>`, "testsuite has flakes"},
 		{`<testcase name="a" time="1.2345"/>`, "testcase takes 1.2345"},
-		{`<testcase name="a" time="1"><flakyFailure type="x"><stackTrace/></flakyFailure><failure type="x"/></testcase>`, "testcase does not hold failure there"},
-		{`<testcase name="a" time="1"><flakyFailure type="x"/></testcase>`, "flakyFailure holds 0 stackTrace"},
-		{`<testcase name="a" time="1"><flakyFailure type="x">text<stackTrace/></flakyFailure></testcase>`, "flakyFailure holds text"},
+		{`<testcase name="a" time="1"><error type="x"/><failure type="x"/></testcase>`, "testcase does not hold failure there"},
 		{`<testcase name="a" time="1"><error type="x"/><error type="x"/></testcase>`, "testcase holds 2 error"},
 		{`<testcase name="a" time="1"><failure message="x"/></testcase>`, "failure has no type"},
 	} {

@@ -30,19 +30,15 @@ type Property struct {
 
 // Case is a test. It passes if it has neither failures nor an error, and was not skipped.
 type Case struct {
-	Name          string   `xml:"name,attr"`
-	Class         string   `xml:"classname,attr"`
-	Time          string   `xml:"time,attr"`
-	File          string   `xml:"file,attr,omitempty"`
-	Line          int      `xml:"line,attr,omitempty"`
-	Failures      []Result `xml:"failure"`
-	RerunFailures []Rerun  `xml:"rerunFailure"`
-	FlakyFailures []Rerun  `xml:"flakyFailure"`
-	Skipped       *Skipped `xml:"skipped"`
-	Error         *Result  `xml:"error"`
-	RerunErrors   []Rerun  `xml:"rerunError"`
-	FlakyErrors   []Rerun  `xml:"flakyError"`
-	Output        string   `xml:"system-out,omitempty"`
+	Name     string   `xml:"name,attr"`
+	Class    string   `xml:"classname,attr"`
+	Time     string   `xml:"time,attr"`
+	File     string   `xml:"file,attr,omitempty"`
+	Line     int      `xml:"line,attr,omitempty"`
+	Failures []Result `xml:"failure"`
+	Skipped  *Skipped `xml:"skipped"`
+	Error    *Result  `xml:"error"`
+	Output   string   `xml:"system-out,omitempty"`
 }
 
 // Result is the outcome of a test.
@@ -50,13 +46,6 @@ type Result struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr"`
 	Text    string `xml:",chardata"`
-}
-
-// Rerun is the outcome of another run of the test.
-type Rerun struct {
-	Message string `xml:"message,attr"`
-	Type    string `xml:"type,attr"`
-	Trace   string `xml:"stackTrace"`
 }
 
 // Skipped is why a test has no outcome.
