@@ -18,8 +18,8 @@ func TestReports(t *testing.T) {
 		failing      int
 	}{
 		{"junit", `<?xml version="1.0"?><testsuites tests="3" failures="1" errors="1"><testsuite name="a">
-<testcase classname="AuthTest" name="login" time="0.1"><failure message="expected &lt;alice&gt; but was &lt;ALICE&gt;" type="java.lang.AssertionError">trace</failure></testcase>
-<testcase classname="AuthTest" name="ok" time="0.1"/><testcase classname="AuthTest" name="logout"><error type="java.lang.NullPointerException"><![CDATA[java.lang.NullPointerException
+<testcase classname="AuthTest" name="login" time="0.1"><failure message="expected &lt;alice> but was &lt;ALICE&gt;" type="java.lang.AssertionError">trace</failure></testcase>
+<testcase classname="AuthTest" name="ok" time="0.1"><!-- it's > <failure message="x"/> --></testcase><testcase classname="AuthTest" name="logout"><error type="java.lang.NullPointerException"><![CDATA[java.lang.NullPointerException
  at x]]></error></testcase></testsuite></testsuites>`, KindTestFail, []string{"AuthTest.login", "AuthTest.logout"}, []string{"error java.lang.NullPointerException"}, 2},
 		{
 			"nunit", `<test-run total="2" failed="1"><test-suite name="s"><test-case name="Login" fullname="A.Login" result="Failed"><failure><message><![CDATA[System.Exception : boom]]></message></failure></test-case><test-case name="Ok" result="Passed"/></test-suite></test-run>`,

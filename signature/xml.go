@@ -3,7 +3,9 @@ package signature
 import (
 	"bytes"
 	"html"
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // xmlReader reads test and lint reports in XML, in pieces of any size. Elements with a name
@@ -11,10 +13,10 @@ import (
 // and a line are findings.
 type xmlReader struct {
 	fi    *findings
-	tag   []byte // the tag being read, without < and >
-	in    bool   // inside a tag
-	quote byte   // inside an attribute's value
-	skip  string // inside <!-- or <![CDATA[, up to this end
+	tag   []byte  // the tag being read, without < and >
+	in    bool    // inside a tag
+	quote byte    // inside an attribute's value
+	last  [2]byte // bytes of the tag that was read
 	began bool
 	open  []element
 	text  []byte
@@ -56,111 +58,76 @@ func (r *xmlReader) feed(p []byte) {
 		switch {
 		case r.done:
 			return
-		case r.in:
-			r.inTag(c)
-		case c == '<':
-			r.in, r.tag = true, r.tag[:0]
-		case len(r.text) < maxTrace:
-			r.text = append(r.text, c)
+		case !r.in && c == '<':
+			r.in, r.tag, r.quote = true, r.tag[:0], 0
+		case !r.in:
+			if len(r.text) < maxTrace {
+				r.text = append(r.text, c)
+			}
+		case c == '>' && r.tagEnds():
+			r.in = false
+			r.tagEnd(string(r.tag))
+		default:
+			switch {
+			case c == r.quote:
+				r.quote = 0
+			case r.quote == 0 && (c == '"' || c == '\''):
+				r.quote = c
+			}
+			if len(r.tag) < 8*maxScalar {
+				r.tag = append(r.tag, c)
+			}
+			r.last = [2]byte{r.last[1], c}
 		}
 	}
 }
 
-func (r *xmlReader) inTag(c byte) {
-	if r.skip != "" {
-		r.tag = append(r.tag, c)
-		if before, ok := bytes.CutSuffix(r.tag, []byte(r.skip)); ok {
-			if r.skip == "]]>" {
-				r.addText(before)
-			}
-			r.in, r.skip = false, ""
-		} else if len(r.tag) > maxScalar {
-			n := len(r.skip)
-			if r.skip == "]]>" {
-				r.addText(r.tag[:len(r.tag)-n])
-			}
-			r.tag = append(r.tag[:0], r.tag[len(r.tag)-n:]...)
-		}
-		return
-	}
+const (
+	xmlComment = "!--"
+	xmlData    = "![CDATA["
+)
+
+// tagEnds reports whether a > ends the tag.
+func (r *xmlReader) tagEnds() bool {
 	switch {
-	case r.quote != 0:
-		if c == r.quote {
-			r.quote = 0
-		}
-	case c == '"' || c == '\'':
-		r.quote = c
-	case c == '>':
-		r.in = false
-		r.tagEnd(string(r.tag))
-		return
+	case bytes.HasPrefix(r.tag, []byte(xmlComment)):
+		return string(r.last[:]) == "--"
+	case bytes.HasPrefix(r.tag, []byte(xmlData)):
+		return string(r.last[:]) == "]]"
 	}
-	if len(r.tag) < 8*maxScalar {
-		r.tag = append(r.tag, c)
-	}
-	switch string(r.tag) {
-	case "!--":
-		r.skip, r.tag, r.quote = "-->", r.tag[:0], 0
-	case "![CDATA[":
-		r.skip, r.tag, r.quote = "]]>", r.tag[:0], 0
-	}
-}
-
-func (r *xmlReader) addText(b []byte) {
-	if room := maxTrace - len(r.text); room > 0 {
-		r.text = append(r.text, b[:min(len(b), room)]...)
-	}
+	return r.quote == 0
 }
 
 func (r *xmlReader) tagEnd(tag string) {
+	if data, ok := strings.CutPrefix(tag, xmlData); ok {
+		data = strings.TrimSuffix(data, "]]")
+		r.text = append(r.text, data[:min(len(data), maxTrace-len(r.text))]...)
+		return
+	}
+	words := strings.Fields(strings.TrimSuffix(tag, "/"))
 	switch {
-	case tag == "" || tag[0] == '?' || tag[0] == '!':
+	case len(words) == 0 || tag[0] == '?' || tag[0] == '!':
 		return
 	case tag[0] == '/':
 		r.close()
 		return
-	}
-	self := strings.HasSuffix(tag, "/")
-	if self {
-		tag = tag[:len(tag)-1]
-	}
-	if len(r.open) >= maxDepth {
+	case len(r.open) >= maxDepth:
 		r.done = true
 		return
 	}
-	words := strings.Fields(tag)
-	if len(words) == 0 {
-		return
-	}
 	e := element{name: words[0]}
-	attributes(strings.TrimPrefix(strings.TrimSpace(tag), e.name), &e.attrs)
-	r.open = append(r.open, e)
-	r.text = r.text[:0]
-	if self {
+	for _, a := range attribute().FindAllStringSubmatch(tag, maxFields) {
+		value := a[2][1 : len(a[2])-1]
+		e.attrs.set(a[1], html.UnescapeString(value[:min(len(value), maxScalar)]))
+	}
+	r.open, r.text = append(r.open, e), r.text[:0]
+	if strings.HasSuffix(tag, "/") {
 		r.close()
 	}
 }
 
-// attributes parses name="value" pairs.
-func attributes(s string, o *object) {
-	for {
-		key, rest, ok := strings.Cut(s, "=")
-		rest = strings.TrimLeft(rest, " \t\r\n")
-		if !ok || rest == "" || rest[0] != '"' && rest[0] != '\'' {
-			return
-		}
-		end := strings.IndexByte(rest[1:], rest[0])
-		if end < 0 {
-			return
-		}
-		v := rest[1 : 1+end]
-		if len(v) > maxScalar {
-			v = v[:maxScalar]
-		}
-		o.set(strings.TrimSpace(key), html.UnescapeString(v))
-		s = rest[end+2:]
-	}
-}
+// attribute matches name="value".
+var attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([^\s=]+)\s*=\s*("[^"]*"|'[^']*')`) })
 
 // close ends the innermost element.
 func (r *xmlReader) close() {
