@@ -285,7 +285,7 @@ func (t *Taking) Run(ctx context.Context) error {
 		if len(files) > 0 {
 			return t.stop(ctx, tree, files)
 		}
-		if err := t.commit(ctx, t.Repository, tree); err != nil {
+		if err := t.commit(ctx, tree); err != nil {
 			return err
 		}
 	}
@@ -316,9 +316,8 @@ var looprunsOwn = []string{
 	"GIT_COMMITTER_NAME=looprun", "GIT_COMMITTER_EMAIL=looprun@localhost",
 }
 
-// commit creates the commit of the first result in Left, from a tree that the repository in
-// has.
-func (t *Taking) commit(ctx context.Context, in, tree string) error {
+// commit creates the commit of the first result in Left, from a tree of the repository.
+func (t *Taking) commit(ctx context.Context, tree string) error {
 	var who []string // the user
 	if _, err := git.Run(ctx, t.Repository, nil, "var", "GIT_COMMITTER_IDENT"); err != nil {
 		who = looprunsOwn
@@ -408,7 +407,7 @@ func (t *Taking) Continue(ctx context.Context) error {
 	if _, err := git.Run(ctx, t.Repository, nil, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options", t.mirror.mirror, resolved); err != nil {
 		return err
 	}
-	if err := t.commit(ctx, t.Repository, tree); err != nil {
+	if err := t.commit(ctx, tree); err != nil {
 		return err
 	}
 	if err := t.close(ctx); err != nil {
