@@ -25,10 +25,9 @@ type replayCmd struct {
 }
 
 func (replayCmd) Help() string {
-	return `Runs nothing. Reads all recordings, and reports for each guard where it
-would first trip. An iteration that is done ends a run; what follows it is another one.
-An earlier run has the limits that it had, unless others are given. With your own
-masks or rules, looprun reads its outputs again.
+	return `For each guard it reports where it would first trip. After a done iteration, a new run
+begins. An earlier run keeps its own limits, unless you give others. With your own masks or
+rules, looprun reads its outputs again.
 
 Example:
   looprun replay --loop-threshold 3 monday.log tuesday.log=2 wednesday.log`
