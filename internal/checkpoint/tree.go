@@ -52,7 +52,8 @@ func TreeLeft(tree string) bool {
 
 // RemoveTree removes a work tree below home, even if folders in it are read-only, as in a
 // module cache, or if it does not exist. It follows no link: if a folder above the tree was
-// replaced by one, it removes nothing. An empty mirror means that the tree belongs to none.
+// replaced by one, it removes nothing. An empty mirror means that the tree belongs to none;
+// one that is gone is no error.
 func RemoveTree(ctx context.Context, mirror, home, tree string) error {
 	if err := removeBelow(home, tree); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -61,6 +62,9 @@ func RemoveTree(ctx context.Context, mirror, home, tree string) error {
 		return nil
 	}
 	_, err := git.Run(ctx, mirror, nil, "worktree", "prune", "--expire=now")
+	if errors.Is(err, fs.ErrNotExist) { // the mirror is gone, and knows no tree
+		return nil
+	}
 	return err
 }
 

@@ -74,6 +74,10 @@ func TestExitCodeOfAll(t *testing.T) {
 			t.Errorf("%v give %d, want %d", c.codes, got, c.want)
 		}
 	}
+	asks := &entry{Loop: &Loop{Name: "a"}, stands: asking, repo: repositoryOf(t.TempDir(), t.TempDir())}
+	if v := (&Batch{Plan: &Plan{Started: time.Now()}, entries: []*entry{asks}}).verdict(); v.ExitCode != core.StatusPaused.ExitCode() {
+		t.Errorf("a loop that asks gives %d", v.ExitCode)
+	}
 }
 
 // A plan with a secret in it is kept without it.

@@ -332,7 +332,7 @@ func (r *Removal) expired(l planned, now time.Time) bool {
 	last, err := checkpoint.Last(ctx, repo.mirror, l.RunID)
 	gone := !scratchpad.HasEvents(dir)
 	switch {
-	case !gone && (scratchpad.Locked(dir) || now.Sub(scratchpad.LastEvent(dir)) < l.Keep):
+	case !gone && now.Sub(scratchpad.LastEvent(dir)) < l.Keep:
 		return false
 	case gone && last == "" && now.Sub(l.Started) < l.Keep && !pruned(l.Plan, dir):
 		return false // it is to be started yet, by --resume

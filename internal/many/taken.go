@@ -86,7 +86,7 @@ func (m *result) taken(ctx context.Context, b *branches, commit string) (bool, e
 		starts = append(starts, m.start)
 	}
 	for _, start := range starts {
-		if had, err := git.Run(ctx, in, nil, "rev-parse", "--verify", start+"^{tree}"); err == nil && had == tree {
+		if had, _ := git.Run(ctx, in, nil, "rev-parse", "--verify", start+"^{tree}"); had == tree {
 			return true, nil // nothing was made
 		}
 	}

@@ -108,10 +108,7 @@ func (b *Batch) verdict() *Verdict {
 	v := &Verdict{Schema: "looprun.dev/many-result/v1", ID: b.ID, Runtime: time.Since(b.Started).Seconds()}
 	for _, e := range b.entries {
 		if e.stands == asking {
-			e.end.ExitCode = e.seen.ExitCode
-			if e.end.ExitCode == 0 {
-				e.end.ExitCode = core.StatusPaused.ExitCode()
-			}
+			e.end.ExitCode = cmp.Or(e.seen.ExitCode, core.StatusPaused.ExitCode())
 			if commit, _ := e.repo.publish(context.Background(), e.RunID); commit != "" {
 				e.end.Ref = checkpoint.Ref(e.RunID)
 			}
