@@ -36,11 +36,11 @@ func (d *IterationFinished) Progress() *Progress {
 	}
 }
 
-// Best is an iteration whose files are kept: its number, the commit that holds them, and its
-// progress.
+// Best is the iteration with the fewest failures: its number, the commit that holds its files
+// (empty if they are not kept), and its progress.
 type Best struct {
 	Iteration  int      `json:"iteration"`
-	Checkpoint string   `json:"checkpoint"`
+	Checkpoint string   `json:"checkpoint,omitempty"`
 	Progress   Progress `json:"progress"`
 }
 
@@ -56,8 +56,8 @@ func (p *Progress) atLeast(best *Best) bool {
 	return p.Tests == best.Progress.Tests && p.Tasks == best.Progress.Tasks && p.Total >= best.Progress.Total && p.Failing <= best.Progress.Failing
 }
 
-// BestIsEarlier reports whether an earlier iteration had fewer failures than the last one and its files
-// are kept. If the last one's progress is unknown, it counts as worse.
+// BestIsEarlier reports whether an earlier iteration had fewer failures than the last one. If
+// the last one's progress is unknown, it counts as worse.
 func (s *State) BestIsEarlier() bool {
 	if s.Best == nil || s.Best.Iteration == s.Iterations {
 		return false

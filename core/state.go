@@ -162,8 +162,8 @@ type State struct {
 	Tasks []string `json:"tasks,omitempty"`
 	// Previous holds the last iteration's values for comparison.
 	Previous *Seen `json:"previous,omitempty"`
-	// Best is the iteration with the fewest failures whose files are kept; nil if there is
-	// none.
+	// Best is the iteration with the fewest failures, of those whose files are kept if there are
+	// any; nil if no failures were counted.
 	Best *Best `json:"best,omitempty"`
 	// Baseline is what was failing at the last trip, or in the first iteration.
 	Baseline *Progress `json:"baseline,omitempty"`

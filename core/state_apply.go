@@ -192,7 +192,7 @@ func (s *State) foldIteration(d IterationFinished) {
 	if s.Baseline == nil {
 		s.Baseline = d.Progress()
 	}
-	if p := d.Progress(); d.Checkpoint != "" && p.atLeast(s.Best) {
+	if p := d.Progress(); p.atLeast(s.Best) && (d.Checkpoint != "" || s.Best == nil || s.Best.Checkpoint == "") {
 		s.Best = &Best{Iteration: d.Iteration, Checkpoint: d.Checkpoint, Progress: *p}
 	}
 	s.foldSession(d, before)

@@ -20,7 +20,7 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 		d.Blocker = s.Rejected.Rejection.BlockerTask()
 	}
 	if o.Restore != 0 {
-		if s.Best == nil || s.Best.Iteration != o.Restore {
+		if s.Best == nil || s.Best.Checkpoint == "" || s.Best.Iteration != o.Restore {
 			return d, fmt.Errorf("option %q takes iteration %d, which is not kept", o.ID, o.Restore)
 		}
 		d.Restore, d.Checkpoint = o.Restore, s.Best.Checkpoint
@@ -272,7 +272,7 @@ func (s *State) offer(q Question, texts Texts) Question {
 // offerBest names the iteration with the fewest failures if that is not the last, and offers
 // to accept it if the last one can be accepted.
 func (s *State) offerBest(q Question, say func(Note) string) Question {
-	if !s.BestIsEarlier() {
+	if !s.BestIsEarlier() || s.Best.Checkpoint == "" {
 		return q
 	}
 	values := map[string]any{"Number": s.Best.Iteration, "FailingOf": say(s.Best.Progress.Note())}

@@ -74,7 +74,7 @@ func (s *State) refuse(d Data) string {
 		if d.Action == ActionDecompose && d.Subtask == nil {
 			return "a split task needs its list" // or the first part would be the whole
 		}
-		if d.Restore != 0 && (s.Best == nil || s.Best.Iteration != d.Restore || s.Best.Checkpoint != d.Checkpoint) {
+		if d.Restore != 0 && (s.Best == nil || d.Checkpoint == "" || s.Best.Iteration != d.Restore || s.Best.Checkpoint != d.Checkpoint) {
 			return fmt.Sprintf("the files of iteration %d are not kept", d.Restore)
 		}
 	case DebugFinished:

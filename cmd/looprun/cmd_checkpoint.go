@@ -105,7 +105,7 @@ func (c *restoreCmd) Run(a *app) error {
 	}
 	id, number := filepath.Base(dir), int(c.Iteration)
 	if number == 0 {
-		if kept.state.Best == nil {
+		if kept.state.Best == nil || kept.state.Best.Checkpoint == "" {
 			return config.Usage("no iteration of run "+id+" is known to be the best: none was kept whose failures were counted", "name an iteration")
 		}
 		number = kept.state.Best.Iteration

@@ -43,11 +43,15 @@ type Agent struct {
 // again when it changes.
 const Command = "looprun hook stop"
 
+// quietly begins a command of a shell that does nothing where looprun is not installed, any more
+// or for somebody who shares the project's file.
+const quietly = "! command -v looprun >/dev/null || "
+
 const claudeEntry = `{"hooks":[{"type":"command","command":"CMD","timeout":600}]}`
 
 // Agents lists the agents whose hooks are known, as documented by their makers.
 var Agents = []Agent{
-	{Name: "claude", User: ".claude/settings.json", Project: ".claude/settings.json", Local: ".claude/settings.local.json", Keys: []string{"hooks", "Stop"}, Prompt: []string{"hooks", "UserPromptSubmit"}, Entry: claudeEntry},
+	{Name: "claude", User: ".claude/settings.json", Project: ".claude/settings.json", Local: ".claude/settings.local.json", Keys: []string{"hooks", "Stop"}, Prompt: []string{"hooks", "UserPromptSubmit"}, Entry: `{"hooks":[{"type":"command","command":"` + quietly + `CMD","timeout":600}]}`},
 	{
 		Name: "codex", User: ".codex/hooks.json", Project: ".codex/hooks.json", Keys: []string{"hooks", "Stop"}, Prompt: []string{"hooks", "UserPromptSubmit"}, Entry: claudeEntry,
 		Wants: "Codex reads the hooks of a project that you trust, and runs one after you have reviewed it: open codex here once, and type /hooks",
@@ -320,7 +324,7 @@ func (a Agent) places(text []byte) (p places, err error) {
 	if depth == len(a.Keys) {
 		want = '['
 		for _, v := range inner.in {
-			if bytes.Contains(text[v.start:v.end], []byte(`"`+Command)) {
+			if own := text[v.start:v.end]; bytes.Contains(own, []byte(`"`+Command)) || bytes.Contains(own, []byte(quietly+Command)) {
 				p.entries = append(p.entries, v)
 			}
 		}

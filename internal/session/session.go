@@ -390,7 +390,11 @@ func (s *Session) finish(result core.Result, err error) (Ended, error) {
 		s.tidy()
 	}
 	if !result.Status.MayExitZero() && state.BestIsEarlier() {
-		s.app.Say.News("iteration %d was better: %s; looprun restore %s best takes its files", state.Best.Iteration, state.Best.Progress.String(), s.run.ID)
+		files := "--checkpoint would have kept its files"
+		if state.Best.Checkpoint != "" {
+			files = "looprun restore " + s.run.ID + " best takes its files"
+		}
+		s.app.Say.News("iteration %d was better: %s; %s", state.Best.Iteration, state.Best.Progress.String(), files)
 	}
 	s.app.Say.Morning = s.morning()
 	s.app.Say.Summarize(state, result, code, console.Relative(page))
