@@ -32,6 +32,7 @@ type row struct {
 	Answered   string      `json:"answered,omitempty"` // see [scratchpad.Summary.Answered]
 	Alive      bool        `json:"alive,omitempty"`
 	Iterations int         `json:"iterations"`
+	Limit      int         `json:"limit,omitempty"` // of iterations; looked up with the trend
 	Runtime    float64     `json:"runtime_seconds"`
 	Cost       float64     `json:"cost_usd,omitempty"`
 	Started    time.Time   `json:"started"`
@@ -296,8 +297,9 @@ func named(dir string, seen stamp, s scratchpad.Summary) *row {
 // trendLength is how many iterations a trend shows.
 const trendLength = 12
 
-// trends sets the row's trend from the last iterations of the state.
+// trends sets the row's trend from the last iterations of the state, and its limit.
 func (r *row) trends(s *core.State) {
+	r.Limit = s.Limits.Iterations
 	for _, f := range s.History[max(0, len(s.History)-trendLength):] {
 		if f.Signature.Hash != 0 && f.Signature.Failing >= 0 {
 			r.Trend = append(r.Trend, f.Signature.Failing)

@@ -90,9 +90,10 @@
     if (s < 86400) return Math.floor(s / 3600) + " h ago";
     return Math.floor(s / 86400) + " d ago";
   };
-  const ago = (t) => el("time", { datetime: t, title: new Date(t).toLocaleString(), "data-ago": t }, age(t));
+  const brief = (t) => age(t).replace("just now", "now").replace(/ (\w).* ago/, "$1");
+  const ago = (t, short) => el("time", { datetime: t, title: new Date(t).toLocaleString(), "data-ago": t, "data-short": short }, (short ? brief : age)(t));
   setInterval(() => document.querySelectorAll("[data-ago]").forEach((e) => {
-    const text = age(e.dataset.ago);
+    const text = ("short" in e.dataset ? brief : age)(e.dataset.ago);
     if (e.textContent !== text) e.textContent = text;
   }), 5000);
   setInterval(() => document.querySelectorAll("[data-since]").forEach((e) => { e.textContent = lasted((Date.now() - e.dataset.since) / 1000); }), 1000);
@@ -102,39 +103,73 @@
   const money = (usd) => usd ? "$" + usd.toFixed(2) : null;
 
   const words = (id) => id.replaceAll("_", " ");
-  const tone = (r) => r.asks ? "wait" : r.status === "done" ? "good" : ["running", "paused", "accepted", "awaiting_answer"].includes(r.status) ? "wait" : "bad";
+  // inShort tells a run's state by a sign, a word and a tone, so that no two depend on colour.
+  const inShort = (r) => r.asks ? ["?", "asks", "wait"] : r.problem ? ["∅", "unreadable", "bad"] : r.answered ? ["‖", "answered", "rest"]
+    : r.alive ? ["▶", "runs", "runs"] : r.guard === "loop_detected" && r.status !== "done" ? ["✕", "stuck", "bad"]
+    : { done: ["✓", "done", "good"], accepted: ["✓", "accepted", "rest"], paused: ["‖", "paused", "rest"], cancelled: ["■", "cancelled", "rest"] }[r.status] || ["✕", words(r.status), "bad"];
   const stands = (r) => r.asks ? "asks you" : r.answered ? `answered: ${r.answered}` : r.problem ? "unreadable" : words(r.status) + (r.guard && r.status !== "done" ? ` (${words(r.guard)})` : "");
-  const badge = (r) => el("span", { class: `status ${tone(r)}${r.alive ? " live" : ""}` }, stands(r));
+  const badge = (r) => el("span", { class: `status ${inShort(r)[2]}${r.alive ? " live" : ""}` }, stands(r));
 
-  let list = { runs: [], total: 0, asking: 0, running: 0, matched: 0 };
+  let list = null; // what the server has told, once it has
   let at = "", view = null, orders = null, pinned = null, cut = "";
 
   // --- The list ---
   const state = () => {
-    const text = cut || (list.total ? [list.running ? `${list.running} running` : "", list.asking ? `${list.asking} ${list.asking === 1 ? "asks" : "ask"} you` : "", `${plural(list.total, "run")}`].filter(Boolean).join(" · ") : "No runs yet");
+    const text = cut || (!list ? "Connecting…" : list.total ? [list.running ? `${list.running} running` : "", list.asking ? `${list.asking} ${list.asking === 1 ? "asks" : "ask"} you` : "", `${plural(list.total, "run")}`].filter(Boolean).join(" · ") : "No runs yet");
     if ($("state").textContent !== text) $("state").textContent = text;
     $("state").className = cut ? "cut" : "";
-    document.title = (list.asking ? `(${list.asking}) ` : "") + (view ? view.title + " – " : "") + "looprun";
+    document.title = (list?.asking ? `(${list.asking}) ` : "") + (view ? view.title + " – " : "") + "looprun";
   };
+  const drawn = (name, attrs, ...kids) => {
+    const e = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [k, v] of Object.entries(attrs)) e.setAttribute(k, v);
+    e.append(...kids);
+    return e;
+  };
+  // spark draws how many checks fail, one bar for an iteration.
+  const spark = (trend) => {
+    const most = Math.max(1, ...trend);
+    return drawn("svg", { class: "spark", viewBox: "0 0 60 16", ...(trend.length ? { role: "img", "aria-label": "failing: " + trend.join(", ") } : { "aria-hidden": "true" }) },
+      ...trend.map((n, i) => { const h = Math.max(1, Math.round(14 * n / most)); return drawn("rect", { x: 5 * i, y: 15 - h, width: 4, height: h }); }));
+  };
+  let order = []; // the runs as the list shows them
   const drawList = () => {
-    patch($("runs"), list.runs.map((r) => el("a", { href: "#run=" + r.key, "data-key": r.key, "aria-current": r.key === at && "true", "aria-label": `${r.title}: ${stands(r)}, ${plural(r.iterations, "iteration")}` },
-      el("span", { class: "head" }, el("b", { title: r.title }, r.title), ago(r.updated)),
-      el("span", { class: "line" }, badge(r), plural(r.iterations, "iteration"), " ", ran(r), " ", money(r.cost_usd)),
-      el("span", { class: "line" }, r.trend?.length > 1 && el("span", { title: "failing checks, one iteration after the other" }, r.trend.join(" → ") + " failing"), el("code", {}, r.problem || [r.task, r.label].filter(Boolean).join(" · ") || r.folder)))));
+    if (!list) return;
+
+    // Nothing moves under the pointer, or while somebody goes through the list by keyboard.
+    const reading = order.length && ($("runs").contains(document.activeElement) || matchMedia("(hover: hover)").matches && $("runs").matches(":hover"));
+    const now = new Map(list.runs.map((r) => [r.key, r]));
+    order = reading ? order.map((r) => now.get(r.key) || r) : list.runs;
+    order.forEach((r) => now.delete(r.key));
+    $("fresh").hidden = !now.size;
+    $("fresh").textContent = `${now.size} new ↑`;
+    patch($("runs"), order.map((r) => {
+      const [sign, word, tone] = inShort(r);
+      return el("a", { href: "#run=" + r.key, class: tone, "data-key": r.key, "aria-current": r.key === at && "true", title: [r.title, stands(r), r.problem || r.label, r.folder].filter(Boolean).join("\n") },
+        el("span", { class: "sign", "aria-hidden": "true" }, sign), el("span", { class: "status" }, word), el("b", {}, r.title), spark(r.trend || []),
+        el("span", { class: "n" }, r.limit ? `${r.iterations}/${r.limit}` : String(r.iterations)), el("span", { class: "cost" }, money(r.cost_usd) || ""), ago(r.updated, true));
+    }));
     $("more").textContent = list.matched > list.runs.length ? `${list.runs.length} of ${list.matched} runs; search for the others.` : list.total && !list.matched ? "No run matches." : "";
     state();
   };
-  let asking = null;
+  let asking = null; // the runs that were seen to ask
+  const tell = (r) => {
+    try {
+      new Notification("looprun: a run asks", { body: r.title, tag: r.key }).onclick = () => { focus(); location.hash = "#run=" + r.key; };
+    } catch { /* Chrome for Android has the name and not the thing */ }
+  };
   const fetchList = async () => {
     const query = new URLSearchParams({ search: $("search").value, filter: $("filter").value });
     const res = await call("api/runs?" + query);
     if (!res.ok) throw new Error((await res.text()).trim());
     list = await res.json();
-    if (asking !== null && list.asking > asking && document.hidden && window.Notification?.permission === "granted") {
-      const first = list.runs.find((r) => r.asks);
-      new Notification("looprun: a run asks", { body: first ? first.title : "" });
+    const fresh = list.runs.filter((r) => r.asks && !asking?.has(r.key));
+    if (asking && fresh.length) {
+      $("heard").textContent = fresh.map((r) => `${r.title} asks.`).join(" ");
+      if (document.hidden && window.Notification?.permission === "granted") tell(fresh[0]);
     }
-    asking = list.asking;
+    asking ||= new Set();
+    list.runs.forEach((r) => { if (r.asks) asking.add(r.key); else asking.delete(r.key); });
     if (!at && list.runs.length && matchMedia("(min-width: 48.01rem)").matches) location.replace("#run=" + list.runs[0].key);
     drawList();
     if (!at) drawNothing();
@@ -143,8 +178,10 @@
   let waiting = 0, fetched = 0;
   const fetchSoon = (ms) => { clearTimeout(waiting); waiting = setTimeout(() => { waiting = 0; fetched = Date.now(); fetchList().catch(failed); }, ms); };
   const later = () => { if (!waiting) fetchSoon(Math.max(50, fetched + 1000 - Date.now())); };
-  $("search").addEventListener("input", () => fetchSoon(120));
-  $("filter").addEventListener("change", () => fetchSoon(0));
+  $("search").addEventListener("input", () => { order = []; fetchSoon(120); });
+  $("filter").addEventListener("change", () => { order = []; fetchSoon(0); });
+  $("fresh").addEventListener("click", () => { order = []; drawList(); });
+  for (const over of ["pointerleave", "focusout"]) $("runs").addEventListener(over, () => setTimeout(drawList));
   document.querySelector(".find").addEventListener("submit", (e) => e.preventDefault());
   $("runs").addEventListener("keydown", (e) => {
     const links = [...document.querySelectorAll("#runs a")], i = links.indexOf(document.activeElement);
@@ -164,6 +201,7 @@
   // --- A run ---
   const drawNothing = () => {
     view = null;
+    if (!list) return;
     $("run").replaceChildren(list.total ? el("p", { class: "note" }, "Choose a run.") : el("section", { class: "empty" },
       el("h1", {}, "No runs yet"), el("p", {}, "Start one, and it appears here:"),
       el("pre", {}, el("code", {}, "looprun --check 'go test ./...' -- ./fix.sh"))));
@@ -190,7 +228,7 @@
       box.setAttribute("autocomplete", "off");
       box.name = name;
       boxes.push(remember(box, "words/" + key + "/" + name));
-      return [el("label", { class: "words" }, label, box), box];
+      return [[el("label", { class: "words" }, label, box)], box];
     };
     const [guide, guidance] = field("What should it do differently? It goes to the next iteration.", "guidance", el("textarea", {}));
     const [why, reason] = field("Why, for the record", "reason", el("input", {}));
@@ -218,7 +256,7 @@
       }
     };
     const option = (o) => {
-      const b = el("button", { type: "button", class: o.ends ? "end" : null }, el("b", {}, o.label), el("span", {}, o.description || ""));
+      const b = el("button", { type: "button", class: o.ends ? "end" : o === q.options.find((x) => !x.ends) ? "main" : null }, el("b", {}, o.label), el("span", {}, o.description || ""));
       b.addEventListener("click", () => {
         if (o.words && !guidance.value.trim()) {
           said.className = "said bad"; said.textContent = "Say what it should do, then choose this again."; guidance.focus();
@@ -245,7 +283,7 @@
     }
     const node = hold(el("section", { class: "question", role: "group", "aria-label": q.header || "Question" },
       el("h2", {}, q.header || "The command asks"), el("p", {}, q.text), q.details?.length && el("pre", { tabindex: "0" }, q.details.join("\n")),
-      ...(view.writable ? [q.allow_text && write, q.guard && guide, why, el("div", { class: "options" }, ...choices), said]
+      ...(view.writable ? [...(q.allow_text ? write : []), ...(q.guard ? guide : []), el("div", { class: "options" }, ...choices), el("details", { class: "why" }, el("summary", {}, "Why, for the record"), ...why), said]
         : [el("p", { class: "note" }, "This page can only be read. Answer with looprun answer " + view.id + " --question " + q.id)])));
     const card = { key, shape, node, boxes, run: at, id: q.id };
     cards.set(key, card);
@@ -406,7 +444,7 @@
       el("a", { class: "back", href: "#", onclick: (e) => { e.preventDefault(); history.replaceState(null, "", location.pathname); route(); } }, "← All runs"),
       el("h1", { title: v.title }, v.title),
       el("p", { class: "where" }, v.command !== v.title && el("code", {}, v.command), v.command !== v.title && " · ", v.folder, " · ", el("code", {}, v.id)),
-      el("p", { class: "verdict" }, badge(v), v.alive && !v.asks ? `iteration ${v.iteration} is running${v.iterations ? "; " + v.progress : ""}` : v.reason || (v.asks ? "" : v.progress)),
+      el("p", { class: "verdict" }, badge(v), v.alive && !v.asks ? `iteration ${v.iteration} is running${v.iterations ? "; " + v.progress : ""}` : v.asks ? "" : v.reason || v.progress),
       ...v.questions.map(question), ...settled(v),
       el("div", { class: "actions" },
         v.resumable && el("button", { type: "button", onclick: resume }, "Resume"),
@@ -454,6 +492,24 @@
     if (i < 0 || to === undefined) return;
     e.preventDefault();
     steps[Math.max(0, Math.min(to, steps.length - 1))].focus();
+  });
+
+  // --- Keys ---
+  let before = "";
+  addEventListener("keydown", (e) => {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select, dialog[open]")) return;
+    const links = [...document.querySelectorAll("#runs a")], i = links.findIndex((a) => a.dataset.key === at);
+    const to = (n) => { links[n]?.focus(); links[n]?.click(); };
+    const choice = "abcd".indexOf(e.key), keys = before + e.key;
+    before = e.key === "g" ? "g" : "";
+    if (e.key === "j") to(i + 1);
+    else if (e.key === "k") to(Math.max(0, i - 1));
+    else if (keys === "gl") (links[i] || links[0])?.focus();
+    else if (e.key === "/") $("search").focus();
+    else if (e.key === "?") $("keys").showModal();
+    else if (choice >= 0) document.querySelectorAll(".question:not(.settled) .options button")[choice]?.focus();
+    else return;
+    e.preventDefault();
   });
 
   // --- What happens, as it happens ---
