@@ -256,7 +256,7 @@ func TestHintsOnANarrowScreen(t *testing.T) {
 		"hint_ticks", "hint_shell", "hint_alone", "hint_own_words", "hint_tick", "hint_tick_first", "hint_mark_first",
 		"hint_sentence", "hint_pasted", "hint_unmarked", "hint_end", "hint_full", "hint_empty", "hint_long",
 	} {
-		if hint := said(key); cells.Width(hint) > 39 {
+		if hint := (Options{}).say(key); cells.Width(hint) > 39 {
 			t.Errorf("%s is too wide for 40 columns: %q", key, hint)
 		}
 	}
