@@ -51,8 +51,8 @@ type Executor struct {
 	Interactive bool                          // the work talks to the person at the terminal
 
 	// Tree returns the state of the work tree; zero means that it is not known. It is called
-	// before and after a check that may have to run once more. With nil, no check runs once
-	// more.
+	// before and after the turn of an Agent, and a check that may have to run once more. With
+	// nil, no check runs once more.
 	Tree func() signature.Hash
 
 	// ShowRepeats shows the check's output even if the check fails in the same way as in the
@@ -112,6 +112,7 @@ type Executor struct {
 	warnings    []string // of the iteration's steps
 	recent      recent
 	withheld    withheld
+	unmoved     bool // the agent's turn changed nothing
 }
 
 // Output stores what an iteration prints: everything, and the check's output a second time by
@@ -136,6 +137,11 @@ func (x *Executor) Run(ctx context.Context, it core.Iteration) (core.IterationRe
 	defer cancel(nil)
 	lost := &outputFile{cancel: cancel, out: out}
 
+	turns := it.Number > 0 && x.Agent != "" && x.Tree != nil
+	var first, tree signature.Hash // before and after the turn
+	if turns {
+		first = x.Tree()
+	}
 	began := time.Now()
 	var exits Exits
 	if it.Number > 0 {
@@ -146,6 +152,10 @@ func (x *Executor) Run(ctx context.Context, it core.Iteration) (core.IterationRe
 			exits.Promised = true
 		}
 	}
+	if turns {
+		tree = x.Tree()
+	}
+	x.unmoved = first != 0 && tree == first
 	if x.Check != nil && x.checks(exits, it) {
 		began := began
 		if timedOut(exits.Work) {
@@ -154,10 +164,9 @@ func (x *Executor) Run(ctx context.Context, it core.Iteration) (core.IterationRe
 		if !x.ShowRepeats {
 			x.withheld.begin()
 		}
-		var before signature.Hash
 		looks := it.MayTrip && x.Tree != nil
-		if looks {
-			before = x.Tree()
+		if looks && !turns {
+			tree = x.Tree()
 		}
 		for n := 0; n < max(1, x.Passes); n++ {
 			if n > 0 {
@@ -171,7 +180,7 @@ func (x *Executor) Run(ctx context.Context, it core.Iteration) (core.IterationRe
 				break
 			}
 		}
-		exits.again = looks && before != 0 && x.Tree() == before && !cut(exits.Check) && !x.check.agents
+		exits.again = looks && tree != 0 && x.Tree() == tree && !cut(exits.Check) && !x.check.agents
 	}
 	exits.Unchecked = x.Check != nil && exits.Check == nil
 	if err := lost.close(); err != nil {
@@ -340,14 +349,19 @@ func (x *Executor) Printed() (end string, quiet time.Duration) {
 	return excerptOf(&x.recent.end), time.Since(x.recent.at)
 }
 
-// LastMessage returns the end of the last message of the coding agent that did the work, safe to
-// show; empty if the work printed no transcript.
+// LastMessage returns the last message of the coding agent that did the work, safe to show, with
+// its lines uncut; of a long message the end. It is empty if the work printed no transcript.
 func (x *Executor) LastMessage() string {
-	if !x.work.agents {
-		return ""
+	text := termsafe.Text(string(x.work.message.Bytes()))
+	if x.work.message.Cut() {
+		return "…" + strings.TrimLeft(text, "\ufffd") // a cut character
 	}
-	return x.work.words()
+	return text
 }
+
+// Unmoved reports whether the last turn of the Agent left the work tree as it was. It is false if
+// that is not known.
+func (x *Executor) Unmoved() bool { return x.unmoved }
 
 // show passes output on. It ignores write errors, so that a reader that went away does not end
 // the loop.

@@ -26,6 +26,9 @@ func checkQuestions(questions []Question, path string, ps *Problems) {
 			continue
 		}
 		checkID(q.ID, at+".id", ps)
+		if q.ID == core.AgentAsks {
+			ps.Add(at+".id", excerpt(q.ID)+" is looprun's own, for what an agent asks when its turn ends", "choose another id")
+		}
 		if first, twice := ids[q.ID]; twice {
 			ps.Add(at+".id", fmt.Sprintf("%s is the id of %s[%d] too", excerpt(q.ID), path, first), "give each question an id of its own")
 		} else {

@@ -3,8 +3,10 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -61,16 +63,25 @@ func (c *scanners) question(tool string, input []byte) bool {
 // something or the judge has passed. Nobody sees such a question in the agent's own output, and
 // the next turn would ask again.
 func (h *outputFacts) hearQuestion(d *core.IterationResult) {
-	if h.agent.Name == "" || d.Iteration == 0 || d.Outcome != core.OutcomeNotDone || d.Fatal != 0 || d.Tree == 0 || d.Tree != h.before.tree {
+	if h.agent.Name == "" || d.Iteration == 0 || d.Outcome != core.OutcomeNotDone || d.Fatal != 0 || !h.s.executor.Unmoved() {
 		return
 	}
-	words := strings.FieldsFunc(h.s.executor.LastMessage(), func(r rune) bool { return r == '\n' })
+	var words []string
+	for line := range strings.Lines(h.s.executor.LastMessage()) {
+		if line = termsafe.Line(line); line != "" {
+			words = append(words, line)
+		}
+	}
 	out, errs := &h.streams.Stdout, &h.streams.Stderr
 	text := strings.Join(slices.Concat(out.asked, errs.asked), " ")
 	switch n := len(words) - 1; {
 	case text != "":
 	case n >= 0 && (out.asks || errs.asks || endsInQuestion(words[n])):
-		text, words = words[n], words[:n]
+		var rest string
+		text, rest = questionIn(words[n])
+		if words = words[:n]; rest != "" {
+			words = append(words, rest)
+		}
 	case out.asks || errs.asks:
 		text = "It asked with its own tool, and its question could not be read."
 	default:
@@ -80,6 +91,34 @@ func (h *outputFacts) hearQuestion(d *core.IterationResult) {
 		From: core.FromCommand, AskID: core.AgentAsks, Kind: core.KindText, Returned: true,
 		Header: h.agent.Name + " asks", Text: text, Details: words,
 	}})
+}
+
+// Lengths in characters.
+const (
+	longLine     = 160 // only the last sentence of a longer line is the question
+	longQuestion = 400 // only the end of a longer question is
+)
+
+// nextSentence matches the end of a sentence and the beginning of the next, which is its group.
+var nextSentence = regexp.MustCompile(`(?:[.!?][*_\x60"'”’»)\]]*\s+|[。！？][”’」』）]*)([*_\x60"'“‘«(\[]*[^\p{Ll}\s])`)
+
+// questionIn returns the question at the end of a line, and the rest of the line.
+func questionIn(line string) (question, rest string) {
+	if utf8.RuneCountInString(line) <= longLine {
+		return line, ""
+	}
+	from := 0
+	for _, next := range slices.Backward(nextSentence.FindAllStringSubmatchIndex(line, -1)) {
+		if from > 0 && !endsInQuestion(line[:from]) {
+			break
+		}
+		from = next[2]
+	}
+	question, rest = line[from:], strings.TrimSpace(line[:from])
+	if letters := []rune(question); len(letters) > longQuestion {
+		return "…" + string(letters[len(letters)-longQuestion:]), line
+	}
+	return question, rest
 }
 
 // endsInQuestion reports whether a line ends in a question mark, which quotes, brackets and

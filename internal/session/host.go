@@ -178,7 +178,7 @@ func (h *Host) respond(ctx context.Context, q *core.Question, st *core.State, r 
 	if mode == "" {
 		return core.Answer{}, core.ErrDeferred
 	}
-	return s.detached(*q)
+	return s.detached(ctx, *q)
 }
 
 // Debug runs the debug command of an answer.

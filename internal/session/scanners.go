@@ -37,8 +37,7 @@ type outputFacts struct {
 	streams engine.Listeners[scanners, *scanners]
 	tree    *workspace.Tree // nil: nothing needs it
 	agent   agent.Agent     // that was set up; without a name: none was
-	beside  *workspace.Tree // looks at what a check changes
-	before  looked          // the work tree before the iteration
+	beside  *workspace.Tree // looks at what a turn or a check changes
 }
 
 // scanners read one stream of the command's output.
@@ -136,12 +135,11 @@ func (s *Session) hear() error {
 		}
 	}
 	x.Tree = h.lookBeside
-	h.before = h.look()
 	if h.agent, _ = s.opts.Agents.Find(s.opts.Agent); h.agent.HasTranscript() {
 		x.Agent = h.agent.Name
 	}
 	h.streams.Stdout.tool, h.streams.Stderr.tool = h.agent.Asks, h.agent.Asks
-	s.tree, s.look = h.before.tree, h.look
+	s.tree, s.look = h.look().tree, h.look
 	return nil
 }
 
@@ -159,8 +157,8 @@ func (h *outputFacts) opened() (*workspace.Tree, error) {
 	return t, err
 }
 
-// lookBeside returns the state of the work tree, to find out whether a check changes it; zero
-// means that it is not known.
+// lookBeside returns the state of the work tree, to find out whether a turn or a check changes
+// it; zero means that it is not known.
 func (h *outputFacts) lookBeside() signature.Hash {
 	if h.beside == nil {
 		if h.beside = h.tree; h.beside == nil {
@@ -174,8 +172,11 @@ func (h *outputFacts) lookBeside() signature.Hash {
 	defer end()
 	ctx, cancel := context.WithTimeout(hurried, lookLimit)
 	defer cancel()
-	f, _ := h.beside.Fingerprint(ctx) // unknown with an error
-	return f.Content
+	f, err := h.beside.Fingerprint(ctx)
+	if err != nil {
+		return 0
+	}
+	return wholeOf(f)
 }
 
 // saidDone reports whether the command made its promise with a signal in its output.
@@ -199,7 +200,6 @@ func (h *outputFacts) heard(_ core.Iteration, d *core.IterationResult) {
 	}
 	h.hearRefusal(d)
 	h.hearQuestion(d)
-	h.before = looked{d.Content, d.Tree, d.Git}
 	h.hearDay(d)
 }
 
@@ -208,10 +208,7 @@ func (h *outputFacts) heard(_ core.Iteration, d *core.IterationResult) {
 func (h *outputFacts) hearRefusal(d *core.IterationResult) {
 	refused := cmp.Or(h.streams.Stdout.refused, h.streams.Stderr.refused)
 	failed := d.Outcome == core.OutcomeNotDone || d.Outcome == core.OutcomeError
-	if h.agent.Name == "" || d.Iteration != 1 || refused == "" || !failed || d.Fatal != 0 {
-		return
-	}
-	if d.Tree == 0 || d.Tree != h.before.tree {
+	if h.agent.Name == "" || d.Iteration != 1 || refused == "" || !failed || d.Fatal != 0 || !h.s.executor.Unmoved() {
 		return
 	}
 	d.Fatal = core.ExitFailed
@@ -436,5 +433,10 @@ func (h *outputFacts) look() looked {
 		h.s.app.Say.Warn("the state of the work tree is not known: %v", err)
 		return looked{}
 	}
-	return looked{f.Content, signature.Hash(xxhash.Sum64String(f.Content.String() + " " + f.Commit)), f.Git}
+	return looked{f.Content, wholeOf(f), f.Git}
+}
+
+// wholeOf includes the commit.
+func wholeOf(f workspace.Fingerprint) signature.Hash {
+	return signature.Hash(xxhash.Sum64String(f.Content.String() + " " + f.Commit))
 }
