@@ -2,6 +2,7 @@ package margin
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -181,4 +182,23 @@ func FuzzSplitter(f *testing.F) {
 			t.Fatalf("got %q, want %q", got, want)
 		}
 	})
+}
+
+// Of many services whose names have the same width, each line keeps its own name.
+func TestManyNamesOfOneWidth(t *testing.T) {
+	services := []string{"api-1", "cache-1", "db-1", "mail-1", "proxy-1", "web-1", "worker-1"}
+	var text strings.Builder
+	var want []string
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 4000 {
+		name := services[r.IntN(len(services))]
+		fmt.Fprintf(&text, "%-9s| message %d\n", name, i)
+		want = append(want, name)
+	}
+	cuts, _ := split(text.String())
+	for i, c := range cuts {
+		if string(c.Name) != want[i] {
+			t.Fatalf("line %d: %q, want %q", i, c.Name, want[i])
+		}
+	}
 }
