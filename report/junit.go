@@ -17,14 +17,13 @@ const (
 	maxTrace = 2000 // characters of output with one failure
 )
 
-// JUnit writes the run as a JUnit file, using the form in which Maven Surefire reports a
-// test's reruns. The run is a testsuite. Its first testcase is the loop itself; the others are
-// the checks that the output names, or the command if it names none:
+// JUnit writes the run as a JUnit file, in the form of Maven Surefire. The run is a testsuite.
+// Its first testcase is the loop itself; the others are the checks that the output names, or
+// the command if it names none:
 //
-//   - failed in the last iteration that named its checks: a failure, and a
-//     rerunFailure for each earlier iteration in which it failed;
-//   - failed earlier and passed then: it passes, and its output lists the iterations in which it
-//     failed; if nothing changed in between, as with --retry, it has a flakyFailure for each;
+//   - failed in the last iteration that named its checks: a failure;
+//   - failed earlier and passed then: it passes, and its output names the last iteration in
+//     which it failed;
 //   - not known, because the last iteration failed in more checks than it
 //     names: skipped, with the reason.
 //

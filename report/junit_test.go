@@ -81,7 +81,7 @@ func TestJUnitFixed(t *testing.T) {
 		t.Error(suite.attrs)
 	}
 	said := cases["logout"].children[0].text
-	if said != "fixed since iteration 1: test-fail:3-auth,login,logout\n" {
+	if said != "passed after iteration 1: test-fail:3-auth,login,logout\n" {
 		t.Errorf("%q", said)
 	}
 }

@@ -91,11 +91,11 @@ func (r *Report) checkCase(name string, failed []*Iteration, last *Iteration) ju
 	return c
 }
 
-// settle says in the case how what failed ended: it fails in the last iteration, or was fixed.
+// settle says in the case how what failed ended: it fails in the last iteration, or passed then.
 func settle(c *junit.Case, name string, failed []*Iteration, last *Iteration) {
 	now := failed[len(failed)-1]
 	if now != last {
-		c.Output = "fixed since " + message(now, name) + "\n"
+		c.Output = "passed after " + message(now, name) + "\n"
 		return
 	}
 	result := junit.Result{Message: message(now, name), Type: kindOf(now), Text: trace(now, name)}

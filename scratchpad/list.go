@@ -89,7 +89,7 @@ func Find(stateDir, text string) (string, error) {
 		if len(ids) == 0 {
 			return "", fmt.Errorf("there are no runs in %s", stateDir)
 		}
-		dir, _, err := Latest(stateDir, func(string) bool { return true })
+		dir, _, err := Latest(stateDir, Outermost)
 		if err == nil && dir == "" {
 			err = fmt.Errorf("no run in %s has begun yet", stateDir)
 		}

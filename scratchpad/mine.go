@@ -77,8 +77,8 @@ func Genuine(dir string) bool {
 	return err != nil || genuine(dir, first)
 }
 
-// Above returns the directory of the run whose command started the run in dir: that one asks
-// what the run inside asks. It is empty if there is none in the state directory.
+// Above returns the directory of the run whose command started the run in dir. It is empty if
+// there is none in the state directory.
 func Above(dir string) string {
 	first, err := First(dir)
 	started, _ := first.Data.(core.RunStarted)
@@ -91,9 +91,13 @@ func Above(dir string) string {
 	return ""
 }
 
+// Outermost reports whether no run [Above] started the run in dir. Only such a run is taken for
+// the latest where nobody says which.
+func Outermost(dir string) bool { return Above(dir) == "" }
+
 // Latest returns the directory of the latest run that fits: one of this user's if there is
-// any, otherwise one of others'; mine reports which. It skips runs that are not [Genuine] and
-// those that belong to a run [Above], and returns an empty string if none fits.
+// any, otherwise one of others'; mine reports which. It skips runs that are not [Genuine], and
+// returns an empty string if none fits.
 func Latest(stateDir string, fits func(dir string) bool) (dir string, mine bool, err error) {
 	ids, err := IDs(stateDir)
 	if err != nil {
@@ -101,7 +105,7 @@ func Latest(stateDir string, fits func(dir string) bool) (dir string, mine bool,
 	}
 	for _, id := range ids {
 		run := filepath.Join(stateDir, id)
-		if !HasEvents(run) || !Genuine(run) || !fits(run) || Above(run) != "" {
+		if !HasEvents(run) || !Genuine(run) || !fits(run) {
 			continue
 		}
 		if Mine(run) == nil {

@@ -63,7 +63,7 @@ func (c *answerCmd) Run(a *app) error {
 	if session.InsideOf(dir) {
 		return config.Usage("a run's question cannot be answered by its own command", "answer it from outside")
 	}
-	if above := scratchpad.Above(dir); above != "" && scratchpad.Summarize(above).Status.Resumable() {
+	if above := session.AskedAbove(dir); above != "" && scratchpad.Summarize(above).Status.Resumable() {
 		id := filepath.Base(above)
 		return config.Usage(fmt.Sprintf("run %s was started by the command of run %s, which asks for it", filepath.Base(dir), id), "write looprun answer "+id)
 	}
@@ -208,7 +208,7 @@ func (c *answerCmd) target(a *app) (dir string, words []string, err error) {
 	}
 	if dir, err = c.latestPending(); err == nil && c.Question == "" {
 		dir, err = a.meant("answer", dir, func(s scratchpad.Summary) bool {
-			return scratchpad.Above(s.Dir) == "" && (s.Status == core.StatusAwaiting || s.Pending && s.Status.Resumable())
+			return session.AskedAbove(s.Dir) == "" && (s.Status == core.StatusAwaiting || s.Pending && s.Status.Resumable())
 		})
 	}
 	return dir, words, err
@@ -222,14 +222,13 @@ func (c *answerCmd) latestPending() (string, error) {
 	}
 	waits := func(dir string) bool {
 		s, _, err := scratchpad.Load(dir)
-		return err == nil && (len(s.Answerable()) > 0 || s.Until != nil && session.Reachable(dir))
+		return err == nil && (len(s.Answerable()) > 0 && session.AskedAbove(dir) == "" || s.Until != nil && session.Reachable(dir))
 	}
 	dir, mine, err := scratchpad.Latest(state, waits)
 	if err != nil || mine {
 		return dir, err
 	}
-	all := func(string) bool { return true }
-	last, mine, err := scratchpad.Latest(state, all) // it says who answered last
+	last, mine, err := scratchpad.Latest(state, scratchpad.Outermost) // it says who answered last
 	switch {
 	case err != nil || mine && !c.TrustRun:
 		return last, err

@@ -235,7 +235,7 @@ func exitStatuses() [][2]string {
 // manEnvironment returns the variables that looprun reads, and those that it gives to the command.
 func manEnvironment() [][2]string {
 	list := [][2]string{
-		{"LOOPRUN_KEY", "Nearly every option of run has a variable: LOOPRUN_MAX_ITERATIONS is --max-iterations. Flags beat variables, and variables beat looprun.yaml. None of them reaches the command."},
+		{"LOOPRUN_MAX_ITERATIONS, …", "Nearly every option of run has a variable: this one is --max-iterations. Flags beat variables, and variables beat looprun.yaml. None of them reaches the command."},
 		{config.TrustVariable, "Consent to a looprun.yaml that was found: sha256: and the hash of its content."},
 		{"NO_COLOR, FORCE_COLOR, CLICOLOR", "Whether looprun's own messages have colours."},
 		{"CI", "A CI job: looprun asks nobody."},

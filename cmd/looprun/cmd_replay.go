@@ -25,7 +25,7 @@ type replayCmd struct {
 }
 
 func (replayCmd) Help() string {
-	return `For each guard it reports where it would first trip. After a done iteration, a new run
+	return `It reports where each guard would first trip. After a done iteration, a new run
 begins. An earlier run keeps its own limits, unless you give others. With your own masks or
 rules, looprun reads its outputs again.
 

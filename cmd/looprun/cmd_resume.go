@@ -49,8 +49,8 @@ func (c *resumeCmd) Run(a *app) error {
 	return a.end(session.Resume(a.program(), dir, state, tail, c.ResumeFlags))
 }
 
-// find returns the run to resume: without a name, the latest that was not started by another
-// run's command.
+// find returns the run to resume: without a name, the latest that is not inside another run
+// that is still there.
 func (c *resumeCmd) find(a *app) (string, error) {
 	if c.ID != "" && c.ID != scratchpad.LatestName {
 		return session.Find(c.StateDir, c.ID)
@@ -59,13 +59,13 @@ func (c *resumeCmd) find(a *app) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, err := c.Latest(state, func(string) bool { return true })
+	dir, err := c.Latest(state, scratchpad.Outermost)
 	switch {
 	case err == nil && dir == "":
 		err = fmt.Errorf("there are no runs in %s", state)
 	case err == nil && !c.Reopen && c.ID == "":
 		return a.meant("resume", dir, func(s scratchpad.Summary) bool {
-			return scratchpad.Above(s.Dir) == "" && slices.Contains([]core.Status{core.StatusPaused, core.StatusInterrupted, core.StatusCrashed}, s.Status)
+			return scratchpad.Outermost(s.Dir) && slices.Contains([]core.Status{core.StatusPaused, core.StatusInterrupted, core.StatusCrashed}, s.Status)
 		})
 	}
 	return dir, err

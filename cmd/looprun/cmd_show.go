@@ -127,7 +127,7 @@ func (a *app) find(flag, id string) (string, error) {
 	if err != nil || id != "" {
 		return session.Find(flag, id)
 	}
-	dir, mine, err := scratchpad.Latest(state, func(string) bool { return true })
+	dir, mine, err := scratchpad.Latest(state, scratchpad.Outermost)
 	if err != nil || dir == "" {
 		return session.Find(flag, "") // it says why there is none
 	}

@@ -22,7 +22,7 @@ const (
 	decisionsTold = 10
 	outputTold    = 16 << 10
 	excerptTold   = 2 << 10
-	questionTold  = 500
+	questionTold  = 300
 	previousKept  = 4 << 10
 	reasonKept    = 4 << 10
 	lineKept      = 300
@@ -96,7 +96,7 @@ type Failed struct {
 }
 
 // Decision is an answer of earlier in the run: to a guard's question, or to one of the
-// command's. An assistant that refused something knows from it that it is asked again.
+// command's. It tells an assistant that it has refused something before.
 type Decision struct {
 	Iteration int          `json:"iteration" doc:"The last one before it."`
 	Guard     core.GuardID `json:"guard,omitempty" doc:"What had tripped."`
@@ -226,7 +226,7 @@ func decisions(s *core.State) []Decision {
 	}
 	for _, a := range s.Answered {
 		if a.Asked != nil && !a.Masked { // a masked one holds a secret
-			all = append(all, dated{a.Time, Decision{a.Iteration, "", cut(clean(a.Asked.Text), questionTold), termsafe.Line(a.Answer.String()), a.Responder, clean(a.Reason)}})
+			all = append(all, dated{a.Time, Decision{a.Iteration, "", cut(clean(a.Asked.Text), questionTold), cut(termsafe.Line(a.Answer.String()), questionTold), a.Responder, clean(a.Reason)}})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b dated) int { return a.at.Compare(b.at) })

@@ -182,7 +182,7 @@ func TestRequestIsBounded(t *testing.T) {
 	s.Last.Excerpt = strings.Repeat("ä", 1<<16)
 	for range 50 {
 		s.Errors, s.Decisions = append(s.Errors, *s.Last), append(s.Decisions, s.Decisions[0])
-		s.Answered = append(s.Answered, core.Answered{Asked: &core.Question{Text: strings.Repeat("ä", 1<<16)}})
+		s.Answered = append(s.Answered, core.Answered{Asked: &core.Question{Text: strings.Repeat("ä", 1<<16)}, Answer: core.Answer{Option: strings.Repeat("ö", 1<<16)}})
 	}
 	before := fmt.Sprintf("%+v", s)
 	req, err := NewRequest(trip(), s)

@@ -54,10 +54,31 @@ func (w *Waiting) Texts() core.Texts {
 	return nil
 }
 
+// AskedAbove returns the directory of the run above that has been asked what the run in dir
+// asks: the answer is that one's. It is empty if the run in dir keeps its questions itself.
+func AskedAbove(dir string) string {
+	above := scratchpad.Above(dir)
+	if above == "" {
+		return ""
+	}
+	state, _, err := scratchpad.Load(above)
+	if err != nil {
+		return ""
+	}
+	from := func(q core.Question) bool { // see bubble
+		return len(q.Path) > 0 && strings.Contains(q.Path[0], filepath.Base(dir))
+	}
+	if slices.ContainsFunc(state.Asked, func(a core.Asked) bool { return from(a.Question) }) ||
+		slices.ContainsFunc(state.Answered, func(a core.Answered) bool { return a.Asked != nil && from(*a.Asked) }) {
+		return above
+	}
+	return ""
+}
+
 // QuestionsIn returns the questions that a run is waiting on, and none if the run above asks
 // them. If the run ended in a way that leaves none, it does not read the whole run.
 func QuestionsIn(dir string) []core.Question {
-	if s := scratchpad.Summarize(dir); s.Problem != "" || !s.Status.Resumable() || scratchpad.Above(dir) != "" {
+	if s := scratchpad.Summarize(dir); s.Problem != "" || !s.Status.Resumable() || AskedAbove(dir) != "" {
 		return nil
 	}
 	state, _, err := scratchpad.Load(dir)
@@ -129,6 +150,8 @@ func (w *Waiting) Nothing() error {
 		text += "; it is running: looprun say " + id + " 'WORDS' gives guidance to its next iteration"
 	case w.State.Ending != nil && !w.State.Ending.Status.Resumable():
 		text += "; it has ended: see looprun explain " + id
+	case w.State.Ending != nil && slices.Contains([]core.Status{core.StatusTripped, core.StatusFailed}, w.State.Ending.Status):
+		text += "; see looprun explain " + id
 	default:
 		text += "; continue with looprun resume " + id
 	}
