@@ -621,7 +621,7 @@ func browserAnswer(t *testing.T, b *browsertest.Browser) {
 func browserWatch(t *testing.T, b *browsertest.Browser) {
 	dir := t.TempDir()
 	v := startServe(t, dir).open(b)
-	v.shows(`document.querySelector(".empty code").textContent.includes("looprun --check")`)
+	v.shows(`document.querySelector(".empty code")?.textContent.includes("looprun --check")`)
 	v.sound("empty")
 	run := begin(t, dir, "-q", "--detached", "defer", "--max-iterations", "1", "-c",
 		`echo first; until [ -e go ]; do sleep 0.05; done; seq 200; until [ -e end ]; do sleep 0.05; done; exit 1`)
@@ -648,7 +648,8 @@ func browserWatch(t *testing.T, b *browsertest.Browser) {
 }
 
 // What somebody reads stays where it is while the run goes on: the table that is open, the focus
-// in the timeline, what is selected in an output, and where it is scrolled to.
+// in the timeline, what is selected in an output, and where it is scrolled to. A button does what
+// it says, also after others came beside it.
 func browserSteady(t *testing.T, b *browsertest.Browser) {
 	dir := t.TempDir()
 	run := begin(t, dir, "-q", "--non-interactive", "--max-iterations", "4", "--loop-threshold", "off", "-c",
@@ -662,7 +663,14 @@ func browserSteady(t *testing.T, b *browsertest.Browser) {
 		v.shows(fmt.Sprintf(`document.querySelectorAll(".steps .cell").length === %d`, n))
 	}
 	v.shows(`document.querySelector(".work-out")?.textContent.includes("300")`)
+	buttons := `[...document.querySelectorAll("#run > .actions button")].map((b) => b.textContent).join()`
+	v.shows(buttons + ` === "Full report"`)
+	browsertest.Eval[any](v.Browser, `document.querySelector("#run > .actions button").focus()`)
 	step(1)
+	v.shows(buttons + ` === "Why?,Full report"`)
+	browsertest.Eval[any](v.Browser, `document.querySelector("#run > .actions button").click()`)
+	v.shows(`document.querySelector(".explained, #run .bad")?.className === "explained"`)
+	v.shows(`document.activeElement.textContent === "Full report"`)
 	v.shows(`document.querySelector(".output h2").textContent.startsWith("Output of iteration 2") && document.querySelector(".work-out").textContent.endsWith("300\n")`)
 	browsertest.Eval[any](v.Browser, `window.out = document.querySelector(".work-out"); out.scrollTop = 100; getSelection().selectAllChildren(out.childNodes[7]);
 		document.querySelector(".plain").open = true; document.querySelector(".cell").focus({ preventScroll: true });`)
@@ -678,6 +686,12 @@ func browserSteady(t *testing.T, b *browsertest.Browser) {
 	}
 	browsertest.Eval[any](v.Browser, `[...document.querySelectorAll(".output h2 button")].find((b) => b.textContent === "Back to the latest").click()`)
 	v.shows(`document.querySelector(".output h2").textContent.startsWith("Output of iteration 4")`)
+
+	// An iteration that cannot be shown leaves a way back.
+	browsertest.Eval[any](v.Browser, `const asked = fetch; window.fetch = async (at, init) => at.endsWith("/output/1") ? new Response("It is gone.", { status: 404 }) : asked(at, init); document.querySelector(".cell").click()`)
+	v.shows(`[...document.querySelectorAll(".output h2 button")].some((b) => b.checkVisibility())`)
+	browsertest.Eval[any](v.Browser, `document.querySelector(".output h2 button").click()`)
+	v.shows(`![...document.querySelectorAll(".output h2 button")].some((b) => b.checkVisibility())`)
 	step(4)
 	run.ended(t)
 	v.quiet()

@@ -31,12 +31,14 @@
     if ($("enter").hidden) follow();
   });
 
-  // el makes an element. Texts are text: nothing that a command printed becomes markup.
+  // el makes an element. Texts are text: nothing that a command printed becomes markup. What the
+  // element does is kept where become can hand it on, as a listener could not be.
+  const acts = new Set();
   const el = (name, attrs = {}, ...kids) => {
     const e = document.createElement(name);
     for (const [k, v] of Object.entries(attrs)) {
       if (v == null || v === false) continue;
-      if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
+      if (k.startsWith("on")) { acts.add(k); e[k] = v; }
       else e.setAttribute(k, v === true ? "" : v);
     }
     e.append(...kids.filter((k) => k != null && k !== false));
@@ -66,11 +68,14 @@
   // A node that the page holds on to is itself, and is like no other.
   const own = new WeakSet();
   const hold = (node) => { own.add(node); return node; };
-  const alike = (a, b) => !own.has(a) && !own.has(b) && a.nodeName === b.nodeName && a.id === b.id && a.dataset?.key === b.dataset?.key;
+  // A button stays the same only as long as its label does: none changes under the finger.
+  const label = (node) => [...acts].some((k) => node[k]) ? node.textContent : null;
+  const alike = (a, b) => !own.has(a) && !own.has(b) && a.nodeName === b.nodeName && a.id === b.id && a.dataset?.key === b.dataset?.key && label(a) === label(b);
   const become = (old, fresh) => {
     if (old.nodeType !== Node.ELEMENT_NODE) { if (old.data !== fresh.data) old.data = fresh.data; return; }
     for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS")) old.removeAttribute(name);
     for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    for (const k of acts) old[k] = fresh[k];
     patch(old, [...fresh.childNodes]);
   };
 
@@ -220,7 +225,7 @@
 
   const cards = new Map(); // the questions that this tab has shown
   const question = (q) => {
-    const shape = JSON.stringify(q), key = at + "/" + q.id;
+    const shape = JSON.stringify(q), run = at, key = run + "/" + q.id;
     if (cards.get(key)?.shape === shape) return cards.get(key).node;
     const said = el("p", { class: "said", role: "alert" });
     const boxes = [];
@@ -239,7 +244,7 @@
       buttons.forEach((b) => { b.disabled = true; });
       card.sent = true;
       try {
-        const res = await post(`api/runs/${at}/answer`, { question: q.id, ...answer, ...(reason.value && { reason: reason.value }), ...(guidance.value && { guidance: guidance.value }) });
+        const res = await post(`api/runs/${run}/answer`, { question: q.id, ...answer, ...(reason.value && { reason: reason.value }), ...(guidance.value && { guidance: guidance.value }) });
         const reply = await res.text();
         if (!res.ok) throw new Error(reply.trim());
         card.said = JSON.parse(reply).said;
@@ -326,13 +331,15 @@
   const atEnd = (pre) => pre.scrollHeight - pre.scrollTop - pre.clientHeight < 40;
   const linesOf = (lines) => lines.length ? markup(`<pre>${lines.map((l) => `<span class="l">${l}\n</span>`).join("")}</pre>`)[0].childNodes : [];
   // overlap returns how much of fresh is known: the end of old, which may be an unfinished line,
-  // occurs in it. Lines before that were left out to save space.
+  // occurs in it. Lines before that were left out to save space. A long output may be one line
+  // over and over: that many lines that are equal are enough, and the last such place counts.
+  const enough = 200;
   const overlap = (old, fresh) => {
     let best = 0, length = 0;
     for (let j = 1; j < fresh.length; j++) {
       let n = 0;
-      while (n < j && n < old.length - 1 && fresh[j - 1 - n] === old[old.length - 2 - n]) n++;
-      if (n > length) { best = j; length = n; }
+      while (n < j && n < old.length - 1 && n < enough && fresh[j - 1 - n] === old[old.length - 2 - n]) n++;
+      if (n > length || n === enough) { best = j; length = n; }
     }
     return best;
   };
@@ -382,41 +389,44 @@
   };
   const pin = async (n) => {
     pinned = n;
+    output.live.hidden = false; // also when it cannot be shown
     const key = at, res = await call(`api/runs/${key}/output/${n}`);
-    if (!res.ok) return;
+    if (!res.ok) throw new Error((await res.text()).trim());
     const t = await res.json();
     if (key === at && pinned === n) drawOutput(t);
   };
 
   const aside = hold(el("div")), course = hold(el("div"));
-  const explain = async () => {
-    const res = await call(`api/runs/${at}/explain`);
+  // Another run may be chosen before this one is drawn, or before it has answered.
+  const explain = async (run) => {
+    const res = await call(`api/runs/${run}/explain`);
     const said = res.ok ? (await res.json()).text : (await res.text()).trim();
+    if (run !== view?.key) return;
     aside.replaceChildren(el("h2", {}, "Why"), el("pre", { class: "explained", tabindex: "0" }, said));
   };
-  const openReport = async () => {
+  const openReport = async (run) => {
     const tab = window.open("about:blank", "_blank");
-    const res = await post(`api/runs/${at}/report`, {});
+    const res = await post(`api/runs/${run}/report`, {});
     const said = await res.text();
     if (!res.ok || !tab) { aside.replaceChildren(el("p", { class: "said bad" }, tab ? said.trim() : "The browser did not let the page open a tab.")); tab?.close(); return; }
     tab.opener = null;
     tab.location = JSON.parse(said).path;
   };
-  const resume = async (e) => {
+  const resume = async (e, run) => {
     e.target.disabled = true;
-    const res = await post(`api/runs/${at}/resume`, {});
+    const res = await post(`api/runs/${run}/resume`, {});
     const said = await res.text();
-    aside.replaceChildren(el("p", { class: res.ok ? "said" : "said bad", role: "alert" }, res.ok ? JSON.parse(said).said : said.trim()));
+    if (run === view?.key) aside.replaceChildren(el("p", { class: res.ok ? "said" : "said bad", role: "alert" }, res.ok ? JSON.parse(said).said : said.trim()));
     e.target.disabled = false;
     await fetchRun();
   };
 
   // What can be told to a run that goes on. It keeps what is typed while the run is drawn again.
   const makeOrders = () => {
-    const said = el("p", { class: "said", role: "alert" }), words = remember(el("textarea", { name: "words", autocomplete: "off" }), "words/" + at);
+    const run = at, said = el("p", { class: "said", role: "alert" }), words = remember(el("textarea", { name: "words", autocomplete: "off" }), "words/" + run);
     const send = async (order) => {
       said.className = "said"; said.textContent = "";
-      const res = await post(`api/runs/${at}/order`, { order, ...(order === "say" && { words: words.value }) });
+      const res = await post(`api/runs/${run}/order`, { order, ...(order === "say" && { words: words.value }) });
       const text = await res.text();
       said.className = res.ok ? "said" : "said bad";
       said.textContent = res.ok ? JSON.parse(text).said : text.trim();
@@ -447,9 +457,9 @@
       el("p", { class: "verdict" }, badge(v), v.alive && !v.asks ? `iteration ${v.iteration} is running${v.iterations ? "; " + v.progress : ""}` : v.asks ? "" : v.reason || v.progress),
       ...v.questions.map(question), ...settled(v),
       el("div", { class: "actions" },
-        v.resumable && el("button", { type: "button", onclick: resume }, "Resume"),
-        v.explains && v.iterations > 0 && el("button", { type: "button", onclick: explain }, "Why?"),
-        el("button", { type: "button", onclick: openReport }, "Full report")),
+        v.resumable && el("button", { type: "button", onclick: (e) => resume(e, v.key) }, "Resume"),
+        v.explains && v.iterations > 0 && el("button", { type: "button", onclick: () => explain(v.key) }, "Why?"),
+        el("button", { type: "button", onclick: () => openReport(v.key) }, "Full report")),
       aside,
       v.alive && v.writable && !v.asks && orders,
       el("dl", { class: "facts" },
@@ -475,7 +485,8 @@
     const res = await call("api/runs/" + key);
     if (key !== at) return;
     if (!res.ok) { view = null; $("run").replaceChildren(el("p", { class: "said bad" }, (await res.text()).trim())); return; }
-    drawRun(await res.json());
+    const v = await res.json();
+    if (key === at) drawRun(v);
   };
   $("run").addEventListener("click", (e) => {
     const link = e.target.closest("a[href^='#']");
