@@ -249,7 +249,9 @@ func (m *Observer) explain(text string, d core.IterationFinished) string {
 	if d.Detail == "" || d.Detail == d.Says() {
 		return text
 	}
-	m.explained = d.Detail
+	if !m.Flags.Quiet { // then this line is printed
+		m.explained = d.Detail
+	}
 	return text + " (" + d.Detail + ")"
 }
 

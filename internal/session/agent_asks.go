@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/looprun/looprun/core"
@@ -100,7 +101,9 @@ const (
 )
 
 // nextSentence matches the end of a sentence and the beginning of the next, which is its group.
-var nextSentence = regexp.MustCompile(`(?:[.!?][*_\x60"'”’»)\]]*\s+|[。！？][”’」』）]*)([*_\x60"'“‘«(\[]*[^\p{Ll}\s])`)
+var nextSentence = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:[.!?][*_\x60"'”’»)\]]*\s+|[。！？][”’」』）]*)([*_\x60"'“‘«(\[]*[^\p{Ll}\s])`)
+})
 
 // questionIn returns the question at the end of a line, and the rest of the line.
 func questionIn(line string) (question, rest string) {
@@ -108,7 +111,7 @@ func questionIn(line string) (question, rest string) {
 		return line, ""
 	}
 	from := 0
-	for _, next := range slices.Backward(nextSentence.FindAllStringSubmatchIndex(line, -1)) {
+	for _, next := range slices.Backward(nextSentence().FindAllStringSubmatchIndex(line, -1)) {
 		if from > 0 && !endsInQuestion(line[:from]) {
 			break
 		}
