@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,8 +32,9 @@ func TestAnAnswerFromElsewhereThatTheRunDoesNotTake(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, interrupt := context.WithCancel(t.Context())
 				prompted := make(chan struct{})
+				prompt := sync.OnceFunc(func() { close(prompted) }) // the question may be put once more
 				run := looptest.Start(t, looptest.Defaults, failing, core.ResponderFunc(func(ctx context.Context, _ core.Question, _ *core.State) (core.Answer, error) {
-					close(prompted)
+					prompt()
 					<-ctx.Done() // an answer has come from elsewhere
 					interrupt()
 					return core.Answer{}, context.Cause(ctx)
