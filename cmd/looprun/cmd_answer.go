@@ -208,7 +208,7 @@ func (c *answerCmd) target(a *app) (dir string, words []string, err error) {
 	}
 	if dir, err = c.latestPending(); err == nil && c.Question == "" {
 		dir, err = a.meant("answer", dir, func(s scratchpad.Summary) bool {
-			return session.AskedAbove(s.Dir) == "" && (s.Status == core.StatusAwaiting || s.Pending && s.Status.Resumable())
+			return (s.Status == core.StatusAwaiting || s.Pending && s.Status.Resumable()) && session.AskedAbove(s.Dir) == ""
 		})
 	}
 	return dir, words, err

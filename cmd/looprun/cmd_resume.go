@@ -65,7 +65,7 @@ func (c *resumeCmd) find(a *app) (string, error) {
 		err = fmt.Errorf("there are no runs in %s", state)
 	case err == nil && !c.Reopen && c.ID == "":
 		return a.meant("resume", dir, func(s scratchpad.Summary) bool {
-			return scratchpad.Outermost(s.Dir) && slices.Contains([]core.Status{core.StatusPaused, core.StatusInterrupted, core.StatusCrashed}, s.Status)
+			return slices.Contains([]core.Status{core.StatusPaused, core.StatusInterrupted, core.StatusCrashed}, s.Status) && scratchpad.Outermost(s.Dir)
 		})
 	}
 	return dir, err

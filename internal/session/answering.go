@@ -78,11 +78,11 @@ func AskedAbove(dir string) string {
 // QuestionsIn returns the questions that a run is waiting on, and none if the run above asks
 // them. If the run ended in a way that leaves none, it does not read the whole run.
 func QuestionsIn(dir string) []core.Question {
-	if s := scratchpad.Summarize(dir); s.Problem != "" || !s.Status.Resumable() || AskedAbove(dir) != "" {
+	if s := scratchpad.Summarize(dir); s.Problem != "" || !s.Status.Resumable() {
 		return nil
 	}
 	state, _, err := scratchpad.Load(dir)
-	if err != nil {
+	if err != nil || len(state.Answerable()) == 0 || AskedAbove(dir) != "" {
 		return nil
 	}
 	return state.Answerable()
