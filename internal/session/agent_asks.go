@@ -25,7 +25,11 @@ func decidesItself(_ context.Context, q core.Question, _ *core.State) (core.Answ
 	if !ofAgent(q) {
 		return core.Answer{}, core.ErrNoAnswer
 	}
-	return core.Answer{Text: new(decideYourself), Responder: core.RespondedByDetached}, nil
+	return agentDecides(), nil
+}
+
+func agentDecides() core.Answer {
+	return core.Answer{Text: new(decideYourself), Responder: core.RespondedByDetached}
 }
 
 // question notes what the agent asks with a tool, and reports whether that is its tool for

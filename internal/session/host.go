@@ -145,7 +145,7 @@ func (h *Host) respond(ctx context.Context, q *core.Question, st *core.State, r 
 		r.Events = append(r.Events, core.AnswerInvalid{QuestionID: q.ID, Responder: by, Reason: err.Error()})
 	}
 	if s.opts.AgentQuestions == "go_on" && ofAgent(*q) {
-		return decidesItself(ctx, *q, st)
+		return agentDecides(), nil
 	}
 	if s.policy != nil {
 		a, err := s.policyResponder(nil, func(v core.VerifyFinished) error {
@@ -178,7 +178,7 @@ func (h *Host) respond(ctx context.Context, q *core.Question, st *core.State, r 
 	if mode == "" {
 		return core.Answer{}, core.ErrDeferred
 	}
-	return s.detached(ctx, *q)
+	return s.detached(*q)
 }
 
 // Debug runs the debug command of an answer.

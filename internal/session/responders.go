@@ -93,7 +93,7 @@ func (s *Session) responders() []core.Responder {
 			case assisted != nil && s.detachedMode(q) == config.DetachedAuto:
 				return assisted.Respond(ctx, q, st)
 			}
-			a, err := s.detached(ctx, q)
+			a, err := s.detached(q)
 			if err == core.ErrNoAnswer { // it says nothing more
 				err = s.instead(q, err)
 			}
@@ -191,7 +191,7 @@ func (s *Session) assists(q core.Question) bool {
 func namesOf(q core.Question) []string { return []string{q.AskID, string(q.Guard), string(q.Kind)} }
 
 // detached answers when nobody can be asked.
-func (s *Session) detached(ctx context.Context, q core.Question) (core.Answer, error) {
+func (s *Session) detached(q core.Question) (core.Answer, error) {
 	mode := s.detachedMode(q)
 	switch {
 	case mode == "defer":
@@ -199,7 +199,7 @@ func (s *Session) detached(ctx context.Context, q core.Question) (core.Answer, e
 	case q.Advice != nil, q.Exclusive, q.Mandatory:
 		return core.Answer{}, core.ErrNoAnswer
 	case ofAgent(q):
-		return decidesItself(ctx, q, nil)
+		return agentDecides(), nil
 	case mode != "defaults" || q.Default == "":
 		return core.Answer{}, core.ErrNoAnswer
 	}
