@@ -63,8 +63,14 @@ func TestGroupOnly(t *testing.T) {
 	if os.Getenv(groupOnly) != "" {
 		t.Skip("this is that run")
 	}
-	cmd := exec.Command(os.Args[0], "-test.shuffle=on", "-test.skip=Guardian|Interactive", fmt.Sprint("-test.short=", testing.Short()))
+	limit := eventually.Patience
+	if torture {
+		limit *= 10
+	}
+	cmd := exec.Command(os.Args[0], "-test.shuffle=on", "-test.skip=Guardian|Interactive",
+		fmt.Sprint("-test.short=", testing.Short()), fmt.Sprint("-test.timeout=", limit))
 	cmd.Env = append(os.Environ(), groupOnly+"=1")
+	cmd.WaitDelay = eventually.Patience // a process that is left may keep the output open
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
