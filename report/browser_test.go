@@ -160,16 +160,16 @@ func browserKeyboard(t *testing.T, b *browser) {
 	}
 	b.Press("Tab") // the timeline is one stop, at its end
 	steps := []struct{ key, want string }{
-		{"", "Iteration 7: done"},
-		{"ArrowLeft", "Iteration 6: not done"},
-		{"ArrowLeft", "Iteration 5: error"},
+		{"", "✓ 7: Iteration 7, done"},
+		{"ArrowLeft", "D 6: Iteration 6, not done"},
+		{"ArrowLeft", "C 5: Iteration 5, error"},
 		{"ArrowLeft", "After iteration 4: loop detected"},
-		{"Home", "Iteration 1: "},
-		{"ArrowLeft", "Iteration 1: "},
-		{"ArrowRight", "Iteration 2: "},
-		{"End", "Iteration 7: "},
-		{"ArrowRight", "Iteration 7: "},
-		{"Home", "Iteration 1: "},
+		{"Home", "A 1: "},
+		{"ArrowLeft", "A 1: "},
+		{"ArrowRight", "A 2: "},
+		{"End", "✓ 7: "},
+		{"ArrowRight", "✓ 7: "},
+		{"Home", "A 1: "},
 	}
 	for _, s := range steps {
 		if s.key != "" {

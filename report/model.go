@@ -185,18 +185,6 @@ func (r *Report) facts() []fact {
 	return facts
 }
 
-// Sentence describes the iteration in one sentence.
-func (p *pageIteration) Sentence() string {
-	text := fmt.Sprintf("%s: %s, exit %d, %s", p.Name, words(p.Outcome), p.ExitCode, p.Took())
-	if p.Failing >= 0 {
-		text += ", " + p.FailingText() + " failing"
-	}
-	if p.Says != "" {
-		text += fmt.Sprintf(", signature %s, %s", p.Letter, p.Says)
-	}
-	return text
-}
-
 // Took returns the iteration's duration.
 func (p *pageIteration) Took() string { return console.RoundMS(p.DurationMS) }
 

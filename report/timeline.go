@@ -54,7 +54,7 @@ func (m *model) flags(until int) bool {
 
 // step returns the iteration's mark on the timeline.
 func (p *pageIteration) step() step {
-	s := step{ID: p.ID, Letter: p.Letter, Number: "pre", Class: p.Class, Says: p.Sentence()}
+	s := step{ID: p.ID, Letter: p.Letter, Number: "pre", Class: p.Class}
 	if n := p.Iteration.Iteration; n > 0 {
 		s.Number = fmt.Sprint(n)
 	}
@@ -69,6 +69,14 @@ func (p *pageIteration) step() step {
 	}
 	if !p.Counted {
 		s.Class += " uncounted"
+	}
+	// It begins with what the mark shows: that is what people say to press it.
+	s.Says = fmt.Sprintf("%s %s: %s, %s, exit %d, %s", s.Letter, s.Number, p.Name, words(p.Outcome), p.ExitCode, p.Took())
+	if p.Failing >= 0 {
+		s.Says += ", " + p.FailingText() + " failing"
+	}
+	if p.Says != "" {
+		s.Says += ", " + p.Says
 	}
 	return s
 }

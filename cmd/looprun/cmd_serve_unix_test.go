@@ -526,6 +526,9 @@ func (v *window) sound(picture string) {
 	if moves := browsertest.Eval[[]string](v.Browser, `[...document.querySelectorAll("*")].filter((e) => { const s = getComputedStyle(e); return parseFloat(s.transitionDuration) > 0 || s.animationName !== "none"; }).map((e) => e.outerHTML.slice(0, 80))`); len(moves) > 0 {
 		v.t.Errorf("it moves: %q", moves)
 	}
+	if other := browsertest.Eval[[]string](v.Browser, `[...document.querySelectorAll(":is(a, button)[aria-label]")].filter((e) => !e.ariaLabel.includes(e.innerText.replace(/\s+/g, " ").trim())).map((e) => e.outerHTML.slice(0, 120))`); len(other) > 0 {
+		v.t.Errorf("it is called something else than it shows: %q", other)
+	}
 	var tree struct {
 		Nodes []struct {
 			Ignored    bool
