@@ -148,7 +148,8 @@ func (k *Keeper) add(ctx context.Context) (string, error) {
 func (k *Keeper) env() []string { return []string{"GIT_INDEX_FILE=" + k.index} }
 
 // begin creates the index. It starts from the user's index, if there is one, so that git knows
-// which files it has already read.
+// which files it has already read. The copy gets its name when it is whole: looprun may be
+// killed meanwhile.
 func (k *Keeper) begin(ctx context.Context) error {
 	name, err := gitPath(ctx, k.top, "index")
 	if err != nil {
@@ -162,12 +163,16 @@ func (k *Keeper) begin(ctx context.Context) error {
 		return err
 	}
 	defer from.Close()
-	to, err := os.OpenFile(k.index, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	part := k.index + ".part"
+	to, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(to, from)
-	return errors.Join(err, to.Close())
+	if err := errors.Join(err, to.Close()); err != nil {
+		return err
+	}
+	return os.Rename(part, k.index)
 }
 
 // commit creates the commit on top of the last checkpoint, and also on top of the user's

@@ -2,11 +2,14 @@ package checkpoint
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/internal/git"
 )
 
 const id = "20260102-030405-0001"
@@ -57,6 +60,31 @@ func TestLocksThatWereLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, filepath.Join(top, "a"), "a")
+	save(t, k)
+}
+
+// looprun may have been killed while it copied the user's index: the copy has no name yet.
+func TestACopyOfTheIndexThatWasCut(t *testing.T) {
+	t.Parallel()
+	top, run := repository(t)
+	k, err := Open(t.Context(), top, run, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(top, "a"), "a")
+	full := filepath.Join(top, ".git", "index")
+	if _, err := git.Run(t.Context(), top, nil, "add", "a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Rename(full, full+".kept"), os.Mkdir(full, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Save(t.Context(), "Iteration"); err == nil {
+		t.Error("a folder was copied")
+	}
+	if err := errors.Join(os.Remove(full), os.Rename(full+".kept", full)); err != nil {
+		t.Fatal(err)
+	}
 	save(t, k)
 }
 
