@@ -166,7 +166,7 @@ func browserKeyboard(t *testing.T, b *browser) {
 		{"ArrowLeft", "After iteration 4: loop detected"},
 		{"Home", "A 1: "},
 		{"ArrowLeft", "A 1: "},
-		{"ArrowRight", "A 2: "},
+		{"ArrowRight", "B 2: "},
 		{"End", "✓ 7: "},
 		{"ArrowRight", "✓ 7: "},
 		{"Home", "A 1: "},
