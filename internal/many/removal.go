@@ -61,13 +61,14 @@ func (r *Removal) Why(s scratchpad.Summary, asked Asked) string {
 		return "it is active"
 	case asked == ByRule && scratchpad.Mine(s.Dir) != nil:
 		return "it is not known to be yours"
-	case asked != ByName && s.Problem != "" && begun:
+	case asked == ByName: // whoever names a run has looked at it
+	case s.Problem != "" && begun:
 		return "it cannot be read"
-	case asked != ByName && s.Answered != "":
+	case s.Answered != "":
 		return "it is answered; looprun resume continues it"
-	case asked != ByName && s.Status == core.StatusPaused:
+	case s.Status == core.StatusPaused:
 		return "it is paused"
-	case asked != ByName && (s.Status == core.StatusCrashed || s.Status == core.StatusInterrupted) && waits(s.Dir):
+	case (s.Status == core.StatusCrashed || s.Status == core.StatusInterrupted) && waits(s.Dir):
 		return "it waits for an answer"
 	case asked == ByRule && s.Status != core.StatusTripped && s.Status != core.StatusFailed && s.Status.Resumable():
 		return "it can be resumed"

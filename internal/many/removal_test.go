@@ -1,14 +1,17 @@
 package many
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/git"
+	"github.com/looprun/looprun/internal/looptest"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -197,4 +200,224 @@ func TestAPlantedPlan(t *testing.T) {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
+}
+
+// journal writes the run of a loop with these events.
+func journal(t *testing.T, state, id string, events ...core.Data) string {
+	t.Helper()
+	run, err := scratchpad.CreateAs(state, id, scratchpad.SyncOff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range events {
+		if err := run.Journal.Append(core.Event{Seq: int64(i + 1), Time: time.Now(), Data: d}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := run.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return run.Dir
+}
+
+// Whoever names a run has looked at it. A choice keeps what waits for somebody, and a rule
+// whatever may be needed.
+func TestWhatIsKept(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	started := core.RunStarted{RunID: "r"}
+	asks := []core.Data{started, looptest.First, looptest.Ended1, looptest.Tripped, looptest.Question}
+	named := json.RawMessage(`{"options": {"result": "result.json"}}`)
+	const unread, answered, paused, waits = "it cannot be read", "it is answered; looprun resume continues it", "it is paused", "it waits for an answer"
+	for name, c := range map[string]struct {
+		s            scratchpad.Summary
+		events       []core.Data
+		choice, rule string
+	}{
+		"done":                    {scratchpad.Summary{Status: core.StatusDone}, asks[:1], "", ""},
+		"unreadable":              {scratchpad.Summary{Problem: "damaged"}, asks[:1], unread, unread},
+		"answered":                {scratchpad.Summary{Status: core.StatusInterrupted, Answered: "yes"}, asks[:1], answered, answered},
+		"paused":                  {scratchpad.Summary{Status: core.StatusPaused}, asks[:1], paused, paused},
+		"crashed while asking":    {scratchpad.Summary{Status: core.StatusCrashed}, asks, waits, waits},
+		"ended while asking":      {scratchpad.Summary{Status: core.StatusInterrupted}, asks, waits, waits},
+		"ended, and asks nothing": {scratchpad.Summary{Status: core.StatusInterrupted}, asks[:1], "", "it can be resumed"},
+		"tripped while asking":    {scratchpad.Summary{Status: core.StatusTripped}, asks, "", ""},
+		"failed":                  {scratchpad.Summary{Status: core.StatusFailed}, asks[:1], "", ""},
+		"named by --result":       {scratchpad.Summary{Status: core.StatusDone}, []core.Data{core.RunStarted{Config: named}}, "", "it ran with --result"},
+		"named when resumed":      {scratchpad.Summary{Status: core.StatusDone}, []core.Data{started, core.RunResumed{Config: named}}, "", "it ran with --result"},
+		"with a rejection":        {scratchpad.Summary{Status: core.StatusDone}, []core.Data{started, core.RejectionInvalid{}}, "", "it holds a rejection"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &Removal{State: t.TempDir()}
+			c.s.Dir = journal(t, r.State, "20260102-030405-0001", c.events...)
+			for asked, want := range map[Asked]string{ByName: "", ByChoice: c.choice, ByRule: c.rule} {
+				if why := r.Why(c.s, asked); why != want {
+					t.Errorf("chosen as %d: %q, want %q", asked, why, want)
+				}
+			}
+		})
+	}
+	r := &Removal{State: t.TempDir()}
+	empty := scratchpad.Summary{Problem: "it holds no events", Dir: journal(t, r.State, "20260102-030405-0001")}
+	if why := r.Why(empty, ByChoice); why != "" {
+		t.Errorf("it never began: %q", why)
+	}
+	begun := scratchpad.Summary{Status: core.StatusDone, Dir: journal(t, r.State, "20260102-030405-0002", asks[:1]...)}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	if why := r.Why(begun, ByRule); why != "it is not known to be yours" {
+		t.Errorf("somebody else's: %q", why)
+	}
+	if why := r.Why(begun, ByChoice); why != "" {
+		t.Errorf("somebody else's, and chosen: %q", why)
+	}
+}
+
+// One change counts as taken wherever it is in its file, and going back to an earlier state is
+// a change.
+func TestTheSameChangeIsTaken(t *testing.T) {
+	m := batchOfOne(t)
+	run := func(args ...string) string { return gitIn(t, m.l.Repository, args...) }
+	lines := func(text ...string) string {
+		t.Helper()
+		write(t, filepath.Join(m.l.Repository, "f"), strings.Join(text, "\n")+"\n")
+		run("commit", "-q", "-a", "-m", "c")
+		return run("rev-parse", "HEAD")
+	}
+	branch := run("branch", "--show-current")
+	first := lines("one", "a", "b", "c", "d", "e", "f", "g")
+	base := lines("1", "a", "b", "c", "d", "e", "f", "g")
+	run("checkout", "-q", "--detach")
+	made := lines("1", "a", "b", "c", "d", "E", "f", "g")
+	other := lines("1", "a", "b", "c", "d", "e!", "f", "g")
+	back := lines("one", "a", "b", "c", "d", "e", "f", "g")
+	if run("rev-parse", back+"^{tree}") != run("rev-parse", first+"^{tree}") {
+		t.Fatal("it is not the first state again")
+	}
+	run("checkout", "-q", branch)
+	lines("0", "1", "a", "b", "c", "d", "e", "f", "g")
+	lines("0", "1", "a", "b", "c", "d", "E", "f", "g")
+	m.l.Base = base
+	for commit, want := range map[string]bool{made: true, other: false, back: false} {
+		got, err := (&result{Loop: m.l, repo: m.repo}).taken(t.Context(), new(branches), commit)
+		if err != nil || got != want {
+			t.Errorf("%s: taken %v, %v, want %v", run("show", "--format=", commit), got, err, want)
+		}
+	}
+}
+
+// A result is what the loop made since its run began, and its tree counts as long as it is
+// there.
+func TestRoom(t *testing.T) {
+	m := batchOfOne(t)
+	if n, bytes := m.Room(); n != 0 || bytes != 0 {
+		t.Errorf("nothing has begun: %d results, %d bytes", n, bytes)
+	}
+	write(t, filepath.Join(m.l.Tree, "made by setup"), "x")
+	start := m.whole(t)
+	dir := journal(t, m.State, m.l.RunID, core.RunStarted{RunID: m.l.RunID, Repository: m.l.Repository, Checkpoint: start}, core.RunFinished{Ending: core.Ending{Status: core.StatusTripped, ExitCode: 111}})
+	if n, _ := m.Room(); n != 0 || m.Lost(dir) != "" {
+		t.Errorf("it tripped, and made nothing: %d results, %q", n, m.Lost(dir))
+	}
+	write(t, filepath.Join(m.l.Tree, "made"), strings.Repeat("x", 100<<10))
+	if why := m.Lost(dir); !strings.HasPrefix(why, "nobody took its result") {
+		t.Errorf("what it made after its last checkpoint: %q", why)
+	}
+	if n, bytes := m.Room(); n != 1 || bytes < 100<<10 {
+		t.Errorf("its tree has 100 KiB: %d results, %d bytes", n, bytes)
+	}
+	release, err := scratchpad.Hold(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := m.Room(); n != 0 {
+		t.Errorf("it is active: %d results", n)
+	}
+	_ = release()
+	if _, err := m.repo.publish(t.Context(), m.l.RunID); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(m.p.Trees); err != nil {
+		t.Fatal(err)
+	}
+	if why := m.Lost(dir); !strings.HasPrefix(why, "nobody took its result") {
+		t.Errorf("the mirror is gone: %q", why)
+	}
+	if n, bytes := m.Room(); n != 1 || bytes == 0 || bytes > 50<<10 {
+		t.Errorf("only commits are left: %d results, %d bytes", n, bytes)
+	}
+}
+
+// Somebody removed the folder of a run with rm: its tree is not lost, and what is left of the
+// run is forgotten.
+func TestARunWhoseFolderIsGone(t *testing.T) {
+	m := batchOfOne(t)
+	if err := m.forget(m.l.RunID, filepath.Join(m.State, m.l.RunID)); err != nil || remains(t, m.l.Tree) {
+		t.Errorf("its journal is gone: %v, and its tree is there: %v", err, remains(t, m.l.Tree))
+	}
+	m = batchOfOne(t)
+	write(t, filepath.Join(m.l.Tree, "first"), "x")
+	m.whole(t)
+	write(t, filepath.Join(m.l.Tree, "second"), "x")
+	taking, err := m.Take(t.Context(), []string{m.l.RunID}, "b")
+	if err != nil || len(taking.Left) != 1 || len(taking.Left[0].Files) != 2 {
+		t.Errorf("%+v, %v: want both files", taking, err)
+	}
+}
+
+// oneLoop is a batch of one loop, whose work tree is made.
+type oneLoop struct {
+	*Removal
+	p    *Plan
+	l    *Loop
+	repo *repository
+}
+
+func batchOfOne(t *testing.T) *oneLoop {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	top := t.TempDir()
+	gitIn(t, top, "init", "-q")
+	gitIn(t, top, "config", "user.name", "n")
+	gitIn(t, top, "config", "user.email", "e")
+	write(t, filepath.Join(top, "f"), "x")
+	gitIn(t, top, "add", "-A")
+	gitIn(t, top, "commit", "-q", "-m", "one")
+	p := &Plan{Schema: planSchema, State: t.TempDir(), Trees: t.TempDir(), Limits: Limits{Jobs: 1, Keep: time.Hour}, Loops: []Loop{{Name: "a", Repository: top, Base: gitIn(t, top, "rev-parse", "HEAD")}}}
+	p.name(time.Now())
+	if err := p.write(nil); err != nil {
+		t.Fatal(err)
+	}
+	m := &oneLoop{&Removal{State: p.State}, p, &p.Loops[0], repositoryOf(p.Trees, top)}
+	if err := m.repo.fetch(t.Context(), p.ID, []string{m.l.Base}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.repo.add(t.Context(), m.l); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// whole makes a checkpoint of the tree.
+func (m *oneLoop) whole(t *testing.T) string {
+	t.Helper()
+	commit, err := m.repo.whole(t.Context(), m.l, filepath.Join(m.State, m.l.RunID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return commit
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func gitIn(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	out, err := git.Run(t.Context(), dir, nil, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

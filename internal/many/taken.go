@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/looprun/looprun/internal/atomicfile"
@@ -70,10 +71,11 @@ func (m *result) why(ctx context.Context, b *branches) string {
 func (m *result) taken(ctx context.Context, b *branches, commit string) (bool, error) {
 	if m.plan != nil {
 		text, err := os.ReadFile(filepath.Join(m.plan.dir(), takenName, m.RunID))
-		if err == nil && strings.TrimSpace(string(text)) == commit {
-			return true, nil
-		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false, err
+		}
+		if strings.TrimSpace(string(text)) == commit {
+			return true, nil
 		}
 	}
 	in := m.where(ctx, commit)
@@ -81,10 +83,7 @@ func (m *result) taken(ctx context.Context, b *branches, commit string) (bool, e
 	if err != nil {
 		return false, err
 	}
-	starts := []string{m.Base}
-	if m.start != "" && m.start != m.Base {
-		starts = append(starts, m.start)
-	}
+	starts := slices.Compact([]string{m.Base, m.start})
 	for _, start := range starts {
 		if had, _ := git.Run(ctx, in, nil, "rev-parse", "--verify", start+"^{tree}"); had == tree {
 			return true, nil // nothing was made

@@ -41,9 +41,7 @@ func (b *Batch) finish(e *entry) {
 	ctx := context.Background() // also when the batch is interrupted
 	e.sum()
 	end := &e.end
-	if end.ExitCode == 0 {
-		end.ExitCode = e.seen.ExitCode
-	}
+	end.ExitCode = cmp.Or(end.ExitCode, e.seen.ExitCode)
 	if end.ExitCode == 0 && !end.Status.MayExitZero() {
 		end.ExitCode = core.ExitFailed
 	}
