@@ -53,6 +53,7 @@ func TestKindsAndLabels(t *testing.T) {
 		{"spec's labels", goTest("TestAuth", "TestLogout"), 1, KindTestFail, "test-fail:2-auth,logout", 2},
 		{"what a heading announces", "* What went wrong:\nExecution failed for task ':app:compile'.\n> Could not resolve all files.\n", 1, KindError, "error:execution-failed-for-task-app-co", -1},
 		{"exception with a place", "TypeError: x is not a function\n    at handle (/srv/app/src/auth.ts:12:5)\n    at node:internal/main:1:1\n", 1, KindError, "error:TypeError-auth.ts", -1},
+		{"exception that ends with its place", "TypeError: null is not an object at auth.ts:31\n", 1, KindError, "error:TypeError-auth.ts", -1},
 		{"traceback", "Traceback (most recent call last):\n  File \"/srv/app/load.py\", line 3, in main\n    x = d['k']\nKeyError: 'k'\n", 1, KindError, "error:KeyError-load.py", -1},
 		{"compiler", "main.go:3:2: undefined: a\nmain.go:9:2: undefined: a\nutil.go:1:1: expected 'package'\n", 1, KindBuildFail, "build-fail:3-main.go", 3},
 		{"linter", "app.py:1:1: F401 'os' imported but unused\n", 1, KindLintFail, "lint-fail:1-app.py", 1},

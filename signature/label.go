@@ -75,8 +75,14 @@ func errorName(fs []*fact) string {
 			name = name[i+1:]
 		}
 	}
-	if best.file != "" {
-		name += "-" + lastElement(best.file)
+	file := best.file
+	if i := strings.LastIndex(best.text, " at "); file == "" && i >= 0 { // null is not an object at auth.ts:31
+		if at, _, _ := strings.Cut(best.text[i+len(" at "):], ":"); sourceFile([]byte(at)) {
+			file = at
+		}
+	}
+	if file != "" {
+		name += "-" + lastElement(file)
 	}
 	return name
 }

@@ -114,11 +114,11 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 		{Title: "RUN"},
 		{Title: "NAME", Least: 8, Optional: true},
 		{Title: "STARTED", Drop: 3},
-		{Title: "STATUS", Least: 7},
+		{Title: "STATUS", Least: 11},
 		{Title: "ITERATIONS", Right: true, Least: 4, Drop: 2},
 		{Title: "RUNTIME", Right: true, Drop: 1},
 		{Title: "COMMAND", Least: 8},
-		{Title: "LAST", Least: 8},
+		{Title: "LAST", Least: 20},
 		{Title: "FOLDER", Least: 12, Optional: true},
 	}}
 	const most = 40
