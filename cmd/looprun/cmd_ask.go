@@ -239,7 +239,7 @@ func readDocument(a *app, name string) ([]byte, error) {
 	if name != "-" {
 		f, err := inputfile.Open(name)
 		if err != nil {
-			return nil, config.Usage(err.Error(), config.ToRead(err)+", or - for standard input")
+			return nil, config.Usage(err.Error(), inputfile.Remedy(err)+", or - for standard input")
 		}
 		defer f.Close()
 		in = f

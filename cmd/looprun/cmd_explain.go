@@ -12,7 +12,8 @@ type explainCmd struct {
 
 func (explainCmd) Help() string {
 	return `It shows the iterations that a guard counted, the facts they share, and what of
-the first and the last of them was masked as noise.
+the first and the last of them was masked as noise. A long text is shown with
+$PAGER on a terminal.
 
 Example:
   looprun explain`

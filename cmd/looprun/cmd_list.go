@@ -27,7 +27,8 @@ type listCmd struct {
 
 func (listCmd) Help() string {
 	return `Columns are cut to the width of the terminal, and not in a pipe; -v shows them
-whole, and when each run started.
+whole, and when each run started. A long text is shown with $PAGER on a
+terminal.
 
 Example:
   looprun list -n 5

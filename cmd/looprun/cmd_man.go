@@ -241,7 +241,6 @@ func manEnvironment() [][2]string {
 		{"CI", "A CI job: looprun asks nobody."},
 		{"XDG_CONFIG_HOME, XDG_STATE_HOME", "Where your own looprun.yaml is, and where consent is kept."},
 		{"SHELL", "The shell that the answer debug opens without --debug."},
-		{"PAGER, LESS", "What shows a text that is longer than the screen, and the options of less, which are FRX where there are none."},
 	}
 	for _, e := range commandEnvironment() {
 		list = append(list, [2]string{e[0], "Given to the command: " + e[1]})

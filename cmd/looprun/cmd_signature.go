@@ -44,7 +44,7 @@ func (c *signatureCmd) Run(a *app) (err error) {
 	for _, name := range c.Files {
 		f, err := inputfile.Open(name)
 		if err != nil {
-			return err
+			return config.Unreadable(err)
 		}
 		err = c.print(a.stdout, name, f)
 		f.Close()
@@ -109,7 +109,7 @@ func (c *signatureCmd) diff(w io.Writer) error {
 	for i, name := range c.Files {
 		f, err := inputfile.Open(name)
 		if err != nil {
-			return err
+			return config.Unreadable(err)
 		}
 		why, err := review.Sign(f, c.ExitCode, c.rules, nil, false)
 		f.Close()

@@ -44,11 +44,11 @@ func Read(files ...string) (Sources, error) {
 	}
 	for _, file := range files {
 		if err := add(file, false); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w; %s", err, inputfile.Remedy(err))
 		}
 		for _, name := range Includes([]byte(list[len(list)-1].Text)) {
 			if err := add(Beside(file, name), true); err != nil {
-				return nil, problem.Problem{File: file, Text: fmt.Sprintf("the file that it includes cannot be read: %v", err), Remedy: "correct its name, which is relative to this file"}
+				return nil, problem.List{{File: file, Text: fmt.Sprintf("the file that it includes cannot be read: %v", err), Remedy: "correct its name, which is relative to this file"}}
 			}
 		}
 	}

@@ -72,7 +72,7 @@ const (
 func Load(known Known, files ...string) (*Policy, error) {
 	sources, err := Read(files...)
 	if err != nil {
-		return nil, fmt.Errorf("policy: %w", err)
+		return nil, err
 	}
 	return sources.Policy(known)
 }

@@ -144,7 +144,7 @@ func (s Source) read() (*File, error) {
 	case err != nil && s.own && errors.Is(err, fs.ErrPermission):
 		return nil, Usage(err.Error(), "let HOME or XDG_CONFIG_HOME name a folder of this user's, or leave the file out with --config none")
 	case err != nil:
-		return nil, Usage(err.Error(), "it has to be a file that can be read")
+		return nil, Unreadable(err)
 	}
 	f := &File{Source: s, text: text}
 	f.names = sync.OnceValue(f.readNamed)
@@ -173,13 +173,8 @@ func ReadYAML(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, strictyaml.MaxSize+1))
 }
 
-// ToRead suggests what to do about a named file that cannot be read.
-func ToRead(err error) string {
-	if errors.Is(err, inputfile.ErrNobodyWrites) {
-		return "start what writes to it beside looprun, or name a file"
-	}
-	return "name a file that can be read"
-}
+// Unreadable returns the error for a named file that cannot be read, with what to do about it.
+func Unreadable(err error) error { return Usage(err.Error(), inputfile.Remedy(err)) }
 
 // suspicious returns an error for a found file that others may have put there.
 func (s Source) suspicious() error {

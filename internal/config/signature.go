@@ -116,7 +116,7 @@ func (f *RuleFlags) Given() bool { return f.Rules != "" || len(f.Mask)+len(f.Ign
 func ReadRules(file string) (*Signature, error) {
 	text, err := ReadYAML(file)
 	if err != nil {
-		return nil, Usagef("%s: %v; %s", Flag("rules"), err, ToRead(err))
+		return nil, Usagef("%s: %v; %s", Flag("rules"), err, inputfile.Remedy(err))
 	}
 	var c Signature
 	doc, err := strictyaml.Decode(file, text, &c)

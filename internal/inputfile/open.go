@@ -132,3 +132,11 @@ func IsFile(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular()
 }
+
+// Remedy says what to do about an error of [Open] for a file that somebody named.
+func Remedy(err error) string {
+	if errors.Is(err, ErrNobodyWrites) {
+		return "start what writes to it beside looprun, or name a file"
+	}
+	return "name a file that can be read"
+}

@@ -123,7 +123,7 @@ const MaxLoops = 10_000
 func Read(name string) (*File, error) {
 	data, err := config.ReadYAML(name)
 	if err != nil {
-		return nil, config.Usage(err.Error(), config.ToRead(err))
+		return nil, config.Unreadable(err)
 	}
 	return Parse(name, data)
 }

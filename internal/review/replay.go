@@ -104,7 +104,13 @@ const mostPiped = 256 << 20
 // recorded returns a function that opens a recorded output, as often as it is read.
 func recorded(name string) (open func() (io.ReadCloser, error), err error) {
 	if !inputfile.Piped(name) {
-		return func() (io.ReadCloser, error) { return inputfile.Open(name) }, nil
+		return func() (io.ReadCloser, error) {
+			f, err := inputfile.Open(name)
+			if err != nil {
+				err = config.Unreadable(err)
+			}
+			return f, err
+		}, nil
 	}
 	text, err := inputfile.Read(name, mostPiped)
 	if err != nil {

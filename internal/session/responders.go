@@ -345,7 +345,7 @@ func (s *Session) loadPolicy(sources policy.Sources) error {
 	if sources == nil {
 		var err error
 		if sources, err = policy.Read(s.opts.Policy...); err != nil {
-			return config.Usagef("%s: %v; %s", config.Flag("policy"), err, config.ToRead(err))
+			return config.Usagef("%s: %v", config.Flag("policy"), err)
 		}
 	}
 	set, err := s.questions.set()

@@ -179,7 +179,7 @@ func (s *Session) openStdin() error {
 	f, err := inputfile.Open(name)
 	switch {
 	case err != nil:
-		return config.Usagef("%s: %v; %s, - or none", config.Flag("stdin"), err, config.ToRead(err))
+		return config.Usagef("%s: %v; %s, - or none", config.Flag("stdin"), err, inputfile.Remedy(err))
 	case isDir(name):
 		return errors.Join(config.Usagef("%s: %s is a directory; name a file that can be read, - or none", config.Flag("stdin"), name), f.Close())
 	case inputfile.Piped(name):
