@@ -84,7 +84,7 @@ func (f *folder) iteration(d core.IterationFinished) {
 		Cause: id(d.Cause), Why: line(d.Detail, maxProse), Started: f.started, DurationMS: d.DurationMS,
 		Hash: sig.Hash, Label: line(sig.Label, maxLabel), Failing: sig.Failing, Passed: sig.Passed, Total: sig.Total,
 		Checks: lines(sig.Checks, maxLabel), Errors: lines(sig.Errors, maxProse),
-		Excerpt: text(d.Excerpt, maxText), OutputBytes: d.OutputBytes, Promised: d.Promised,
+		Excerpt: text(d.Excerpt, maxText), OutputBytes: d.OutputBytes, Promised: d.Promised, Checkpoint: line(d.Checkpoint, 100),
 		Counted: d.Iteration > 0 && d.Iteration == f.state.Iterations, CostUSD: f.spent, Says: line(d.Says(), maxProse),
 	}
 	it.suite, it.Failures = suite(d.Signature.Facts), d.Failing(maxFailures)

@@ -109,6 +109,7 @@ type Iteration struct {
 	OutputBytes  int64               `json:"output_bytes,omitempty" doc:"How much it printed."`
 	OutputFile   string              `json:"output_file,omitempty" doc:"What it printed, as a file in the run's directory; none where it printed nothing, or where the iteration ran again."`
 	Promised     bool                `json:"promised,omitempty" doc:"It made the promise."`
+	Checkpoint   string              `json:"checkpoint,omitempty" doc:"The commit that holds the files as they were after it."`
 
 	suite string // that its checks are of; empty: of none, or of several
 }

@@ -18,6 +18,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -60,7 +61,7 @@ func run(args []string) error {
 		return errors.New("looprun-serve is started by looprun serve")
 	}
 	l := program(*self)
-	o := dashboard.Options{Port: int(*port), Explain: l.explain, Dirs: func() []string { return []string{*dir} }}
+	o := dashboard.Options{Port: int(*port), Explain: l.explain, Diff: l.diff, Dirs: func() []string { return []string{*dir} }}
 	if *all {
 		o.Dirs = func() []string {
 			dirs, _ := scratchpad.StateDirs(*dir) // what could be read of them
@@ -99,14 +100,42 @@ func (l program) command(ctx context.Context, dir, name string, args ...string) 
 }
 
 func (l program) explain(dir string) (string, error) {
-	cmd := l.command(context.Background(), dir, "explain", "--color", "never")
+	text, _, err := l.text(context.Background(), dir, "explain", "--color", "never")
+	return text, err
+}
+
+func (l program) diff(ctx context.Context, dir string, iteration int) (text string, whole bool, err error) {
+	return l.text(ctx, dir, "diff", strconv.Itoa(iteration))
+}
+
+// mostText is how much of a command's output the page shows, in bytes.
+const mostText = 256 << 10
+
+// text returns what a looprun command about one run prints, or as much of it as the page shows,
+// up to the end of a line.
+func (l program) text(ctx context.Context, dir, name string, args ...string) (text string, whole bool, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	cmd := l.command(ctx, dir, name, args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", errors.New(cmp.Or(message(stderr.Bytes()), err.Error()))
+	stdout, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
 	}
-	return termsafe.Text(string(out)), nil
+	if err != nil {
+		return "", false, err
+	}
+	out, err := io.ReadAll(io.LimitReader(stdout, mostText+1))
+	if len(out) > mostText {
+		stop() // nobody reads the rest
+		_ = cmd.Wait()
+		return termsafe.Text(string(out[:bytes.LastIndexByte(out[:mostText], '\n')+1])), false, nil
+	}
+	if err := cmp.Or(cmd.Wait(), err); err != nil {
+		return "", false, errors.New(cmp.Or(message(stderr.Bytes()), err.Error()))
+	}
+	return termsafe.Text(string(out)), true, nil
 }
 
 // answer gives an answer as looprun answer does, and resumes the run. It passes the answer on

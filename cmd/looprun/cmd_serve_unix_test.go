@@ -495,6 +495,7 @@ func TestServeInABrowser(t *testing.T) {
 		{"answer", browserAnswer},
 		{"watch", browserWatch},
 		{"steady", browserSteady},
+		{"changes", browserChanges},
 		{"transcript", browserTranscript},
 		{"many", browserMany},
 		{"apart", browserApart},
@@ -696,6 +697,52 @@ func browserSteady(t *testing.T, b *browsertest.Browser) {
 	browsertest.Eval[any](v.Browser, `document.querySelector(".output h2 button").click()`)
 	v.shows(`![...document.querySelectorAll(".output h2 button")].some((b) => b.checkVisibility())`)
 	step(4)
+	run.ended(t)
+	v.quiet()
+}
+
+// What an iteration changed is shown where its files were kept, and as much of it as a page can
+// have; one that was not kept says so. It stays open while the run goes on.
+func browserChanges(t *testing.T, b *browsertest.Browser) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("go*\ni\nstate\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+		t.Skipf("git: %v: %s", err, out)
+	}
+	run := begin(t, dir, "-q", "--checkpoint", "--non-interactive", "--max-iterations", "3", "--loop-threshold", "off", "-c",
+		`i=$(cat i || echo 0); i=$((i+1)); echo $i >i; until [ -e go$i ]; do sleep 0.02; done
+		case $i in 1) echo '++ <b>one</b>' >a;; 2) seq 60000 >a;; esac; exit 1`)
+	v := startServe(t, dir).open(b)
+	step := func(n int) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("go%d", n)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		v.shows(fmt.Sprintf(`document.querySelectorAll(".steps .cell").length === %d`, n))
+	}
+	v.shows(`document.querySelector(".output summary")?.checkVisibility() === false`)
+	step(1)
+	v.shows(`document.querySelector(".output h2").textContent.startsWith("Output of iteration 2")`)
+	browsertest.Eval[any](v.Browser, `document.querySelector(".output summary").click()`)
+	v.shows(`document.querySelector(".diff").textContent.includes("iteration 2 has no checkpoint; there are those of 1 to 1")`)
+	browsertest.Eval[any](v.Browser, `document.querySelector(".cell").click()`)
+	v.shows(`document.querySelector(".output h2").textContent.startsWith("Output of iteration 1")`)
+	browsertest.Eval[any](v.Browser, `document.querySelector(".output details").open || document.querySelector(".output summary").click()`)
+	v.shows(`[...document.querySelectorAll(".diff .add")].map((e) => e.textContent).join() === "+++ <b>one</b>"`)
+	v.sound("diff")
+	step(2)
+	v.shows(`document.querySelector(".diff .add")?.textContent === "+++ <b>one</b>"`)
+	browsertest.Eval[any](v.Browser, `document.querySelectorAll(".cell")[1].click()`)
+	v.shows(`document.querySelector(".output h2").textContent.startsWith("Output of iteration 2")`)
+	browsertest.Eval[any](v.Browser, `document.querySelector(".output summary").click()`)
+	v.shows(`document.querySelector(".diff .add")?.textContent === "+1"`)
+	v.shows(`/The rest is left out here; looprun diff [0-9a-f-]+ 2 prints all of it/.test(document.querySelector(".diff").lastChild.textContent)`)
+	if n := browsertest.Eval[float64](v.Browser, `document.querySelector(".diff").textContent.length`); n > 300<<10 {
+		t.Errorf("%v characters", n)
+	}
+	step(3)
 	run.ended(t)
 	v.quiet()
 }

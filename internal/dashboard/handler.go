@@ -37,7 +37,10 @@ func (s *Server) Handler() http.Handler {
 	m.HandleFunc("GET /report/{ticket}", s.report)
 	m.Handle("GET /api/runs", s.authorized(s.list))
 	m.Handle("GET /api/runs/{key}", s.ofRun(s.run))
-	m.Handle("GET /api/runs/{key}/output/{iteration}", s.ofRun(s.output))
+	m.Handle("GET /api/runs/{key}/output/{iteration}", s.ofIteration(s.output))
+	if s.o.Diff != nil {
+		m.Handle("GET /api/runs/{key}/diff/{iteration}", s.ofIteration(s.diff))
+	}
 	m.Handle("GET /api/runs/{key}/explain", s.ofRun(s.explain))
 	m.Handle("POST /api/runs/{key}/report", s.ofRun(s.reportTicket))
 	m.Handle("GET /api/stream", s.authorized(s.stream))

@@ -43,6 +43,9 @@ type Options struct {
 	// Explain explains, as text, why a run ended as it did. If nil, the page does not offer
 	// it.
 	Explain func(dir string) (string, error)
+	// Diff returns what an iteration changed, as looprun diff prints it, or the beginning of
+	// that. If nil, the page does not offer it.
+	Diff func(ctx context.Context, dir string, iteration int) (text string, whole bool, err error)
 	// Actions is nil for a read-only page, which then has no way to write.
 	Actions *Actions
 	// Every is how often the runs are checked; zero means half a second.
@@ -95,7 +98,7 @@ func Listen(o Options) (*Server, error) {
 		o: o, ln: &boundedListener{Listener: ln, most: maxConnections}, token: secret(), shown: secret(), who: clientOf, entered: func() {},
 		hosts:   map[string]bool{"127.0.0.1:" + port: true, "localhost:" + port: true},
 		runs:    newIndex(o.Dirs),
-		views:   views{writable: o.Actions != nil, explains: o.Explain != nil},
+		views:   views{writable: o.Actions != nil, explains: o.Explain != nil, diffs: o.Diff != nil},
 		streams: make(chan struct{}, maxStreams),
 		within:  within{5 * time.Second, 10 * time.Second, 10 * time.Second},
 		bell:    newBell(),

@@ -41,6 +41,7 @@ type view struct {
 	Resumable bool           `json:"resumable"`
 	Writable  bool           `json:"writable"`
 	Explains  bool           `json:"explains"`
+	Diffs     bool           `json:"diffs"`     // what an iteration changed can be shown
 	Iteration int            `json:"iteration"` // the one that runs, or the last
 	Course    string         `json:"course"`    // HTML: timeline, charts, trips
 }
@@ -114,8 +115,8 @@ func questionsOf(s *core.State) []asked {
 
 // views caches the most recently shown runs and their page data.
 type views struct {
-	// writable and explains determine what the page offers.
-	writable, explains bool
+	// writable, explains and diffs determine what the page offers.
+	writable, explains, diffs bool
 
 	mu   sync.Mutex
 	list []*kept // the latest last
@@ -205,6 +206,7 @@ func (k *kept) make(v *views) error {
 		Progress: r.Progress, Reason: r.Reason, ExitCode: r.ExitCode, Subtasks: r.Subtasks, Blockers: r.Blockers, Ladder: ladderOf(s),
 		Warnings: r.Warnings, Notes: termsafe.Text(scratchpad.Notes(k.dir)), Questions: questionsOf(s), Answered: settledOf(s), Iteration: s.Iterations,
 		Course: course.String(), Writable: v.writable, Explains: v.explains,
+		Diffs: v.diffs && slices.ContainsFunc(r.History, func(it report.Iteration) bool { return it.Checkpoint != "" }),
 	}
 	if s.Running {
 		shown.Iteration = s.Open
@@ -319,12 +321,33 @@ func readTail(dir string, iteration int) tail {
 	return t
 }
 
-func (s *Server) output(w http.ResponseWriter, r *http.Request, run *row) {
-	n, err := strconv.Atoi(r.PathValue("iteration"))
-	if err != nil || n < 0 {
-		http.Error(w, "an iteration is a number", http.StatusBadRequest)
-		return
+// ofIteration handles requests about one iteration of a run.
+func (s *Server) ofIteration(next func(http.ResponseWriter, *http.Request, *row, int)) http.Handler {
+	return s.ofRun(func(w http.ResponseWriter, r *http.Request, run *row) {
+		n, err := strconv.Atoi(r.PathValue("iteration"))
+		if err != nil || n < 0 {
+			http.Error(w, "an iteration is a number", http.StatusBadRequest)
+			return
+		}
+		next(w, r, run, n)
+	})
+}
+
+// diff sends what an iteration changed; for one without a checkpoint it says so.
+func (s *Server) diff(w http.ResponseWriter, r *http.Request, run *row, n int) {
+	shown := struct {
+		Text    string `json:"text"`
+		Whole   bool   `json:"whole"`
+		Problem string `json:"problem,omitempty"`
+	}{}
+	var err error
+	if shown.Text, shown.Whole, err = s.o.Diff(r.Context(), run.dir, n); err != nil {
+		shown.Problem = err.Error()
 	}
+	reply(w, shown)
+}
+
+func (s *Server) output(w http.ResponseWriter, _ *http.Request, run *row, n int) {
 	shown, _, err := s.tails.of(run.dir, n)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

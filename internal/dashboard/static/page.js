@@ -361,11 +361,33 @@
     if (end) pre.scrollTop = pre.scrollHeight;
   };
   const clear = (pre) => { pre.lines = []; pre.replaceChildren(); };
-  // held tells whether somebody reads the output: it is scrolled back, or some of it is selected.
-  const held = () => [output.work, output.check].some((pre) => pre.lines.length && (!atEnd(pre) || !getSelection().isCollapsed && getSelection().containsNode(pre, true)));
+  // What an iteration changed is asked for when somebody opens it.
+  const makeChanges = () => {
+    const shown = el("pre", { class: "out diff", tabindex: "0", role: "region", "aria-label": "What the iteration changed" });
+    let head = true; // of a file, up to its first @@
+    const row = (line) => {
+      head = line[0] === "d" || head && line[0] !== "@";
+      return el("span", { class: head || line[0] === "@" ? "skip" : { "+": "add", "-": "del" }[line[0]] }, line);
+    };
+    const fetchDiff = async (key, n) => {
+      const res = await call(`api/runs/${key}/diff/${n}`), said = await res.text();
+      if (!box.open || key !== at || n !== output.iteration) return;
+      const { text, whole, problem } = res.ok ? JSON.parse(said) : { problem: said.trim() };
+      if (problem) { shown.replaceChildren(problem); return; }
+      shown.replaceChildren(...text.split("\n").slice(0, -1).map(row), text ? "" : "It changed nothing.", whole ? "" : el("span", { class: "skip" }, `The rest is left out here; looprun diff ${view.id} ${n} prints all of it.`));
+    };
+    const box = el("details", { class: "changes", hidden: true, ontoggle: () => {
+      shown.replaceChildren();
+      if (box.open) fetchDiff(at, output.iteration).catch((err) => shown.replaceChildren(err.message));
+    } }, el("summary", {}, "What it changed"), shown);
+    return box;
+  };
+  // held tells whether somebody reads the output: it is scrolled back, some of it is selected, or
+  // what the iteration changed is open.
+  const held = () => output.changes.open || [output.work, output.check].some((pre) => pre.lines.length && (!atEnd(pre) || !getSelection().isCollapsed && getSelection().containsNode(pre, true)));
   const drawOutput = (t) => {
     if (!output.section) return;
-    if (t.iteration !== output.iteration) { clear(output.work); clear(output.check); }
+    if (t.iteration !== output.iteration) { clear(output.work); clear(output.check); output.changes.open = false; }
     output.iteration = t.iteration;
     output.title.textContent = `Output of iteration ${t.iteration}`;
     output.live.hidden = pinned === null;
@@ -381,11 +403,12 @@
   const makeOutput = () => {
     output.iteration = -1;
     output.title = el("span", {}, "Output");
-    output.live = el("button", { type: "button", hidden: true, onclick: () => { pinned = null; clear(output.work); clear(output.check); follow(); } }, "Back to the latest");
+    output.live = el("button", { type: "button", hidden: true, onclick: () => { pinned = null; output.changes.open = false; clear(output.work); clear(output.check); follow(); } }, "Back to the latest");
     output.work = panel("work", "Output of the command");
     output.check = panel("check", "Output of the check");
     output.checkBox = el("div", { class: "check", hidden: true }, el("h3", {}, "Its check"), output.check);
-    output.section = hold(el("section", { class: view.alive ? "output live-output" : "output" }, el("h2", {}, output.title, output.live), el("div", { class: "work" }, output.work), output.checkBox));
+    output.changes = makeChanges();
+    output.section = hold(el("section", { class: view.alive ? "output live-output" : "output" }, el("h2", {}, output.title, output.live), el("div", { class: "work" }, output.work), output.checkBox, output.changes));
   };
   const pin = async (n) => {
     pinned = n;
@@ -449,12 +472,13 @@
     view = v;
     if (first) { aside.replaceChildren(); course.replaceChildren(); makeOutput(); orders = makeOrders(); }
     const spent = [money(v.cost_usd), v.tokens ? plural(v.tokens, "token") : null].filter(Boolean).join(", ");
+    output.changes.hidden = !v.diffs;
     if (v.alive) output.section.classList.add("live-output"); // from then on it keeps its height
     const head = [
       el("a", { class: "back", href: "#", onclick: (e) => { e.preventDefault(); history.replaceState(null, "", location.pathname); route(); } }, "← All runs"),
       el("h1", { title: v.title }, v.title),
       el("p", { class: "where" }, v.command !== v.title && el("code", {}, v.command), v.command !== v.title && " · ", v.folder, " · ", el("code", {}, v.id)),
-      el("p", { class: "verdict" }, badge(v), v.alive && !v.asks ? `iteration ${v.iteration} is running${v.iterations ? "; " + v.progress : ""}` : v.asks ? "" : v.reason || v.progress),
+      el("p", { class: "verdict" }, badge(v), v.alive && !v.asks ? `iteration ${v.iteration} is running${v.iterations ? "; " + v.progress : ""}` : v.asks ? "" : v.reason || (v.progress === v.status ? "" : v.progress)),
       ...v.questions.map(question), ...settled(v),
       el("div", { class: "actions" },
         v.resumable && el("button", { type: "button", onclick: (e) => resume(e, v.key) }, "Resume"),
