@@ -97,6 +97,9 @@ func (r *responder) Respond(ctx context.Context, q core.Question, s *core.State)
 	if err != nil {
 		return none, err
 	}
+	if r.As != (core.Assistant{}) {
+		req.As = &r.As
+	}
 	reply, err := r.ask(ctx, req)
 	if err != nil {
 		return none, err

@@ -34,6 +34,7 @@ type Request struct {
 	Schema      string          `json:"schema"` // always [RequestSchemaID]
 	Question    Asked           `json:"question" doc:"The question to answer."`
 	Context     Context         `json:"context" doc:"The state of the run."`
+	As          *core.Assistant `json:"assistant,omitempty" doc:"Who is asked, by name and model, where the configuration names them."`
 	ReplySchema json.RawMessage `json:"reply_schema" doc:"The JSON Schema of the reply to this question."`
 	// PreviousReply is the command's previous reply if it was invalid, and Problem is what was
 	// wrong with it. Both are empty the first time.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,7 +16,7 @@ const assistantKey = "assistant"
 
 // Assistant is a command that answers some questions, as configured in looprun.yaml.
 type Assistant struct {
-	Command    ShellLine `yaml:"command,required" json:"command" doc:"Shell line that answers."`
+	Command    ShellLine `yaml:"command" json:"command,omitempty" doc:"Shell line that answers; the assistant's without it."`
 	Name       string    `yaml:"name" json:"name,omitempty" also:"pattern=\\S" doc:"What it is called where its answers are shown."`
 	Model      string    `yaml:"model" json:"model,omitempty" also:"pattern=\\S" doc:"The model that it asks, to be shown with its answers."`
 	Escalation bool      `yaml:"escalation" json:"escalation,omitempty" doc:"Whether its no is passed to a person, with its reason."`
@@ -25,11 +26,15 @@ type Assistant struct {
 func (a Assistant) Named() core.Assistant { return core.Assistant{Name: a.Name, Model: a.Model} }
 
 // AssistantOf returns the assistant for a question with these names, most specific first; it
-// has no command if there is none. chosen reports whether looprun.yaml names it for such
+// has no command if there is none. One without a command of its own is the usual assistant,
+// under its name or another, with its model or another. chosen reports whether looprun.yaml names it for such
 // questions.
 func (o *Options) AssistantOf(names ...string) (a Assistant, chosen bool) {
 	for _, name := range names {
 		if a, ok := o.Assistants[name]; ok && name != "" {
+			if a.Command == "" {
+				a.Command, a.Name, a.Escalation = o.Assistant, cmp.Or(a.Name, o.AssistantName), a.Escalation || o.AssistantEscalation
+			}
 			return a, true
 		}
 	}
@@ -54,7 +59,7 @@ func (l *layer) readAssistants(given map[string]Assistant, problems *problem.Lis
 func shownAssistants(given map[string]Assistant, show func(key string, value any)) {
 	for _, of := range slices.Sorted(maps.Keys(given)) {
 		a := given[of]
-		text := oneLine(string(a.Command))
+		text := cmp.Or(oneLine(string(a.Command)), "the assistant's command")
 		if named := a.Named().String(); named != "" {
 			text += " as " + oneLine(named)
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -365,6 +366,11 @@ func (o *Options) Wrong() error {
 	}{{"assistant-name", o.AssistantName != ""}, {"assistant-model", o.AssistantModel != ""}, {"assistant-escalation", o.AssistantEscalation}} {
 		if o.Assistant == "" && about.given {
 			wrong("%s: there is no assistant to answer; add %s LINE", Flag(about.flag), Flag("assistant"))
+		}
+	}
+	for _, of := range slices.Sorted(maps.Keys(o.Assistants)) {
+		if o.Assistants[of].Command == "" && o.Assistant == "" {
+			wrong("assistants: the one for %s has no command, and there is no assistant whose command it could use; add command: LINE", of)
 		}
 	}
 	for key, code := range o.ExitCode {
