@@ -94,7 +94,8 @@ func (r *Removal) Why(s scratchpad.Summary, asked Asked) string {
 func valued(dir string) (why string) {
 	of := func(config json.RawMessage) {
 		var c struct{ Options struct{ Result string } }
-		if json.Unmarshal(config, &c) == nil && c.Options.Result != "" {
+		_ = json.Unmarshal(config, &c)
+		if c.Options.Result != "" {
 			why = "it ran with --result"
 		}
 	}
@@ -166,10 +167,10 @@ func (r *Removal) forget(id, dir string) error {
 	defer r.mu.Unlock()
 	ctx := context.Background()
 	first, err := scratchpad.First(dir)
-	started, ok := first.Data.(core.RunStarted)
-	if err == nil && (!ok || scratchpad.Mine(dir) != nil) {
+	if err == nil && scratchpad.Mine(dir) != nil {
 		return nil
 	}
+	started, _ := first.Data.(core.RunStarted)
 	if l, ok := r.plan(id); ok {
 		return l.repository().forget(ctx, l.Loop)
 	}
@@ -204,12 +205,12 @@ func (l planned) repository() *repository { return repositoryOf(l.Trees, l.Repos
 // belong to looprun many, whose work is in the user's own work tree.
 func (r *Removal) result(ctx context.Context, dir string) (*result, error) {
 	id := filepath.Base(dir)
-	first, err := scratchpad.First(dir)
+	first, _ := scratchpad.First(dir)
 	started, _ := first.Data.(core.RunStarted)
 	l, known := r.plan(id)
 	switch {
 	case known:
-	case err != nil || started.Repository == "" || scratchpad.Mine(dir) != nil:
+	case started.Repository == "" || scratchpad.Mine(dir) != nil:
 		return nil, nil //nolint:nilnil // there is none
 	default: // its plan is gone: what is in its tree cannot be compared with anything
 		l.Loop = &Loop{RunID: id, Repository: started.Repository, Base: started.Checkpoint, Tree: started.Dir}
@@ -238,7 +239,7 @@ func (m *result) settle(ctx context.Context, dir string) error {
 // read finds the commits of a result.
 func (m *result) read(ctx context.Context) error {
 	for _, in := range []string{m.repo.mirror, m.repo.top} {
-		if _, err := os.Stat(in); in == "" || errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(in); errors.Is(err, fs.ErrNotExist) { // or it has no name
 			continue
 		}
 		commit, err := checkpoint.Last(ctx, in, m.RunID)
@@ -263,7 +264,7 @@ func (r *Removal) Room() (results int, bytes int64) {
 	for id, l := range r.loops {
 		dir := filepath.Join(r.State, id)
 		m, err := r.result(ctx, dir)
-		if err != nil || m == nil || scratchpad.Locked(dir) {
+		if err != nil || scratchpad.Locked(dir) {
 			continue
 		}
 		_, err = os.Lstat(l.Tree)
@@ -293,10 +294,7 @@ func (r *Removal) Room() (results int, bytes int64) {
 func (r *Removal) Expire(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ids, err := IDs(r.State)
-	if err != nil {
-		return
-	}
+	ids, _ := IDs(r.State)
 	for _, id := range ids {
 		dir := filepath.Join(folder(r.State), id)
 		if p, err := read(r.State, id); err == nil {
@@ -333,9 +331,9 @@ func (r *Removal) expired(l planned, now time.Time) bool {
 	last, err := checkpoint.Last(ctx, repo.mirror, l.RunID)
 	gone := !scratchpad.HasEvents(dir)
 	switch {
-	case !gone && now.Sub(scratchpad.LastEvent(dir)) < l.Keep:
+	case now.Sub(scratchpad.LastEvent(dir)) < l.Keep:
 		return false
-	case gone && last == "" && now.Sub(l.Started) < l.Keep && !pruned(l.Plan, dir):
+	case now.Sub(l.Started) < l.Keep && !pruned(l.Plan, dir):
 		return false // it is to be started yet, by --resume
 	case gone && last == "" && (err == nil || errors.Is(err, fs.ErrNotExist)): // nothing but its setup has run
 		return repo.remove(ctx, l.Tree) == nil

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/git"
 	"github.com/looprun/looprun/internal/looptest"
 	"github.com/looprun/looprun/scratchpad"
@@ -163,6 +165,12 @@ func TestWhoseTreeExpires(t *testing.T) {
 	if !expired(time.Minute) {
 		t.Error("its run was removed, and its tree stays")
 	}
+	if err := os.Mkdir(p.runDir(l), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if expired(time.Minute) {
+		t.Error("its run has a folder")
+	}
 	run, err := scratchpad.CreateAs(state, l.RunID, scratchpad.SyncOff)
 	if err != nil {
 		t.Fatal(err)
@@ -262,6 +270,16 @@ func TestWhatIsKept(t *testing.T) {
 		t.Errorf("it never began: %q", why)
 	}
 	begun := scratchpad.Summary{Status: core.StatusDone, Dir: journal(t, r.State, "20260102-030405-0002", asks[:1]...)}
+	damaged := scratchpad.Summary{Status: core.StatusInterrupted, Dir: journal(t, r.State, "20260102-030405-0003", asks...)}
+	name := filepath.Join(damaged.Dir, "journal.jsonl")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, name, strings.Replace(string(text), "\n", "\nx\n", 1))
+	if why := r.Why(damaged, ByRule); why != "it can be resumed" {
+		t.Errorf("it is damaged: %q", why)
+	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	if why := r.Why(begun, ByRule); why != "it is not known to be yours" {
 		t.Errorf("somebody else's: %q", why)
@@ -346,12 +364,61 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// Somebody removed the folder of a run with rm: its tree is not lost, and what is left of the
-// run is forgotten.
-func TestARunWhoseFolderIsGone(t *testing.T) {
+// The tree of a loop that ended goes once its time is over, what it made stays until somebody
+// takes it, and then nothing is left.
+func TestAnEndedLoopExpires(t *testing.T) {
+	m := batchOfOne(t)
+	dir := journal(t, m.State, m.l.RunID, core.RunStarted{RunID: m.l.RunID, Repository: m.l.Repository, Checkpoint: m.l.Base}, core.RunFinished{Ending: core.Ending{Status: core.StatusTripped, ExitCode: 111}})
+	write(t, filepath.Join(m.l.Tree, "made"), "x")
+	expired := func(after time.Duration) bool { return m.expired(planned{m.p, m.l}, m.p.Started.Add(after)) }
+	if expired(time.Minute) || !remains(t, m.l.Tree) {
+		t.Error("its tree is to stay for an hour")
+	}
+	if expired(2*time.Hour) || remains(t, m.l.Tree) || m.Lost(dir) == "" {
+		t.Errorf("its tree is there: %v; its work is %q", remains(t, m.l.Tree), m.Lost(dir))
+	}
+	away := filepath.Join(t.TempDir(), "away")
+	if err := os.Rename(dir, away); err != nil {
+		t.Fatal(err)
+	}
+	if expired(2*time.Hour) || m.Lost(dir) == "" {
+		t.Error("its run is gone, and nobody took what it made")
+	}
+	commit := gitIn(t, m.repo.mirror, "rev-parse", checkpoint.Ref(m.l.RunID))
+	if err := m.p.took(m.l.RunID, commit); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(away, dir); err != nil {
+		t.Fatal(err)
+	}
+	if expired(2*time.Hour) || gitIn(t, m.repo.mirror, "for-each-ref", "refs/looprun") == "" {
+		t.Error("somebody took it, and its run is there")
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	release, err := m.p.Take()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Expire(m.p.Started.Add(2 * time.Hour)); !remains(t, m.p.dir()) {
+		t.Error("looprun many is running it")
+	}
+	_ = release()
+	if !expired(2*time.Hour) || gitIn(t, m.repo.mirror, "for-each-ref", "refs/looprun") != "" {
+		t.Error("somebody took it, and it stays")
+	}
+}
+
+// What is in a tree only is not lost, whoever removed what else there was.
+func TestATreeIsTheLastCopy(t *testing.T) {
 	m := batchOfOne(t)
 	if err := m.forget(m.l.RunID, filepath.Join(m.State, m.l.RunID)); err != nil || remains(t, m.l.Tree) {
-		t.Errorf("its journal is gone: %v, and its tree is there: %v", err, remains(t, m.l.Tree))
+		t.Errorf("its journal is gone, and a person removed it: %v, and its tree is there: %v", err, remains(t, m.l.Tree))
+	}
+	m = batchOfOne(t)
+	if err := m.forget(m.l.RunID, journal(t, m.State, m.l.RunID, core.RunStarted{RunID: m.l.RunID})); err != nil || remains(t, m.l.Tree) {
+		t.Errorf("a person removed it: %v, and its tree is there: %v", err, remains(t, m.l.Tree))
 	}
 	m = batchOfOne(t)
 	write(t, filepath.Join(m.l.Tree, "first"), "x")
@@ -359,7 +426,99 @@ func TestARunWhoseFolderIsGone(t *testing.T) {
 	write(t, filepath.Join(m.l.Tree, "second"), "x")
 	taking, err := m.Take(t.Context(), []string{m.l.RunID}, "b")
 	if err != nil || len(taking.Left) != 1 || len(taking.Left[0].Files) != 2 {
-		t.Errorf("%+v, %v: want both files", taking, err)
+		t.Errorf("the folder of its run is gone: %+v, %v: want both files", taking, err)
+	}
+	m = batchOfOne(t)
+	dir := journal(t, m.State, m.l.RunID, core.RunStarted{RunID: m.l.RunID, Repository: m.l.Repository, Checkpoint: m.l.Base, Dir: m.l.Tree})
+	write(t, filepath.Join(m.l.Tree, "first"), "x")
+	if why := m.Lost(dir); !strings.HasPrefix(why, "nobody took its result") {
+		t.Errorf("it was killed before its first checkpoint: %q", why)
+	}
+	if _, err := m.repo.publish(t.Context(), m.l.RunID); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(m.p.dir()); err != nil {
+		t.Fatal(err)
+	}
+	fresh := &Removal{State: m.State}
+	if why := fresh.Lost(dir); !strings.Contains(why, "what it was made of is not known any more") {
+		t.Errorf("its plan is gone: %q", why)
+	}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	if why := fresh.Lost(dir); why != "" {
+		t.Errorf("somebody else's run names the repository: %q", why)
+	}
+}
+
+// What cannot be learned is not taken, and nothing is removed.
+func TestWhatIsNotKnownIsNotTaken(t *testing.T) {
+	m := batchOfOne(t)
+	dir := journal(t, m.State, m.l.RunID, core.RunStarted{RunID: m.l.RunID, Repository: m.l.Repository, Checkpoint: m.l.Base})
+	write(t, filepath.Join(m.l.Tree, "made"), "x")
+	broken := filepath.Join(m.l.Repository, ".git", "refs", "heads", "broken")
+	write(t, broken, strings.Repeat("1", 40)+"\n")
+	if why := m.Lost(dir); !strings.HasPrefix(why, "whether somebody took its result is not known") {
+		t.Errorf("a branch cannot be read: %q", why)
+	}
+	if _, err := m.Take(t.Context(), []string{"a"}, "b"); err == nil {
+		t.Error("it was taken though a branch cannot be read")
+	}
+	write(t, filepath.Join(m.repo.mirror, "HEAD"), "x")
+	if why := m.Lost(dir); !strings.HasPrefix(why, "what it made is not known") {
+		t.Errorf("the mirror is damaged: %q", why)
+	}
+	if n, _ := m.Room(); n != 0 {
+		t.Errorf("%d results of a damaged mirror", n)
+	}
+	if _, err := m.Take(t.Context(), []string{"a"}, "b"); err == nil {
+		t.Error("it was taken from a damaged mirror")
+	}
+	if m.expired(planned{m.p, m.l}, m.p.Started.Add(2*time.Hour)) {
+		t.Error("nothing is left of it")
+	}
+	if err := m.forget(m.l.RunID, dir); err == nil {
+		t.Error("it was forgotten")
+	}
+	if err := os.RemoveAll(m.p.Trees); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.forget(m.l.RunID, dir); err != nil {
+		t.Errorf("the trees are gone: %v", err)
+	}
+}
+
+// A result has two ends where the mirror and the repository know different commits.
+func TestAResultWithTwoEnds(t *testing.T) {
+	m := batchOfOne(t)
+	write(t, filepath.Join(m.l.Tree, "made"), "x")
+	first := m.whole(t)
+	if _, err := m.repo.publish(t.Context(), m.l.RunID); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(m.p.Trees); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.repo.fetch(t.Context(), "20260102-030405-0001", []string{m.l.Base}); err != nil { // another batch
+		t.Fatal(err)
+	}
+	result := func() []string {
+		t.Helper()
+		found, err := (&Removal{State: m.State}).result(t.Context(), filepath.Join(m.State, m.l.RunID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found.commits
+	}
+	if got := result(); !slices.Equal(got, []string{first}) {
+		t.Errorf("only the repository has it: %q", got)
+	}
+	if err := m.repo.add(t.Context(), m.l); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(m.l.Tree, "made"), "y")
+	second := m.whole(t)
+	if got := result(); !slices.Equal(got, []string{second, first}) {
+		t.Errorf("both have one: %q, want %s and %s", got, second, first)
 	}
 }
 
