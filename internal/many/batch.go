@@ -433,11 +433,12 @@ func (b *Batch) ended(e *entry, dir string, exit proc.Exit, said *messages) {
 	defer b.bounds() // before another one is started
 	b.release(e)
 	e.process, e.end.ExitCode = nil, exit.Code
+	says := said.String()
 	if exit.StartErr != nil {
-		e.end.Reason = exit.StartErr.Error()
+		says = exit.StartErr.Error()
 	}
 	if !scratchpad.HasEvents(dir) {
-		e.end.Reason = cmp.Or(said.String(), b.halt, fmt.Sprintf("its process ended with %d before its run began", exit.Code))
+		e.end.Reason = cmp.Or(says, b.halt, fmt.Sprintf("its process ended with %d before its run began", exit.Code))
 		e.stands = over
 		b.finish(e)
 		return
@@ -457,7 +458,7 @@ func (b *Batch) ended(e *entry, dir string, exit proc.Exit, said *messages) {
 		b.again(e)
 		return
 	case e.seen.Status == core.StatusCrashed: // its process was killed
-		e.end.Reason = cmp.Or(said.String(), "its process was killed")
+		e.end.Reason = cmp.Or(says, "its process was killed")
 	}
 	e.stands = over
 	b.finish(e)
