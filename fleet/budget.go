@@ -144,7 +144,9 @@ func (l *loop) reserve(n int) (*Spend, error) {
 	case granted.OK:
 		return &s, nil
 	}
-	return nil, l.driver.Record(core.GuardTripped{Trip: core.Trip{Guard: core.MaxCost, Iteration: l.state.Iterations, Reason: granted.Reason}})
+	return nil, l.settle(func() error {
+		return l.record(core.GuardTripped{Trip: core.Trip{Guard: core.MaxCost, Iteration: l.state.Iterations, Reason: granted.Reason}})
+	})
 }
 
 // commit replaces the reservation with the cost of the iteration, and retries until the ledger

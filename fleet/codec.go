@@ -64,14 +64,8 @@ func readKeys(name string) (keys []key, err error) {
 		if err != nil || len(raw) != 32 {
 			return nil, fmt.Errorf("%s:%d is not a key: 32 bytes in base64 are; looprun-fleet init --key-file FILE makes one", name, i+1)
 		}
-		block, err := aes.NewCipher(raw)
-		if err != nil {
-			return nil, err
-		}
-		seal, err := cipher.NewGCM(block)
-		if err != nil {
-			return nil, err
-		}
+		block, _ := aes.NewCipher(raw) // its length is right
+		seal, _ := cipher.NewGCM(block)
 		keys = append(keys, key{fmt.Sprintf("%.4x", sha256.Sum256(raw)), seal})
 	}
 	return keys, nil
@@ -90,10 +84,8 @@ func (c codec) Encode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 		}
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
-		if _, err := z.Write(whole); err != nil {
-			return nil, err
-		}
-		if err := z.Close(); err != nil {
+		_, err = z.Write(whole)
+		if err = errors.Join(err, z.Close()); err != nil {
 			return nil, err
 		}
 		out[i] = &commonpb.Payload{Metadata: map[string][]byte{converter.MetadataEncoding: []byte(packed)}, Data: b.Bytes()}

@@ -21,40 +21,65 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// Events calls each for every event of a loop, from its first.
+// Events calls each for every event of a loop, from its first. They are in its history, so no
+// worker is needed.
 func (f *Fleet) Events(ctx context.Context, id string, each func(core.Event) error) error {
 	parts, err := f.parts(ctx, id)
 	if err != nil {
 		return err
 	}
-	after := int64(0)
+	last := int64(0)
 	for _, part := range parts {
-		for more := true; more; {
-			v, err := f.client.QueryWorkflow(ctx, id, part, queryEvents, after)
-			if err != nil {
-				return f.explained(err)
+		err = errors.Join(err, f.decided(ctx, id, part, func(e core.Event) error {
+			if e.Seq > last+1 {
+				return fmt.Errorf("events %d to %d of loop %s are gone: the server keeps histories for as long as its namespace says", last+1, e.Seq-1, id)
 			}
-			var p Page
-			if err := v.Get(&p); err != nil {
-				return err
+			last = e.Seq
+			return each(e)
+		}))
+	}
+	if err == nil && last == 0 {
+		err = f.unbegun(id)
+	}
+	return err
+}
+
+func (f *Fleet) unbegun(id string) error {
+	return fmt.Errorf("no worker has begun loop %s yet; is one running on queue %q? (looprun-fleet worker)", id, f.server.Queue)
+}
+
+// decided calls each for the events in a part of a loop's history.
+func (f *Fleet) decided(ctx context.Context, id, part string, each func(core.Event) error) error {
+	return f.history(ctx, id, part, func(h *historypb.HistoryEvent) error {
+		m := h.GetMarkerRecordedEventAttributes()
+		if m.GetMarkerName() != "SideEffect" { // all side effects are decisions
+			return nil
+		}
+		var made decision
+		err := f.converter.FromPayloads(m.GetDetails()["data"], &made)
+		for _, raw := range made.Events {
+			var e core.Event
+			if err == nil {
+				err = json.Unmarshal(raw, &e)
 			}
-			if p.From > after+1 {
-				return fmt.Errorf("events %d to %d of loop %s are gone: the server keeps histories for as long as its namespace says", after+1, p.From-1, id)
+			if err == nil {
+				err = each(e)
 			}
-			for _, raw := range p.Events {
-				var e core.Event
-				if err := json.Unmarshal(raw, &e); err != nil {
-					return err
-				}
-				if e.Seq <= after {
-					continue
-				}
-				if err := each(e); err != nil {
-					return err
-				}
-				after = e.Seq
-			}
-			more = p.More
+		}
+		return err
+	})
+}
+
+// history calls each for what happened in a part of a loop's history.
+func (f *Fleet) history(ctx context.Context, id, part string, each func(*historypb.HistoryEvent) error) error {
+	it := f.client.GetWorkflowHistory(ctx, id, part, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for it.HasNext() {
+		e, err := it.Next()
+		if err == nil {
+			err = each(e)
+		}
+		if err != nil {
+			return f.explained(err)
 		}
 	}
 	return nil
@@ -69,7 +94,7 @@ func (f *Fleet) parts(ctx context.Context, id string) ([]string, error) {
 	var parts []string
 	for run := d.GetWorkflowExecutionInfo().GetExecution().GetRunId(); run != ""; {
 		parts = append(parts, run)
-		begun, err := f.begun(ctx, id, run)
+		_, begun, err := f.begun(ctx, id, run)
 		if err != nil {
 			break // older ones are gone: whoever needs their events says so
 		}
@@ -79,13 +104,18 @@ func (f *Fleet) parts(ctx context.Context, id string) ([]string, error) {
 	return parts, nil
 }
 
-func (f *Fleet) begun(ctx context.Context, id, run string) (*historypb.WorkflowExecutionStartedEventAttributes, error) {
+// begun returns how a part of a loop's history began.
+func (f *Fleet) begun(ctx context.Context, id, run string) (in Loop, _ *historypb.WorkflowExecutionStartedEventAttributes, _ error) {
 	it := f.client.GetWorkflowHistory(ctx, id, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	if !it.HasNext() {
-		return nil, errors.New("the history is empty")
+		return in, nil, errors.New("the history is empty")
 	}
 	e, err := it.Next()
-	return e.GetWorkflowExecutionStartedEventAttributes(), err
+	begun := e.GetWorkflowExecutionStartedEventAttributes()
+	if err == nil {
+		err = f.converter.FromPayloads(begun.GetInput(), &in)
+	}
+	return in, begun, f.explained(err)
 }
 
 // Export writes a loop into a state directory, as a run that the CLI can read, and returns its
@@ -148,7 +178,7 @@ func (f *Fleet) Output(ctx context.Context, id string, n int, to io.Writer) erro
 		return err
 	}
 	for offset := int64(0); ; {
-		out, err := f.read(ctx, Fetched{host, Piece{id, n, offset}})
+		out, err := f.read(ctx, host, Piece{id, n, offset})
 		if err != nil {
 			return fmt.Errorf("worker %s does not give it: %s", host, cause(err))
 		}
@@ -161,11 +191,11 @@ func (f *Fleet) Output(ctx context.Context, id string, n int, to io.Writer) erro
 	}
 }
 
-func (f *Fleet) read(ctx context.Context, in Fetched) (Output, error) {
+func (f *Fleet) read(ctx context.Context, host string, in Piece) (Output, error) {
 	var out Output
 	w, err := f.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: "fetch/" + rand.Text(), TaskQueue: f.server.Queue, WorkflowExecutionTimeout: time.Minute,
-	}, Fetch, in)
+	}, Fetch, host, in)
 	if err == nil {
 		err = w.Get(ctx, &out)
 	}
@@ -181,22 +211,19 @@ func (f *Fleet) host(ctx context.Context, id string, n int) (string, error) {
 	host := ""
 	for _, part := range parts {
 		names := map[int64]bool{} // of what was scheduled as an iteration
-		it := f.client.GetWorkflowHistory(ctx, id, part, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-		for it.HasNext() {
-			e, err := it.Next()
-			if err != nil {
-				return "", err
-			}
+		err := f.history(ctx, id, part, func(e *historypb.HistoryEvent) (err error) {
 			if a := e.GetActivityTaskScheduledEventAttributes(); a.GetActivityType().GetName() == "Iterate" {
 				var in Iterate
-				if err := f.converter.FromPayloads(a.GetInput(), &in); err != nil {
-					return "", err
-				}
+				err = f.converter.FromPayloads(a.GetInput(), &in)
 				names[e.GetEventId()] = in.Iteration.Number == n
 			}
 			if a := e.GetActivityTaskStartedEventAttributes(); names[a.GetScheduledEventId()] {
 				host = a.GetIdentity()
 			}
+			return err
+		})
+		if err != nil {
+			return "", err
 		}
 	}
 	if host != "" {

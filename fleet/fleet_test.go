@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -9,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 
@@ -50,12 +53,36 @@ type bench struct {
 	worker   *Worker
 	root     string
 	accepted int // updates that are in the history
+	begun    Loop
+	events   []core.Event // in the history
+}
+
+// markers notes the decisions that come into the history.
+type markers struct {
+	converter.DataConverter
+	b *bench
+}
+
+func (m markers) ToPayloads(values ...any) (*commonpb.Payloads, error) {
+	for _, v := range values {
+		if made, ok := v.(decision); ok {
+			for _, raw := range made.Events {
+				var e core.Event
+				if err := json.Unmarshal(raw, &e); err != nil {
+					m.b.t.Error(err)
+				}
+				m.b.events = append(m.b.events, e)
+			}
+		}
+	}
+	return m.DataConverter.ToPayloads(values...)
 }
 
 func newBench(t *testing.T, change func(*Worker)) *bench {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	b := &bench{suite.NewTestWorkflowEnvironment(), t, nil, t.TempDir(), 0}
+	b := &bench{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t, root: t.TempDir()}
+	b.SetDataConverter(markers{converter.GetDefaultDataConverter(), b})
 	w := &Worker{Name: "w1", Root: b.root, Slots: 2, Queue: Queue, Log: testLog{t}, Environ: os.Environ()}
 	w.prepare(nil)
 	b.worker = w
@@ -85,6 +112,7 @@ func (b *bench) run(l Loop) core.Result {
 		b.CancelWorkflow()
 	})
 	defer overdue.Stop()
+	b.begun = l
 	b.ExecuteWorkflow(Run, l)
 	if err := b.GetWorkflowError(); err != nil {
 		b.t.Fatal(err)
@@ -98,15 +126,16 @@ func (b *bench) run(l Loop) core.Result {
 
 func (b *bench) state() core.State {
 	b.t.Helper()
-	v, err := b.QueryWorkflow(queryState)
-	if err != nil {
-		b.t.Fatal(err)
+	s := new(core.State)
+	if b.begun.State != nil {
+		*s = *b.begun.State
 	}
-	var s core.State
-	if err := v.Get(&s); err != nil {
-		b.t.Fatal(err)
+	for _, e := range b.events {
+		if err := s.Apply(e); err != nil {
+			b.t.Fatal(err)
+		}
 	}
-	return s
+	return *s
 }
 
 // answer answers the question that is asked after a while; it returns what became of it.

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -22,12 +23,8 @@ import (
 	"github.com/looprun/looprun/internal/checkpoint"
 )
 
-// otherVersion says what to do about a loop that a worker's rules do not fit, and otherHistory is
-// in the SDK's error for it.
-const (
-	otherVersion = "it was begun by another version; start a worker of that version, or end it with looprun-fleet cancel --force"
-	otherHistory = "[TMPRL1100]"
-)
+// otherVersion says what to do about a loop whose history a worker does not understand.
+const otherVersion = "it was begun by another version; start a worker of that version, or end it with looprun-fleet cancel --force"
 
 // Entry is a loop in the form that lists show.
 type Entry struct {
@@ -166,12 +163,16 @@ func (f *Fleet) Find(ctx context.Context, text string) (string, error) {
 
 // State returns what is known about a loop.
 func (f *Fleet) State(ctx context.Context, id string) (*core.State, error) {
-	v, err := f.client.QueryWorkflow(ctx, id, "", queryState)
+	in, begun, err := f.begun(ctx, id, "")
 	if err != nil {
-		return nil, f.explained(err)
+		return nil, err
 	}
-	s := new(core.State)
-	return s, v.Get(s)
+	s := cmp.Or(in.State, new(core.State))
+	err = f.decided(ctx, id, begun.GetOriginalExecutionRunId(), s.Apply)
+	if err == nil && s.Seq == 0 {
+		err = f.unbegun(id)
+	}
+	return s, err
 }
 
 // Answer answers a question of a loop in the name of a person. The name is only a claim:
@@ -261,12 +262,6 @@ func (f *Fleet) explained(err error) error {
 	if _, ok := errors.AsType[*serviceerror.NamespaceNotFound](err); ok {
 		return fmt.Errorf("the server at %s has no namespace %q; looprun-fleet init makes it", f.server.Address, f.server.Namespace)
 	}
-	if e, ok := errors.AsType[*serviceerror.QueryFailed](err); ok {
-		if strings.Contains(e.Error(), otherHistory) {
-			return fmt.Errorf("this worker cannot continue the loop: "+otherVersion+": %w", e)
-		}
-		return fmt.Errorf("the loop did not answer: %w", e)
-	}
 	if _, ok := errors.AsType[*serviceerror.PermissionDenied](err); ok {
 		return fmt.Errorf("the server at %s does not allow it in namespace %q: %w", f.server.Address, f.server.Namespace, err)
 	}
@@ -312,12 +307,8 @@ func (f *Fleet) forget(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	begun, err := f.begun(ctx, id, parts[0])
+	in, _, err := f.begun(ctx, id, parts[0])
 	if err != nil {
-		return err
-	}
-	var in Loop
-	if err := f.converter.FromPayloads(begun.GetInput(), &in); err != nil {
 		return err
 	}
 	if in.Work.Repo != "" {

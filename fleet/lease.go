@@ -106,7 +106,9 @@ func (l *loop) pause(status, why string) error {
 
 // refused ends the run, also while a question is open: no worker accepts it.
 func (l *loop) refused(why string) error {
-	return l.driver.Record(core.RunFinished{Ending: core.Ending{Status: core.StatusFailed, ExitCode: core.ExitFailed, Reason: why}})
+	return l.settle(func() error {
+		return l.record(core.RunFinished{Ending: core.Ending{Status: core.StatusFailed, ExitCode: core.ExitFailed, Reason: why}})
+	})
 }
 
 // release returns the slot. The work tree stays. A worker that does not receive this takes the

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"cmp"
-	"encoding/json"
 	"time"
 
 	"github.com/looprun/looprun/core"
@@ -93,11 +92,9 @@ const Queue = "looprun"
 // Namespace is the default namespace.
 const Namespace = "looprun"
 
-// The names of a loop's queries, updates and signals.
+// The names of a loop's update and memo.
 const (
 	updateAnswer = "answer"
-	queryEvents  = "events"
-	queryState   = "state"
 	memoNote     = "note"
 )
 
@@ -127,13 +124,4 @@ type Given struct {
 type Taken struct {
 	Seq    int64       `json:"seq"` // of its event
 	Answer core.Answer `json:"answer"`
-}
-
-// Page is a part of a loop's events.
-type Page struct {
-	Events []json.RawMessage `json:"events"` // as in a journal
-	// From is the first event known here. Earlier ones are in a previous workflow.
-	From int64 `json:"from"`
-	// More means that there are later events.
-	More bool `json:"more,omitempty"`
 }

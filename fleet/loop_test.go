@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -167,29 +166,10 @@ func TestAHelpThatIsLost(t *testing.T) {
 	}
 }
 
-// recorded are the events of the loop.
-func (b *bench) recorded() (events []core.Event) {
-	b.t.Helper()
-	v, err := b.QueryWorkflow(queryEvents, int64(0))
-	var p Page
-	if err == nil {
-		err = v.Get(&p)
-	}
-	for _, raw := range p.Events {
-		var e core.Event
-		err = errors.Join(err, json.Unmarshal(raw, &e))
-		events = append(events, e)
-	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return events
-}
-
 // count is how many events of that type are recorded.
 func (b *bench) count(what core.EventType) (n int) {
 	b.t.Helper()
-	for _, e := range b.recorded() {
+	for _, e := range b.events {
 		if e.Data.Type() == what {
 			n++
 		}
@@ -200,7 +180,7 @@ func (b *bench) count(what core.EventType) (n int) {
 // answerers are who has answered, in order.
 func (b *bench) answerers() (by []string) {
 	b.t.Helper()
-	for _, e := range b.recorded() {
+	for _, e := range b.events {
 		if a, ok := e.Data.(core.QuestionAnswered); ok {
 			by = append(by, a.Answer.Responder)
 		}
@@ -285,24 +265,6 @@ func TestALedgerIsCut(t *testing.T) {
 	var b Budget
 	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &b); err != nil || b.Limit == nil || *b.Limit != 5 || b.Spent != 1 || b.Reserved["a"] != 2 {
 		t.Errorf("it goes on with %+v, %v", b, err)
-	}
-}
-
-// A page of events is of a size that the server takes, has one event at least, and the last one
-// says that there are no more.
-func TestAPageOfEvents(t *testing.T) {
-	half := json.RawMessage(`"` + strings.Repeat("x", pageBytes/2+1) + `"`)
-	whole := json.RawMessage(`"` + strings.Repeat("x", pageBytes+1) + `"`)
-	l := &loop{from: 11, events: []json.RawMessage{half, half, whole, json.RawMessage("1"), json.RawMessage("2")}}
-	for _, c := range []struct {
-		after int64
-		n     int
-		more  bool
-	}{{0, 1, true}, {10, 1, true}, {11, 1, true}, {12, 1, true}, {13, 2, false}, {14, 1, false}, {15, 0, false}, {99, 0, false}} {
-		p, err := l.page(c.after)
-		if err != nil || p.From != 11 || len(p.Events) != c.n || p.More != c.more {
-			t.Errorf("after %d: %d events, more %v, %v", c.after, len(p.Events), p.More, err)
-		}
 	}
 }
 

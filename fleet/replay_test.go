@@ -13,25 +13,37 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/loops"
 )
 
-// Loops that an older looprun-fleet began go on under this one: their recorded histories
-// lead the workflow the same way. make fleet-test with FLEET_RECORD=DIR records others.
-func TestOlderHistoriesAreReplayed(t *testing.T) {
+func histories(t *testing.T) []string {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", "histories", "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no history is recorded: %v", err)
 	}
-	for _, file := range files {
-		r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
-			DataConverter: converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codec{}),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.RegisterWorkflow(Run)
-		if err := r.ReplayWorkflowHistoryFromJSONFile(nil, file); err != nil {
+	return files
+}
+
+// replay replays the history of a file.
+func replay(t *testing.T, file string, run any) error {
+	t.Helper()
+	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
+		DataConverter: converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codec{}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.RegisterWorkflowWithOptions(run, workflow.RegisterOptions{Name: "Run"})
+	return r.ReplayWorkflowHistoryFromJSONFile(nil, file)
+}
+
+// Loops that an older looprun-fleet began go on under this one: their recorded histories
+// lead the workflow the same way. make fleet-test with FLEET_RECORD=DIR records others.
+func TestOlderHistoriesAreReplayed(t *testing.T) {
+	for _, file := range histories(t) {
+		if err := replay(t, file, Run); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
@@ -81,5 +93,22 @@ func TestAHistoryIsCut(t *testing.T) {
 	}
 	if parts != 3 {
 		t.Errorf("it was cut %d times", parts)
+	}
+}
+
+// eager is a rule that trips at once.
+type eager struct{ guards.Errors }
+
+func (eager) Check(*core.State) *core.Trip { return &core.Trip{Reason: "another rule"} }
+
+// A history has its decisions, so it is replayed also by a version with other rules.
+func TestHistoriesAreReplayedUnderOtherRules(t *testing.T) {
+	for _, file := range histories(t) {
+		err := replay(t, file, func(ctx workflow.Context, in Loop) (core.Result, error) {
+			return runUnder(ctx, in, append(guards.Default(), eager{}))
+		})
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
 	}
 }

@@ -982,17 +982,6 @@ func TestAWaitLooksAgain(t *testing.T) {
 	}
 }
 
-// A loop that another version began is told in words by what asks it.
-func TestAnotherVersionIsNamed(t *testing.T) {
-	err := (&Fleet{}).explained(serviceerror.NewQueryFailed("[TMPRL1100] lookup failed for scheduledEventID to activityID"))
-	if err == nil || !strings.Contains(err.Error(), "begun by another version; start a worker of that version, or end it with looprun-fleet cancel --force:") {
-		t.Error(err)
-	}
-	if err := (&Fleet{}).explained(serviceerror.NewQueryFailed("no such query")); strings.Contains(err.Error(), "version") {
-		t.Error(err)
-	}
-}
-
 // A monitor sees what a worker has run, and whether it takes loops.
 func TestAWorkerIsMonitored(t *testing.T) {
 	b := newBench(t, nil)

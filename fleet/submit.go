@@ -28,7 +28,6 @@ import (
 type Submission struct {
 	Name string
 	Loop Loop // without an id
-	at   *session.Session
 }
 
 // Read reads a loops.yaml and checks all of its loops.
@@ -81,11 +80,13 @@ func check(l loops.Loop, dir, version string) (Submission, error) {
 	if len(l.Copy) > 0 {
 		return Submission{}, errors.New("copy: names files of this machine, which workers do not have; let setup make them")
 	}
-	o, err := options(l, dir)
-	if err != nil {
-		return Submission{}, err
+	o := config.Defaults()
+	o.Name, o.Shell = l.Name, l.Command.Shell
+	err := o.Set(l.Keys(), dir)
+	if err == nil {
+		err = o.Wrong()
 	}
-	if err := o.Wrong(); err != nil {
+	if err != nil {
 		return Submission{}, err
 	}
 	null, err := os.Open(os.DevNull)
@@ -107,7 +108,7 @@ func check(l loops.Loop, dir, version string) (Submission, error) {
 		Label: l.Label, Repo: repository(l.Repo, dir), Ref: l.Ref, Dir: l.Dir, Setup: string(l.Setup), Env: l.Env,
 		Debug: o.Debug != "", Responds: len(o.Policy) > 0 || o.Assistant != "" || !o.Detached.IsZero(),
 		WaitAnswer: time.Duration(o.WaitAnswer), WaitDelay: o.WaitDelay.Or(0), Backoff: o.Delays(), RetryFor: time.Duration(l.RetryFor),
-	}}, at}, nil
+	}}}, nil
 }
 
 // repository returns the URL of a repository, or its absolute path.
@@ -119,13 +120,6 @@ func repository(repo, dir string) string {
 		return whole
 	}
 	return repo
-}
-
-// options returns the options of looprun run for the loop.
-func options(l loops.Loop, dir string) (*config.Options, error) {
-	o := config.Defaults()
-	o.Name, o.Shell = l.Name, l.Command.Shell
-	return o, o.Set(l.Keys(), dir)
 }
 
 // Submit starts the loops, and calls done for each with its id.

@@ -99,7 +99,7 @@ type (
 		Answer     *core.Answer `json:"answer,omitempty"`
 		Unanswered string       `json:"unanswered,omitempty"`
 	}
-	// Help is the input for running an answer's command, or an expert.
+	// Help is the input for running an answer's command.
 	Help struct {
 		Loop  string     `json:"loop"`
 		State core.State `json:"state"`
@@ -108,11 +108,6 @@ type (
 	Debugged struct {
 		End  core.DebugFinished `json:"end"`
 		Took time.Duration      `json:"took"`
-	}
-	// Advised is the result of an expert.
-	Advised struct {
-		End  core.ExpertFinished `json:"end"`
-		Took time.Duration       `json:"took"`
 	}
 	// Leave is a loop that returns its slot. Status is set if the loop has ended.
 	Leave struct {
@@ -518,18 +513,6 @@ func (w *Worker) Debug(ctx context.Context, in Help) (Debugged, error) {
 	})
 }
 
-// Expert runs the next expert of State.
-func (w *Worker) Expert(ctx context.Context, in Help) (Advised, error) {
-	return at(w, ctx, in.Loop, func(run context.Context, p *place) (Advised, error) {
-		began := time.Now()
-		end, err := p.host.Expert(run, &in.State)
-		if err != nil {
-			end.ExitCode, end.Why = -1, err.Error()
-		}
-		return Advised{end, time.Since(began)}, nil
-	})
-}
-
 // Leave returns the slot of a loop, and closes the place of one that has ended. Its output stays
 // for a while, and so does its tree if the loop is not done.
 func (w *Worker) Leave(ctx context.Context, in Leave) error {
@@ -578,7 +561,8 @@ func (w *Worker) setUp(ctx context.Context, p *place) error {
 		Dir: filepath.Join(p.tree, filepath.FromSlash(p.work.Dir)), Env: w.environ(p.work), Stdout: take, Stderr: take,
 	})
 	if exit.Code != 0 {
-		return refuse("the setup command failed with exit code %d on worker %s: %s", exit.Code, w.Name, p.host.Mask(tailOf(said.String())))
+		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+		return refuse("the setup command failed with exit code %d on worker %s: %s", exit.Code, w.Name, p.host.Mask(lines[len(lines)-1]))
 	}
 	return nil
 }
@@ -589,12 +573,6 @@ func (w *Worker) environ(work Work) []string {
 		env = append(env, name+"="+value)
 	}
 	return env
-}
-
-// tailOf returns the last line of a text.
-func tailOf(s string) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	return lines[len(lines)-1]
 }
 
 // Piece identifies a part of a loop's output.
@@ -639,20 +617,14 @@ func (w *Worker) ReadOutput(_ context.Context, in Piece) (Output, error) {
 	return Output{b[:n], info.Size()}, err
 }
 
-// Fetched requests an iteration's output from a worker.
-type Fetched struct {
-	Host string `json:"host"`
-	Piece
-}
-
 // Fetch is the workflow that reads an output on the worker that has it.
-func Fetch(ctx workflow.Context, in Fetched) (Output, error) {
+func Fetch(ctx workflow.Context, host string, in Piece) (Output, error) {
 	queue, _, _ := strings.Cut(workflow.GetInfo(ctx).TaskQueueName, "@")
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue: ownQueue(queue, in.Host), ScheduleToStartTimeout: 5 * time.Second, StartToCloseTimeout: time.Minute,
+		TaskQueue: ownQueue(queue, host), ScheduleToStartTimeout: 5 * time.Second, StartToCloseTimeout: time.Minute,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2},
 	})
 	var out Output
-	err := workflow.ExecuteActivity(ctx, (*Worker).ReadOutput, in.Piece).Get(ctx, &out)
+	err := workflow.ExecuteActivity(ctx, (*Worker).ReadOutput, in).Get(ctx, &out)
 	return out, err
 }

@@ -19,21 +19,21 @@ import (
 )
 
 // loop is a run whose steps a workflow takes. It depends on no time and no order except those
-// of its history, so that it can be replayed.
+// of its history, so that it can be replayed, and on no rule that is not in decide.
 type loop struct {
 	ctx    workflow.Context
-	driver core.Driver
+	driver core.Driver // its methods that record events run in decide
+	made   *decision   // of the step that is being decided
+	handed int         // how often the iteration was handed back
 	state  core.State
 	in     Loop
 	active time.Duration // as the workers measured it; time in a queue is not in it
 	fresh  bool          // no iteration has run yet
 
-	events []json.RawMessage
-	from   int64
-	shown  string
-	told   *Note
-	why    string // it does not run
-	asked  string
+	shown string
+	told  *Note
+	why   string // it does not run
+	asked string
 }
 
 // builtIn returns the question templates. They are the same wherever the workflow runs.
@@ -41,24 +41,28 @@ var builtIn = sync.OnceValues(func() (*templates.Set, error) { return templates.
 
 // Run is the workflow of one loop.
 func Run(ctx workflow.Context, in Loop) (core.Result, error) {
+	return runUnder(ctx, in, guards.Default())
+}
+
+// runUnder runs a loop under those rules.
+func runUnder(ctx workflow.Context, in Loop, rules []core.Guard) (core.Result, error) {
 	set, err := builtIn()
 	if err != nil {
 		return core.Result{}, err
 	}
 	l := &loop{ctx: ctx, in: in, fresh: true}
 	l.driver = core.Driver{
-		State: &l.state, Record: l.record, Now: func() time.Time { return workflow.Now(ctx) }, Guards: guards.Default(),
+		State: &l.state, Record: l.record, Now: func() time.Time { return workflow.Now(ctx) }, Guards: rules,
 		Questions: set.WithDebug(in.Work.Debug), Debug: in.Work.Debug, WaitDelay: in.Work.WaitDelay,
 	}
 	if in.State != nil {
 		l.state, l.active, l.fresh = *in.State, in.State.Elapsed, false
 	}
-	l.from = l.state.Seq + 1
 	if err := l.handle(); err != nil {
 		return core.Result{}, err
 	}
 	if in.State == nil {
-		if err := l.driver.Start(in.Started); err != nil {
+		if err := l.settle(func() error { return l.driver.Start(in.Started) }); err != nil {
 			return core.Result{}, temporal.NewNonRetryableApplicationError("the loop cannot start: "+err.Error(), "Start", nil)
 		}
 	}
@@ -68,11 +72,14 @@ func Run(ctx workflow.Context, in Loop) (core.Result, error) {
 // run takes one step after another until the run has ended, or its history is cut.
 func (l *loop) run() (core.Result, error) {
 	for {
-		next, err := l.driver.Next()
+		made, err := l.decide(l.ctx, func(made *decision) (err error) {
+			made.Next, err = l.driver.Next()
+			return err
+		})
 		if err != nil {
 			return core.Result{}, err
 		}
-		switch next {
+		switch made.Next {
 		case core.NextPrecheck:
 			err = l.iterate(0)
 		case core.NextIterate:
@@ -85,14 +92,12 @@ func (l *loop) run() (core.Result, error) {
 			err = l.ask(l.state.Pending()[0])
 		case core.NextAct:
 			err = l.debug()
-		case core.NextExpert:
-			err = l.expert()
 		case core.NextWait:
 			err = l.wait()
 		case core.NextEnd:
 			return l.end()
 		default:
-			err = fmt.Errorf("an iteration runs that nobody started (%s)", next)
+			err = fmt.Errorf("an iteration runs that nobody started (%s)", made.Next)
 		}
 		if l.interrupted() && l.state.Interrupt == nil { // the step was cut short; no history is cut before that is recorded
 			err = l.stop()
@@ -103,51 +108,78 @@ func (l *loop) run() (core.Result, error) {
 	}
 }
 
-// record records an event and folds it into the state.
+// decision is what the rules decided in a step, in the form that the history has.
+type decision struct {
+	Events []json.RawMessage `json:"events,omitempty"`
+	Next   core.Next         `json:"next,omitempty"`
+	Begun  core.Iteration    `json:"begun,omitzero"`
+	Pause  time.Duration     `json:"pause,omitempty"`
+	Wrong  string            `json:"wrong,omitempty"` // an error
+}
+
+// decide returns what do decided. The history keeps it, and a replay takes it from there: a
+// version with other rules continues from the same state.
+func (l *loop) decide(ctx workflow.Context, do func(made *decision) error) (made decision, err error) {
+	replayed := true
+	kept := workflow.SideEffect(ctx, func(workflow.Context) any {
+		replayed, l.made = false, &decision{}
+		if err := do(l.made); err != nil {
+			l.made.Wrong = err.Error()
+		}
+		return *l.made
+	})
+	err = kept.Get(&made)
+	for i := 0; err == nil && replayed && i < len(made.Events); i++ {
+		err = l.fold(made.Events[i])
+	}
+	if err != nil {
+		panic(err) // fails the task, and not the loop: a worker of another version can take it
+	}
+	if made.Wrong != "" {
+		err = errors.New(made.Wrong)
+	}
+	return made, err
+}
+
+// settle lets the driver record something.
+func (l *loop) settle(do func() error) error {
+	_, err := l.decide(l.ctx, func(*decision) error { return do() })
+	return err
+}
+
+// record records an event of the current decision, and folds it into the state.
 func (l *loop) record(d core.Data) error {
-	e := core.Event{
+	raw, err := json.Marshal(core.Event{
 		Seq: l.state.Seq + 1, Time: workflow.Now(l.ctx).UTC().Truncate(time.Millisecond),
 		Elapsed: l.active.Truncate(time.Millisecond), Data: d,
-	}
-	raw, err := json.Marshal(e)
+	})
 	if err == nil {
-		err = l.state.Apply(e)
+		err = l.fold(raw)
 	}
 	if err == nil {
-		l.events = append(l.events, raw)
+		l.made.Events = append(l.made.Events, raw)
 	}
 	return err
 }
 
-// handle installs the handlers through which others view the loop and answer it.
-func (l *loop) handle() error {
-	return errors.Join(
-		workflow.SetQueryHandler(l.ctx, queryState, func() (core.State, error) { return l.state, nil }),
-		workflow.SetQueryHandler(l.ctx, queryEvents, l.page),
-		workflow.SetUpdateHandlerWithOptions(l.ctx, updateAnswer, func(_ workflow.Context, g Given) (Taken, error) {
-			err := l.driver.Answer(g.QuestionID, g.Answer)
-			return Taken{l.state.Seq, g.Answer}, err
-		}, workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, g Given) error {
-			return l.driver.Acceptable(g.QuestionID, g.Answer)
-		}}),
-	)
+// fold folds an event into the state, in the form that the history has.
+func (l *loop) fold(raw json.RawMessage) error {
+	var e core.Event
+	err := json.Unmarshal(raw, &e)
+	if err == nil {
+		err = l.state.Apply(e)
+	}
+	return err
 }
 
-// pageBytes is the maximum size of a page of events, since the result of a query is limited.
-const pageBytes = 512 << 10
-
-// page returns the events after the one with that number.
-func (l *loop) page(after int64) (Page, error) {
-	p := Page{From: l.from}
-	bytes := 0
-	for _, e := range l.events[min(max(0, after-l.from+1), int64(len(l.events))):] {
-		if bytes += len(e); bytes > pageBytes && len(p.Events) > 0 {
-			p.More = true
-			break
-		}
-		p.Events = append(p.Events, e)
-	}
-	return p, nil
+// handle installs the handler through which others answer the loop.
+func (l *loop) handle() error {
+	return workflow.SetUpdateHandlerWithOptions(l.ctx, updateAnswer, func(ctx workflow.Context, g Given) (Taken, error) {
+		_, err := l.decide(ctx, func(*decision) error { return l.driver.Answer(g.QuestionID, g.Answer) })
+		return Taken{l.state.Seq, g.Answer}, err
+	}, workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, g Given) error {
+		return l.driver.Acceptable(g.QuestionID, g.Answer)
+	}})
 }
 
 // continued starts a new history, from the state.
@@ -191,10 +223,14 @@ func (l *loop) iterate(n int) error {
 	if reserved == nil || err != nil {
 		return err
 	}
-	it, err := l.driver.Begin(n, l.fresh)
+	made, err := l.decide(l.ctx, func(made *decision) (err error) {
+		made.Begun, err = l.driver.Begin(n, l.fresh)
+		return err
+	})
 	if err != nil {
 		return err
 	}
+	it := made.Begun
 	l.why, l.in.Place.Tries = "", 0
 	if err := errors.Join(l.show(Running), l.tell()); err != nil {
 		return err
@@ -237,18 +273,21 @@ func (l *loop) push(out Iterated) error {
 	return err
 }
 
+// handedMost is how often workers may hand an iteration back before each time counts as a crash:
+// more often than any upgrade does.
+const handedMost = 10
+
 // over records how the iteration ended: as the worker reports, or by losing the worker.
 func (l *loop) over(it core.Iteration, out Iterated, err error) error {
 	if l.interrupted() {
 		if err := l.stop(); err != nil {
 			return err
 		}
-		if err != nil {
-			return l.driver.Withdraw("it was cancelled", true)
-		}
 	}
-	if err == nil {
-		l.fresh = false
+	why, back := "it was cancelled", true
+	switch {
+	case err == nil:
+		l.fresh, l.handed = false, 0
 		l.active += time.Duration(out.Result.DurationMS) * time.Millisecond
 		if out.Commit != "" {
 			l.in.Place.Commit = out.Commit
@@ -256,14 +295,17 @@ func (l *loop) over(it core.Iteration, out Iterated, err error) error {
 		if out.Stopping { // it takes no further iteration
 			l.lost()
 		}
-		return l.driver.Finish(it, out.Result)
+		return l.settle(func() error { return l.driver.Finish(it, out.Result) })
+	case l.interrupted():
+	case handedBack(err):
+		l.handed++
+		why, back = cause(err), l.handed <= handedMost
+		l.lost()
+	default:
+		why, back = "worker "+l.in.Place.Host+" was lost: "+cause(err), false
+		l.lost()
 	}
-	host := l.in.Place.Host
-	l.lost()
-	if handedBack(err) { // an older version counted it
-		return l.driver.Withdraw(cause(err), workflow.GetVersion(l.ctx, "handed back", workflow.DefaultVersion, 1) == 1)
-	}
-	return l.driver.Withdraw("worker "+host+" was lost: "+cause(err), false)
+	return l.settle(func() error { return l.driver.Withdraw(why, back) })
 }
 
 // cause shortens an error of the engine.
@@ -294,7 +336,9 @@ func (l *loop) ask(q core.Question) error {
 		err = workflow.Await(l.ctx, func() bool { return !l.waits(q.ID) })
 	}
 	if err == nil && !answered {
-		err = l.driver.Unanswered(q.ID, fmt.Sprintf("nobody answered within %s", l.in.Work.WaitAnswer))
+		err = l.settle(func() error {
+			return l.driver.Unanswered(q.ID, fmt.Sprintf("nobody answered within %s", l.in.Work.WaitAnswer))
+		})
 	}
 	return errors.Join(err, l.tell())
 }
@@ -321,24 +365,29 @@ func (l *loop) respond(q core.Question) error {
 	var out Responded
 	return l.help((*Worker).Respond, Respond{Loop: l.in.Started.RunID, State: l.state, Question: q}, &out, func(error) error {
 		l.asked = q.ID
-		for _, e := range out.Events {
-			if err := l.driver.Record(e.Data); err != nil {
-				return err
-			}
-		}
-		switch {
-		case !l.waits(q.ID): // a person was quicker
-			return nil
-		case out.Answer != nil:
-			if err := l.driver.Acceptable(q.ID, *out.Answer); err != nil {
-				return l.driver.Record(core.AnswerInvalid{QuestionID: q.ID, Responder: out.Answer.Responder, Reason: err.Error()})
-			}
-			return l.driver.Answer(q.ID, *out.Answer)
-		case out.Unanswered != "":
-			return l.driver.Unanswered(q.ID, out.Unanswered)
-		}
-		return nil
+		return l.settle(func() error { return l.responded(q, out) })
 	})
+}
+
+// responded records what the worker reports.
+func (l *loop) responded(q core.Question, out Responded) error {
+	for _, e := range out.Events {
+		if err := l.record(e.Data); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !l.waits(q.ID): // a person was quicker
+		return nil
+	case out.Answer != nil:
+		if err := l.driver.Acceptable(q.ID, *out.Answer); err != nil {
+			return l.record(core.AnswerInvalid{QuestionID: q.ID, Responder: out.Answer.Responder, Reason: err.Error()})
+		}
+		return l.driver.Answer(q.ID, *out.Answer)
+	case out.Unanswered != "":
+		return l.driver.Unanswered(q.ID, out.Unanswered)
+	}
+	return nil
 }
 
 // waits reports whether the question is open.
@@ -373,18 +422,7 @@ func (l *loop) debug() error {
 			out.End = core.DebugFinished{ExitCode: -1, Findings: "the command could not be run: " + cause(failed)}
 		}
 		l.active += out.Took
-		return l.driver.Debugged(out.End)
-	})
-}
-
-func (l *loop) expert() error {
-	var out Advised
-	return l.help((*Worker).Expert, Help{Loop: l.in.Started.RunID, State: l.state}, &out, func(failed error) error {
-		if failed != nil {
-			out.End = core.ExpertFinished{ExitCode: -1, Why: cause(failed)}
-		}
-		l.active += out.Took
-		return l.driver.Advised(out.End)
+		return l.settle(func() error { return l.driver.Debugged(out.End) })
 	})
 }
 
@@ -403,7 +441,7 @@ func (l *loop) wait() error {
 	if err := workflow.Sleep(l.ctx, d); err != nil {
 		return err
 	}
-	return l.driver.Record(core.WaitFinished{})
+	return l.settle(func() error { return l.record(core.WaitFinished{}) })
 }
 
 // pace waits between two iterations, according to --delay and --backoff.
@@ -411,15 +449,16 @@ func (l *loop) pace() error {
 	b := l.in.Work.Backoff
 	d := b.Initial
 	if !l.fresh && b.Base > 0 {
-		drawn := workflow.SideEffect(l.ctx, func(workflow.Context) any { return b.Delay(l.state.SinceAnswer) })
-		if err := drawn.Get(&d); err != nil {
+		made, err := l.decide(l.ctx, func(made *decision) error {
+			made.Pause = b.Delay(l.state.SinceAnswer)
+			return nil
+		})
+		if err != nil {
 			return err
 		}
+		d = made.Pause
 	} else if !l.fresh {
 		d = 0
-	}
-	if d <= 0 {
-		return nil
 	}
 	if d > patience {
 		l.release()
@@ -432,7 +471,7 @@ func (l *loop) interrupted() bool { return l.ctx.Err() != nil }
 
 // stop records that the loop was cancelled.
 func (l *loop) stop() error {
-	return l.driver.Record(core.InterruptReceived{Reason: "it was cancelled", Code: 143})
+	return l.settle(func() error { return l.record(core.InterruptReceived{Reason: "it was cancelled", Code: 143}) })
 }
 
 // end releases the run's resources.

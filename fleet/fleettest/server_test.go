@@ -915,29 +915,80 @@ func TestHistoriesAreRecorded(t *testing.T) {
 		t.Skip("FLEET_RECORD names no folder")
 	}
 	y := newYard(t)
-	first := y.worker("first", 2)
+	first := y.worker("first", 8, "--drain", "0s")
 	marks := t.TempDir()
-	asked := y.submit(1, `echo the same; test -n "$LOOPRUN_GUIDANCE"`, func(l *loops.Loop) { l.Repo, l.Label = repository(t), "team" })[0]
-	q := y.question(asked)
-	if _, err := y.fleet.Answer(t.Context(), asked, q, "ann", core.Answer{Option: "new_approach", Guidance: "go on"}); err != nil {
+	from := repository(t)
+	policy := filepath.Join(t.TempDir(), "policy.yaml")
+	if err := os.WriteFile(policy, []byte("version: 1\nrules:\n  - {guard: loop_detected, answer: cancel, reason: so}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	y.result(asked)
-	cancelled := y.submit(1, "echo the same; exit 1", nil)[0]
+	recorded := map[string]string{}
+	begin := func(name, line string, change func(*loops.Loop)) string {
+		recorded[name] = y.submit(1, line, change)[0]
+		return recorded[name]
+	}
+	answer := func(id string, a core.Answer) {
+		if _, err := y.fleet.Answer(t.Context(), id, y.question(id), "ann", a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same := `echo the same; test -n "$LOOPRUN_GUIDANCE"`
+	if _, err := y.fleet.SetBudget(t.Context(), "team-"+y.queue, 5); err != nil {
+		t.Fatal(err)
+	}
+	asked := begin("asked", same, func(l *loops.Loop) { l.Repo, l.Label = from, "team" })
+	budget := begin("budget", `printf 'LOOPRUN_COST\nUSD: 3\n'; exit 1`, func(l *loops.Loop) {
+		l.Label, l.Options["signals"], l.Options["detached"] = "team-"+y.queue, "text", "deny"
+	})
+	begin("policy", same, func(l *loops.Loop) { l.Options["policy"] = policy })
+	begin("waited", `test -e `+marks+`/waited || { touch `+marks+`/waited; echo the limit is reached; exit 1; }`, func(l *loops.Loop) {
+		l.Options["wait_on"], l.Options["wait_delay"] = "the limit is reached", "1s"
+	})
+	begin("checked", "touch "+marks+"/checked", func(l *loops.Loop) { l.Check = config.ShellLine("test -e " + marks + "/checked") })
+	begin("refused", "true", func(l *loops.Loop) { l.Setup = "exit 1" })
+	begin("unanswered", "echo the same; exit 1", func(l *loops.Loop) { l.Options["wait_answer"] = "1s" })
+	debugged := begin("debugged", same, func(l *loops.Loop) { l.Options["debug"] = "echo look again" })
+	cancelled := begin("cancelled", "echo the same; exit 1", nil)
+	answer(asked, core.Answer{Option: "new_approach", Guidance: "go on"})
+	answer(debugged, core.Answer{Option: "debug"})
 	y.question(cancelled)
 	if err := y.fleet.Cancel(t.Context(), cancelled, false); err != nil {
 		t.Fatal(err)
 	}
-	y.result(cancelled)
-	moved := y.submit(1, "touch "+marks+"/in; test -e "+marks+"/go || sleep 300", func(l *loops.Loop) { l.Repo = repository(t) })[0]
-	wait(t, "the iteration", func() bool { return exists(filepath.Join(marks, "in")) })
-	first.kill()
-	if err := os.WriteFile(filepath.Join(marks, "go"), nil, 0o600); err != nil {
+	own := repository(t)
+	begin("pushed", "mv "+own+" "+own+".away", func(l *loops.Loop) { l.Repo = own })
+	wait(t, "a push that is tried again", func() bool { return strings.Contains(first.said.String(), "cannot reach") })
+	if err := os.Rename(own+".away", own); err != nil {
 		t.Fatal(err)
 	}
-	y.worker("second", 2)
-	y.result(moved)
-	for name, id := range map[string]string{"asked": asked, "cancelled": cancelled, "moved": moved} {
+	for name, id := range recorded {
+		t.Logf("%s: %v", name, y.result(id))
+	}
+	if b, err := y.fleet.Budget(t.Context(), "team-"+y.queue); err != nil || b.Spent != 3 {
+		t.Errorf("%s: %+v, %v", budget, b, err)
+	}
+	for _, c := range []struct {
+		name string
+		end  func(*process)
+	}{
+		{"handed-back", func(p *process) { _ = p.Process.Signal(syscall.SIGTERM); _ = p.Wait() }},
+		{"moved", (*process).kill},
+	} {
+		begin(c.name, "touch "+marks+"/in; test -e "+marks+"/"+c.name+" || sleep 300", func(l *loops.Loop) { l.Repo = from })
+		wait(t, "the iteration", func() bool { return exists(filepath.Join(marks, "in")) })
+		c.end(first)
+		for _, made := range []func() error{
+			func() error { return os.WriteFile(filepath.Join(marks, c.name), nil, 0o600) },
+			func() error { return os.Remove(filepath.Join(marks, "in")) },
+		} {
+			if err := made(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first = y.worker("after-"+c.name, 2, "--drain", "0s")
+		y.result(recorded[c.name])
+	}
+	for name, id := range recorded {
 		h := new(historypb.History)
 		for it := y.fleet.Client().GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); it.HasNext(); {
 			e, err := it.Next()

@@ -193,16 +193,6 @@ func (h *Host) Debug(ctx context.Context, st *core.State) (core.DebugFinished, e
 	return core.Masked(d, h.Mask).(core.DebugFinished), err
 }
 
-// Expert runs the next expert.
-func (h *Host) Expert(ctx context.Context, st *core.State) (core.ExpertFinished, error) {
-	e, ok := st.NextExpert()
-	if !ok {
-		return core.ExpertFinished{}, errors.New("no expert is next")
-	}
-	d, err := (&debugger{h.s}).Expert(ctx, st, e)
-	return core.Masked(d, h.Mask).(core.ExpertFinished), err
-}
-
 // Describe returns the first event of the run that s would start under that id. The event has
 // no directory, since the run's commands run elsewhere. It fails for options that only work on
 // this machine.

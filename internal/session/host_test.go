@@ -207,14 +207,11 @@ func TestTheCommandsOfASubmittedRun(t *testing.T) {
 	}
 }
 
-// A host runs no expert and no debug command that the run's state does not ask for.
+// A host runs no debug command that the run's state does not ask for.
 func TestAHostRunsOnlyWhatIsNext(t *testing.T) {
 	h := hostOf(t, `{"debug":"echo ran"}`, "")
 	st := &core.State{Question: &core.Question{ID: "q", Options: []core.Option{{ID: "cancel", Action: core.ActionCancel}}}, Answer: &core.Answer{Option: "debug"}}
 	if d, err := h.Debug(t.Context(), st); err == nil || d.Findings != "" {
 		t.Errorf("debug: %+v, %v", d, err)
-	}
-	if d, err := h.Expert(t.Context(), st); err == nil || d.Guidance != "" {
-		t.Errorf("expert: %+v, %v", d, err)
 	}
 }
