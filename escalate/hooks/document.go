@@ -2,8 +2,10 @@ package hooks
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/looprun/looprun/core"
@@ -30,6 +32,11 @@ type Document struct {
 	Schema string `json:"schema"`
 	Hook   string `json:"hook"`
 	RunID  string `json:"run_id"`
+	// Name is the run's name; empty if it has none. Dir is where its command runs, and Host the
+	// machine; empty if the system does not say.
+	Name string `json:"name"`
+	Dir  string `json:"dir"`
+	Host string `json:"host"`
 	// Event is the event as written in the journal.
 	Event json.RawMessage `json:"event"`
 	// Summary describes in one line what happened, and Next what a person can do.
@@ -40,12 +47,15 @@ type Document struct {
 // job returns the job for an event; false if there is none. The state is not kept, because it
 // changes when the loop continues.
 func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
-	d := Document{Schema: Schema, RunID: s.RunID}
+	host, _ := os.Hostname()
+	d := Document{Schema: Schema, RunID: s.RunID, Name: h.shown(s.Name, summaryKept), Dir: h.shown(s.Dir, summaryKept), Host: host}
 	var j job
+	var more []string
 	switch data := e.Data.(type) {
 	case core.QuestionAsked:
 		j = job{command: h.OnQuestion, notify: h.Notify != nil, title: "looprun asks"}
 		d.Hook, d.Summary, d.Next = OnQuestion, data.Header+": "+data.Text, "looprun answer "+s.RunID+" OPTION --question "+data.ID
+		more = question(data)
 	case core.QuestionAnswered:
 		j = job{notify: data.Notify && h.Notify != nil, title: "looprun answered"}
 		d.Summary, d.Next = fmt.Sprintf("%s by %s: %s", data.Answer, data.Who(), data.Reason), "looprun show "+s.RunID
@@ -65,13 +75,27 @@ func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
 		return j, false, nil
 	}
 	d.Summary = h.shown(d.Summary, summaryKept)
-	j.body = d.Summary + "\n" + d.Next
-	if j.last && j.notify && h.Morning != nil {
-		if lines := h.Morning(); len(lines) > 0 {
-			for i := range lines {
-				lines[i] = h.shown(lines[i], summaryKept)
-			}
+	for i := range more {
+		more[i] = h.shown(more[i], lineKept)
+	}
+	j.body = strings.Join(append(append([]string{d.Summary}, more...), d.Next), "\n")
+	if of := cmp.Or(d.Name, d.Host); of != "" {
+		j.title += " (" + of + ")"
+	}
+	if j.last && j.notify {
+		var lines []string
+		if h.Morning != nil {
+			lines = h.Morning()
+		}
+		for i := range lines {
+			lines[i] = h.shown(lines[i], summaryKept)
+		}
+		if len(lines) > 0 {
 			j.body = strings.Join(lines, "\n")
+		} else if p, ok := e.Data.(core.RunPaused); ok && p.Pending { // its question was sent
+			if j.notify = false; j.command == "" {
+				return j, false, nil
+			}
 		}
 	}
 	var err error
@@ -80,6 +104,25 @@ func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
 	}
 	j.document, err = helper.Document(d)
 	return j, err == nil, err
+}
+
+// detailsKept is the maximum number of lines of evidence in a message.
+const detailsKept = 8
+
+// question returns what a message says of a question below its first line: the evidence, and
+// what can be answered.
+func question(q core.QuestionAsked) (lines []string) {
+	for _, text := range q.Details {
+		if strings.TrimSpace(text) != "" && len(lines) < detailsKept {
+			lines = append(lines, text)
+		}
+	}
+	for _, o := range q.Options {
+		if !o.Shell && o.Action != core.ActionReview {
+			lines = append(lines, o.ID+": "+o.Label)
+		}
+	}
+	return lines
 }
 
 // ended describes in one line how the run ended.

@@ -38,7 +38,12 @@ func TestDocument(t *testing.T) {
 	if len(all) != len(want) {
 		t.Fatalf("hooks ran for %q", names(all))
 	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, e := range []core.Event{tripped, asked, paused, rested, over, done} {
+		want[i].Name, want[i].Dir, want[i].Host = "nightly", "/src/shop", host
 		want[i].Schema, want[i].RunID, want[i].Event = Schema, runID, all[i].Event
 		if !reflect.DeepEqual(all[i], want[i]) {
 			t.Errorf("%+v, want %+v", all[i], want[i])
@@ -200,12 +205,12 @@ func TestNotify(t *testing.T) {
 	b := newBench(t)
 	to := &sent{}
 	b.Notify = to
-	b.observe(tripped, asked, over)
+	b.observe(tripped, asked, event(8, core.RunPaused{Reason: "the question is kept", Pending: true}), over)
 	b.Close(t.Context())
-	if want := []string{"looprun asks", "looprun: tripped"}; !reflect.DeepEqual(to.titles, want) {
+	if want := []string{"looprun asks (nightly)", "looprun: tripped (nightly)"}; !reflect.DeepEqual(to.titles, want) {
 		t.Errorf("%q", to.titles)
 	}
-	if want := "Iteration limit: 5 of 5 are used. How to proceed?\nlooprun answer " + runID + " OPTION --question q"; to.bodies[0] != want {
+	if want := "Iteration limit: 5 of 5 are used. How to proceed?\nmake test · /src/shop\nFAIL login\ncontinue: Continue +5\nlooprun answer " + runID + " OPTION --question q"; to.bodies[0] != want {
 		t.Errorf("%q", to.bodies[0])
 	}
 	if b.text() != "" {

@@ -92,7 +92,8 @@ const runID = "20260102-150405-3f9a"
 var (
 	asked = event(7, core.QuestionAsked{Question: core.Question{
 		ID: "q", Guard: core.MaxIterations, Kind: core.KindSelect, Header: "Iteration limit", Text: "5 of 5 are used.\nHow to proceed?",
-		Options: []core.Option{{ID: "continue", Label: "Continue +5", Action: core.ActionContinue}},
+		Details: []string{"make test · /src/shop", "", "FAIL login"},
+		Options: []core.Option{{ID: "continue", Label: "Continue +5", Action: core.ActionContinue}, {ID: "shell", Shell: true}},
 	}})
 	tripped = event(6, core.GuardTripped{Trip: core.Trip{Guard: core.MaxIterations, Reason: "5 of 5 iterations are used."}})
 	over    = event(9, core.RunFinished{Ending: core.Ending{Status: core.StatusTripped, ExitCode: 110, Guard: core.MaxIterations}})
@@ -104,7 +105,7 @@ func event(seq int64, d core.Data) core.Event {
 
 // state is a run in which that happened.
 func state(e core.Event) *core.State {
-	s := &core.State{RunID: runID, Iterations: 5, Last: &core.IterationFinished{Iteration: 5, Outcome: core.OutcomeNotDone}}
+	s := &core.State{RunID: runID, Name: "nightly", Dir: "/src/shop", Iterations: 5, Last: &core.IterationFinished{Iteration: 5, Outcome: core.OutcomeNotDone}}
 	switch d := e.Data.(type) {
 	case core.RunFinished:
 		s.Ending = &d.Ending

@@ -9,11 +9,14 @@ func DocumentSchema() []byte {
 	text := func(about string) object { return object{"type": "string", "description": about} }
 	return strictjson.Document(Schema, "what a looprun hook is told", "One line of JSON on the standard input of a hook.", object{
 		"type": "object", "additionalProperties": false,
-		"required": []string{"schema", "hook", "run_id", "event", "summary", "next"},
+		"required": []string{"schema", "hook", "run_id", "name", "dir", "host", "event", "summary", "next"},
 		"properties": object{
 			"schema": object{"const": Schema, "description": "The form of this document."},
 			"hook":   object{"enum": []string{OnQuestion, OnTrip, OnEnd}, "description": "Which hook this is."},
 			"run_id": text("The run that it happened to."),
+			"name":   text("The run's name; empty if it has none."),
+			"dir":    text("Where its command runs."),
+			"host":   text("The machine; empty if the system does not say."),
 			"event": object{
 				"type": "object", "required": []string{"seq", "time", "type", "elapsed_ms"},
 				"description": "The event as the journal has it.",
