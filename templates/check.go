@@ -336,7 +336,7 @@ var functions = []string{"and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge",
 // checker walks a parsed text and determines the type of every expression.
 type checker struct {
 	names  []string
-	types  map[string]VariableType
+	known  map[string]Variable
 	faults []fault
 }
 
@@ -364,12 +364,14 @@ func (c *checker) list(l *parse.ListNode, s scope) {
 		case *parse.IfNode:
 			c.noDeclarations(n.Pipe)
 			c.pipe(n.Pipe, s)
+			c.tested(n.Pipe)
 			c.list(n.List, s)
 			c.list(n.ElseList, s)
 		case *parse.WithNode:
 			c.noDeclarations(n.Pipe)
 			inner := s
 			inner.dot = c.pipe(n.Pipe, s)
+			c.tested(n.Pipe)
 			c.list(n.List, inner)
 			c.list(n.ElseList, s)
 		case *parse.RangeNode:
@@ -399,7 +401,11 @@ func (c *checker) noDeclarations(p *parse.PipeNode) {
 // loop checks a range, which must be over a list: a number would determine how long it runs.
 func (c *checker) loop(n *parse.RangeNode, s scope) {
 	if t := c.pipe(n.Pipe, s); t != TypeList && t != typeUnknown {
-		c.fault(n.Pipe, "range wants a list", "lists are "+strings.Join(c.lists(), ", "))
+		remedy := "lists are " + strings.Join(c.lists(), ", ")
+		if now := c.renamed(bare(n.Pipe)); now != "" {
+			remedy = "write {{." + now + "}}"
+		}
+		c.fault(n.Pipe, "range wants a list", remedy)
 	}
 	if n.Pipe.IsAssign {
 		c.fault(n.Pipe, "range declares its variables with :=", "write := in place of =")
@@ -423,7 +429,7 @@ func (c *checker) loop(n *parse.RangeNode, s scope) {
 func (c *checker) lists() []string {
 	var names []string
 	for _, name := range c.names {
-		if c.types[name] == TypeList {
+		if c.known[name].Type == TypeList {
 			names = append(names, "."+name)
 		}
 	}
@@ -463,6 +469,11 @@ func (c *checker) command(cmd *parse.CommandNode, piped []VariableType, s scope)
 	var args []VariableType
 	for _, arg := range cmd.Args[1:] {
 		args = append(args, c.operand(arg, s))
+		if slices.Contains([]string{"and", "or", "not"}, name.Ident) {
+			c.tested(arg)
+		} else if now := c.renamed(bare(arg)); now != "" && name.Ident == "join" {
+			return c.fault(name, "join wants a text and a list", "write {{."+now+"}}")
+		}
 	}
 	return c.call(name, append(args, piped...))
 }
@@ -507,7 +518,8 @@ func (c *checker) operand(n parse.Node, s scope) VariableType {
 }
 
 func (c *checker) variable(n parse.Node, path []string) VariableType {
-	t, ok := c.types[path[0]]
+	v, ok := c.known[path[0]]
+	t := v.Type
 	switch {
 	case !ok:
 		return c.fault(n, fmt.Sprintf("unknown variable {{.%s}}", termsafe.Cut(path[0], 40)), c.remedy(path[0]))
@@ -519,7 +531,31 @@ func (c *checker) variable(n parse.Node, path []string) VariableType {
 	return t
 }
 
+// tested refuses a number as a condition if -1 stands for an unknown one, which would hold.
+func (c *checker) tested(n parse.Node) {
+	name := bare(n)
+	if c.known[name].unsure {
+		c.fault(n, fmt.Sprintf("{{.%s}} is -1 when it is not known, which holds here", name), fmt.Sprintf("write gt .%s 0, or ge .%[1]s 0", name))
+	}
+}
+
+// bare returns the name of the variable that a node is.
+func bare(n parse.Node) string { return strings.TrimPrefix(strings.TrimPrefix(n.String(), "$"), ".") }
+
+// renamed returns the name of a variable that had this one; empty if none had.
+func (c *checker) renamed(name string) string {
+	for _, v := range c.known {
+		if slices.Contains(v.was, name) {
+			return v.Name
+		}
+	}
+	return ""
+}
+
 func (c *checker) remedy(name string) string {
+	if now := c.renamed(name); now != "" {
+		return "write {{." + now + "}}"
+	}
 	if near := nearest.Word(name, c.names); near != "" {
 		return "did you mean {{." + near + "}}?"
 	}

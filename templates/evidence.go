@@ -35,10 +35,10 @@ func (s *source) details(values facts, sentence string) []string {
 	if isProtocol(s.trip.Guard) {
 		part(s.toldDetails(values, sentence)...)
 	}
-	if values["Failing"] != 0 {
+	if s.failing() > 0 {
 		part(append([]string{say("detail_failing")}, indented(s.checks())...)...)
 	}
-	if errs := s.errors(); s.trip.Guard == core.ConsecutiveErrors && len(errs) > 1 {
+	if errs := values["LastErrors"].([]string); s.trip.Guard == core.ConsecutiveErrors && len(errs) > 1 {
 		part(append([]string{say("detail_errors")}, indented(errs)...)...)
 	} else if output := values["Output"].([]string); len(output) > 0 {
 		part(append([]string{say("detail_output")}, indented(output)...)...)
@@ -49,13 +49,13 @@ func (s *source) details(values facts, sentence string) []string {
 	if values["Words"] != "" {
 		said[0] = say("detail_words")
 	}
-	part(append(said, s.before()...)...)
+	part(append(said, values["Before"].([]string)...)...)
 	also := ""
 	same := s.trip.Guard == core.ConsecutiveErrors && slices.Equal(s.trip.Also, []core.GuardID{core.LoopDetected})
 	if len(s.trip.Also) > 0 && !same { // errors in a row are told as such
 		also = say("detail_tripped")
 	}
-	if s.trip.Guard == core.LoopDetected && len(s.state.Check) == 0 && values["Failing"] == 0 { // a test that fails waits for nothing
+	if s.trip.Guard == core.LoopDetected && len(s.state.Check) == 0 && s.failing() == 0 { // a test that fails waits for nothing
 		part(say("detail_waiting"))
 	}
 	if s.trip.Guard != core.LoopDetected && s.state.OnlyCountsChanged() {
@@ -73,6 +73,14 @@ func full(lines []string) []string {
 		}
 	}
 	return out
+}
+
+// failing returns how many checks fail in the evidence; 0 when that is not known.
+func (s *source) failing() int {
+	if s.has.Progress == nil {
+		return 0
+	}
+	return max(0, s.has.Progress.Failing)
 }
 
 // checks returns the failing checks, one per line, each with the reason why it fails.
@@ -125,7 +133,7 @@ func askedBefore(a core.PastAnswer) string {
 // place returns where the question comes from, with the task as the command names it.
 func (s *source) place() string {
 	e := s.has
-	e.Task = s.task()
+	e.Task = phrase(s.known.Task)
 	if home, err := os.UserHomeDir(); err == nil && home != "" {
 		if rest, ok := strings.CutPrefix(e.Dir, home+string(filepath.Separator)); ok {
 			e.Dir = filepath.Join("~", rest)

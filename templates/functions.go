@@ -41,7 +41,7 @@ func (c *checker) call(name *parse.IdentifierNode, args []VariableType) Variable
 	if len(args) == 2 && args[0] == TypeText && args[1] == TypeList {
 		return TypeText
 	}
-	return c.fault(name, "join wants a text and a list", `write {{join ", " .Errors}}`)
+	return c.fault(name, "join wants a text and a list", `write {{join ", " .LastErrors}}`)
 }
 
 // alike reports whether all arguments have the same type, and that type is in of.

@@ -27,36 +27,36 @@ type Message struct {
 // own are the variables that only messages have. A message can mention those that the built-in
 // text mentions.
 var own = []Variable{
-	{"Label", TypeText, "what the last iteration came to, the label of an option, or what is named"},
-	{"Why", TypeText, "why: the exit code or the cause, or what is missing"},
-	{"Number", TypeNumber, "number of the iteration, or of the iterations shown"},
-	{"First", TypeNumber, "number of the first of several equal ones in a row; 0 for one"},
-	{"Output", TypeText, "the line of its output that tells most; may be empty"},
-	{"Code", TypeNumber, "the exit code"},
-	{"Failing", TypeNumber, "how many checks fail"},
-	{"FailingOf", TypeText, "what fails in words, such as “2 of 5 tests fail”"},
-	{"Passed", TypeNumber, "how many checks pass"},
-	{"Total", TypeNumber, "how many there are; 0 when that is not known"},
-	{"Tests", TypeBool, "whether the output says that the checks are tests"},
-	{"Tasks", TypeBool, "whether the checks are tasks of a list, which fail while they are open"},
-	{"Names", TypeList, "names of failing checks, five at most, or of the tasks that come first"},
-	{"More", TypeNumber, "how many further names there are"},
-	{"Guard", TypeText, "id of the guard that asked"},
-	{"Cap", TypeText, "the cap that is reached, such as 50 iterations"},
-	{"Room", TypeText, "what the cap leaves, such as 3 iterations"},
-	{"Flag", TypeText, "the flag that sets the cap"},
-	{"Who", TypeText, "who answered"},
-	{"Answer", TypeText, "the answer"},
-	{"Asked", TypeText, "what the command asked; empty when a guard did"},
-	{"Words", TypeText, "the guidance that came with it; may be empty"},
-	{"Signal", TypeText, "the signal, such as SIGSEGV"},
-	{"Option", TypeText, "an option that the command considered"},
-	{"Kind", TypeText, "the type of the evidence"},
-	{"Data", TypeText, "what was observed"},
-	{"Where", TypeText, "where it was observed; may be empty"},
-	{"Title", TypeText, "the title of the task"},
-	{"Scope", TypeText, "what the task is about; may be empty"},
-	{"Estimate", TypeText, "how long it takes; may be empty"},
+	{Name: "Label", Type: TypeText, Description: "what the last iteration came to, the label of an option, or what is named"},
+	{Name: "Why", Type: TypeText, Description: "why: the exit code or the cause, or what is missing"},
+	{Name: "Number", Type: TypeNumber, Description: "number of the iteration, or of the iterations shown"},
+	{Name: "First", Type: TypeNumber, Description: "number of the first of several equal ones in a row; 0 for one"},
+	{Name: "Output", Type: TypeText, Description: "the line of its output that tells most; may be empty"},
+	{Name: "Code", Type: TypeNumber, Description: "the exit code"},
+	{Name: "Failing", Type: TypeNumber, Description: "how many checks fail"},
+	{Name: "FailingOf", Type: TypeText, Description: "what fails in words, such as “2 of 5 tests fail”"},
+	{Name: "Passed", Type: TypeNumber, Description: "how many checks pass"},
+	{Name: "Total", Type: TypeNumber, Description: "how many there are; 0 when that is not known"},
+	{Name: "Tests", Type: TypeBool, Description: "whether the output says that the checks are tests"},
+	{Name: "Tasks", Type: TypeBool, Description: "whether the checks are tasks of a list, which fail while they are open"},
+	{Name: "Names", Type: TypeList, Description: "names of failing checks, five at most, or of the tasks that come first"},
+	{Name: "More", Type: TypeNumber, Description: "how many further names there are"},
+	{Name: "Guard", Type: TypeText, Description: "id of the guard that asked"},
+	{Name: "Cap", Type: TypeText, Description: "the cap that is reached, such as 50 iterations"},
+	{Name: "Room", Type: TypeText, Description: "what the cap leaves, such as 3 iterations"},
+	{Name: "Flag", Type: TypeText, Description: "the flag that sets the cap"},
+	{Name: "Who", Type: TypeText, Description: "who answered"},
+	{Name: "Answer", Type: TypeText, Description: "the answer"},
+	{Name: "Asked", Type: TypeText, Description: "what the command asked; empty when a guard did"},
+	{Name: "Words", Type: TypeText, Description: "the guidance that came with it; may be empty"},
+	{Name: "Signal", Type: TypeText, Description: "the signal, such as SIGSEGV"},
+	{Name: "Option", Type: TypeText, Description: "an option that the command considered"},
+	{Name: "Kind", Type: TypeText, Description: "the type of the evidence"},
+	{Name: "Data", Type: TypeText, Description: "what was observed"},
+	{Name: "Where", Type: TypeText, Description: "where it was observed; may be empty"},
+	{Name: "Title", Type: TypeText, Description: "the title of the task"},
+	{Name: "Scope", Type: TypeText, Description: "what the task is about; may be empty"},
+	{Name: "Estimate", Type: TypeText, Description: "how long it takes; may be empty"},
 }
 
 // Messages returns the texts of messages.yaml, sorted by key, with the variables that each can
@@ -77,7 +77,7 @@ func mentionable(key string) (list []Variable) {
 	}
 	for _, v := range own {
 		for _, name := range mention().FindAllStringSubmatch(builtinTexts()[key], -1) {
-			if name[1] == v.Name && !slices.Contains(list, v) {
+			if name[1] == v.Name && !slices.ContainsFunc(list, func(had Variable) bool { return had.Name == v.Name }) {
 				list = append(list, v)
 			}
 		}

@@ -13,13 +13,13 @@ import (
 // filled in, which cannot happen with files that [Load] accepted.
 func (s *Set) Question(state *core.State, trip core.Trip) (core.Question, error) {
 	t := s.Template(trip.Guard)
-	src := newSource(state, trip, s.texts)
+	src := newSource(state, trip, s.ci, s.texts)
 	values := src.facts()
 	q := core.Question{
 		Guard: trip.Guard, Kind: core.KindSelect,
 		Header: t.Header, Short: termsafe.Cut(t.Short, maxShort),
 		Default: t.Default, Exclusive: t.Exclusive, Never: t.Never,
-		Evidence: &src.has,
+		Evidence: &src.has, CI: s.ci,
 	}
 	var err error
 	if q.Text, err = fill(t.Question, values, textLimit); err != nil {

@@ -75,7 +75,7 @@ func Sample(guard core.GuardID) (*core.State, core.Trip) {
 // sampleFacts returns the variables of a guard's question in its made-up run.
 func sampleFacts(guard core.GuardID, texts *messages) facts {
 	state, trip := Sample(guard)
-	return newSource(state, trip, texts).facts()
+	return newSource(state, trip, core.CI{Branch: "main"}, texts).facts()
 }
 
 func sampleRejection() rejection.Rejection {

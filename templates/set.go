@@ -16,6 +16,7 @@ type Set struct {
 	templates map[core.GuardID]*Template
 	texts     *messages
 	debug     bool
+	ci        core.CI
 	packs     []Checked
 }
 
@@ -68,6 +69,14 @@ func (s *Set) Packs() []Checked { return s.packs }
 func (s *Set) WithDebug(configured bool) *Set {
 	with := *s
 	with.debug = configured
+	return &with
+}
+
+// WithCI returns a copy of the set for questions of that CI job, or of that branch. A new set
+// knows neither.
+func (s *Set) WithCI(ci core.CI) *Set {
+	with := *s
+	with.ci = ci
 	return &with
 }
 

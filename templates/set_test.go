@@ -45,6 +45,19 @@ func ask(t *testing.T, set *Set, guard core.GuardID) core.Question {
 	return q
 }
 
+// The question of a run knows the branch and the CI job, and records them for policies.
+func TestQuestionKnowsTheJob(t *testing.T) {
+	file := strings.Replace(named("Own"), "{{.Max}}", "{{.Branch}} #{{.PullRequest}} {{.Cost}} {{.Runtime}} {{.Failing}}/{{.Total}} {{.Tokens}}", 1)
+	set := load(t, folder(t, "own.yaml", file))
+	job := core.CI{In: true, Branch: "topic", PullRequest: 7}
+	s, trip := Sample(core.MaxIterations)
+	s.Cost = 2.1
+	q, err := set.WithCI(job).Question(s, trip)
+	if want := "Own topic #7 $2.10 4m10s 2/5 -1?"; err != nil || q.Text != want || q.CI != job {
+		t.Errorf("%q of %+v (%v), want %q", q.Text, q.CI, err, want)
+	}
+}
+
 func TestLoadOrder(t *testing.T) {
 	first := folder(t, "a.yaml", named("First"), "messages.yaml", "detail_far: FIRST\n", "notes.txt", "x", ".hidden.yaml", "x")
 	second := folder(t, "b.yml", named("Second"), "c.yaml", strings.Replace(named("Loop"), "max_iterations", "loop_detected", 1), "messages.yaml", "detail_far: SECOND\ndetail_words: SECOND\n")
@@ -127,9 +140,9 @@ func TestOutputIsData(t *testing.T) {
 	s.Last = last
 	const file = `guard: "*"
 header: Any
-question: "{{.Name}} {{.Command}} {{.Reason}} {{.Summary}} {{.LastOutput}} {{.LastError}} {{join \",\" .Tripped}} {{.Signature}}"
+question: "{{.Task}} {{.Program}} {{.Reason}} {{.Summary}} {{.Why}} {{.LastError}} {{join \",\" .Tripped}} {{.Signature}}"
 options:
-  - {id: go, label: Go, action: continue, guidance: "{{range .Errors}}{{.}}\n{{end}}", description: "{{.LastOutput}}"}
+  - {id: go, label: Go, action: continue, guidance: "{{range .LastErrors}}{{.}}\n{{end}}", description: "{{.Why}}"}
   - {id: stop, label: Stop, action: cancel}
 `
 	for _, guard := range []core.GuardID{core.ConsecutiveErrors, "any"} {

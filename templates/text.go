@@ -44,10 +44,10 @@ func faultsIn(src string, known []Variable) []fault {
 	if err != nil {
 		return []fault{syntaxFault(src, err)}
 	}
-	c := checker{types: map[string]VariableType{}}
+	c := checker{known: map[string]Variable{}}
 	for _, v := range known {
 		c.names = append(c.names, v.Name)
-		c.types[v.Name] = v.Type
+		c.known[v.Name] = v
 	}
 	for name := range trees {
 		if name != "text" {

@@ -26,11 +26,6 @@ func (s *source) tell() {
 	}
 }
 
-// task returns the task that the question is about, as the command names it.
-func (s *source) task() string {
-	return cmp.Or(phrase(s.rejection.Task), phrase(s.signal.Task), phrase(s.state.Task))
-}
-
 // phrase returns the text on one line, in a form that fits into a sentence.
 func phrase(text string) string { return strings.TrimRight(line(text, valueLength), ".") }
 
@@ -107,7 +102,7 @@ func lines[T any](s *source, list []T, key string, values func(T) facts) []strin
 // toldParts are the details of the command's message, each shown if its variable is not empty.
 var toldParts = []struct{ key, variable string }{
 	{"detail_agent", "Agent"},
-	{"detail_cause", "Cause"},
+	{"detail_cause", "CauseInWords"},
 	{"detail_context", "Context"},
 	{"detail_reason", "ReasonDetail"},
 	{"detail_blocking_factor", "BlockingFactor"},
@@ -117,7 +112,7 @@ var toldParts = []struct{ key, variable string }{
 	{"detail_subtasks", "Subtasks"},
 	{"detail_suggested", "SuggestedWhy"},
 	{"detail_considered", "Considered"},
-	{"detail_attempts", "Attempts"},
+	{"detail_attempts", "AttemptsMade"},
 	{"detail_would_help", "WouldHelp"},
 }
 
@@ -128,7 +123,7 @@ func (s *source) toldDetails(values facts, sentence string) []string {
 	for _, d := range toldParts {
 		switch v := values[d.variable].(type) {
 		case string:
-			if v != "" && (d.variable != "Cause" || !strings.Contains(sentence, v)) {
+			if v != "" && (d.variable != "CauseInWords" || !strings.Contains(sentence, v)) {
 				out = append(out, s.texts.say(d.key, values))
 			}
 		case []string:

@@ -38,9 +38,8 @@ func clean(v any) any {
 // line returns one line of at most n characters of a command's output.
 func line(s string, n int) string { return termsafe.Short(head(s), n) }
 
-// head and tail limit how much of a text of any length is examined.
+// head limits how much of a text of any length is examined.
 func head(s string) string { return s[:min(len(s), readBytes)] }
-func tail(s string) string { return s[max(0, len(s)-readBytes):] }
 
 func (s *source) max() string {
 	g := s.trip.Guard.Spec()
@@ -60,23 +59,6 @@ func (s *source) count() int {
 		return s.trip.Window
 	}
 	return s.state.Iterations
-}
-
-func (s *source) iteration() int {
-	if s.state.Running {
-		return max(s.trip.Iteration, s.state.Open)
-	}
-	return max(s.trip.Iteration, s.state.Iterations)
-}
-
-func (s *source) repeats() int {
-	switch {
-	case s.trip.Period > 0:
-		return s.trip.Repeats
-	case s.trip.Guard == core.LoopDetected: // the same checks failed that often, with other values
-		return s.trip.Window
-	}
-	return s.state.Cycles.Repeats()
 }
 
 func (s *source) cycle() []string {
@@ -159,11 +141,7 @@ func (s *source) summary() string {
 	return s.texts.say("summary_unknown", nil)
 }
 
-func (s *source) currentState() string {
-	p := s.state.Last.Progress()
-	if p == nil || p.Passed < 0 {
-		return s.texts.say("state_unknown", nil)
-	}
+func (s *source) passing(p *core.Progress) string {
 	return s.texts.say("state_passing", facts{"Tests": p.Tests, "Tasks": p.Tasks, "Passed": p.Passed, "Total": max(0, p.Total)})
 }
 

@@ -23,7 +23,7 @@ type Test struct {
 	// Where is its location in the file, FILE:LINE.
 	Where string
 	// Facts are the given facts; all others are unknown.
-	Facts Facts
+	Facts core.Facts
 	Used  Used
 	// VerifyPasses treats verify commands as exiting with 0; none is run.
 	VerifyPasses bool
@@ -34,11 +34,11 @@ type Test struct {
 }
 
 type testFile struct {
-	Name   string `yaml:"name" doc:"What the case shows."`
-	Facts  Facts  `yaml:"facts,required" doc:"What is known; all else is not."`
-	Used   Used   `yaml:"used" doc:"What of the budget is spent already."`
-	Verify string `yaml:"verify" doc:"How verify commands are taken to end. None is run." also:"enum=pass|fail default=fail"`
-	Expect string `yaml:"expect,required" doc:"The answer, or none." also:"minLength=1 pattern=\\S"`
+	Name   string     `yaml:"name" doc:"What the case shows."`
+	Facts  core.Facts `yaml:"facts,required" doc:"What is known; all else is not."`
+	Used   Used       `yaml:"used" doc:"What of the budget is spent already."`
+	Verify string     `yaml:"verify" doc:"How verify commands are taken to end. None is run." also:"enum=pass|fail default=fail"`
+	Expect string     `yaml:"expect,required" doc:"The answer, or none." also:"minLength=1 pattern=\\S"`
 }
 
 // TestResult is the result of a test.
@@ -110,7 +110,7 @@ func (f testFile) read(r *report, p *Policy, i int) Test {
 		return t
 	}
 	given := func(name string) bool { return r.doc.Has(at("facts", name)...) }
-	t.Facts = UnknownFacts(core.GuardID(f.Facts.Guard))
+	t.Facts = core.UnknownFacts(core.GuardID(f.Facts.Guard))
 	g := Given{facts: f.Facts, names: slices.DeleteFunc(factNames(), func(name string) bool { return !given(name) })}
 	g.set(&t.Facts)
 	var ids []string
@@ -133,7 +133,7 @@ func (f testFile) read(r *report, p *Policy, i int) Test {
 
 // Given holds facts that are set by hand. The zero value sets none.
 type Given struct {
-	facts Facts
+	facts core.Facts
 	names []string
 }
 
@@ -156,7 +156,7 @@ func ParseGiven(texts []string) (g Given, err error) {
 }
 
 // set overwrites f with the given facts.
-func (g Given) set(f *Facts) {
+func (g Given) set(f *core.Facts) {
 	to, from := reflect.ValueOf(f).Elem(), reflect.ValueOf(g.facts)
 	for field := range to.Type().Fields() {
 		if slices.Contains(g.names, field.Tag.Get("yaml")) {

@@ -57,17 +57,17 @@ func TestRunTests(t *testing.T) {
 
 func TestBadTests(t *testing.T) {
 	for test, want := range map[string]string{
-		"{expect: none}":                                                      `p.yaml:13:5: the key "facts" is missing`,
-		"{facts: {guard: max_runtime}}":                                       `p.yaml:13:5: the key "expect" is missing`,
-		"{facts: {improved: true}, expect: none}":                             "the test has no guard",
-		"{facts: {guard: max_runtim}, expect: none}":                          `unknown guard "max_runtim"; did you mean "max_runtime"?`,
-		"{facts: {guard: max_runtime, failin: 1}, expect: none}":              `unknown key "failin"; did you mean "failing"?`,
-		"{facts: {guard: max_runtime, failing: two}, expect: none}":           `"failing" wants a whole number, not "two"`,
-		"{facts: {guard: max_runtime}, expect: contineu}":                     `nothing can answer "contineu" to max_runtime; did you mean "continue"?`,
-		"{facts: {guard: max_runtime}, expect: review}":                       `nothing can answer "review"`,
-		"{facts: {guard: max_runtime}, verify: passes, expect: none}":         `unknown end of the verify commands "passes"; write pass or fail`,
-		"{facts: {guard: max_runtime}, used: {continue: 1}, expect: none}":    `unknown key "continue"; did you mean "continues"?`,
-		"{facts: {guard: max_runtime}, verify: fail, expect: none, label: x}": `unknown key "label"`,
+		"{expect: none}":                                                          `p.yaml:13:5: the key "facts" is missing`,
+		"{facts: {guard: max_runtime}}":                                           `p.yaml:13:5: the key "expect" is missing`,
+		"{facts: {improved: true}, expect: none}":                                 "the test has no guard",
+		"{facts: {guard: max_runtim}, expect: none}":                              `unknown guard "max_runtim"; did you mean "max_runtime"?`,
+		"{facts: {guard: max_runtime, failin: 1}, expect: none}":                  `unknown key "failin"; did you mean "failing"?`,
+		"{facts: {guard: max_runtime, failing: two}, expect: none}":               `"failing" wants a whole number, not "two"`,
+		"{facts: {guard: max_runtime}, expect: contineu}":                         `nothing can answer "contineu" to max_runtime; did you mean "continue"?`,
+		"{facts: {guard: max_runtime}, expect: review}":                           `nothing can answer "review"`,
+		"{facts: {guard: max_runtime}, verify: passes, expect: none}":             `unknown end of the verify commands "passes"; write pass or fail`,
+		"{facts: {guard: max_runtime}, used: {continue: 1}, expect: none}":        `unknown key "continue"; did you mean "continues"?`,
+		"{facts: {guard: max_runtime}, verify: fail, expect: none, signature: x}": `unknown key "signature"`,
 	} {
 		_, err := Parse("p.yaml", []byte(tested+"  - "+test+"\n"), known(t))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
@@ -108,7 +108,7 @@ func TestExample(t *testing.T) {
 // What a test of the file does not give is not known, as in a run: no condition
 // about it holds.
 func TestFactsThatATestDoesNotGive(t *testing.T) {
-	for _, fact := range FactList() {
+	for _, fact := range core.FactList() {
 		if fact.Unknown != -1 && fact.Unknown != float64(-1) {
 			continue
 		}

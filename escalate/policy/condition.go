@@ -20,7 +20,7 @@ type condition struct {
 	raw  string // as it is in the file
 	root *node  // nil: it was not compiled
 	// facts are the facts that it mentions, in their documented order.
-	facts []Fact
+	facts []core.Fact
 	// certain are the guards for which it holds regardless of the other facts.
 	certain []core.GuardID
 	// skip means that an uncertain condition does not hold even in a rule that forbids.
@@ -64,7 +64,7 @@ func compile(r *report, text string, scope []core.GuardID, known Known, path []a
 // hold for any of the guards.
 func (c *condition) weigh(scope []core.GuardID) bool {
 	names := c.root.facts()
-	for _, fact := range FactList() {
+	for _, fact := range core.FactList() {
 		if slices.Contains(names, fact.Name) {
 			c.facts = append(c.facts, fact)
 		}
@@ -79,7 +79,7 @@ func (c *condition) weigh(scope []core.GuardID) bool {
 			if slices.ContainsFunc(n.facts(), func(name string) bool { return name != "guard" }) {
 				return maybe
 			}
-			v, _ := c.compare(n, UnknownFacts(guard), false)
+			v, _ := c.compare(n, core.UnknownFacts(guard), false)
 			return v
 		})
 		possible = possible || v != no
@@ -94,7 +94,7 @@ func (c *condition) weigh(scope []core.GuardID) bool {
 // not known or a comparison cannot be evaluated. Both kinds of rule then fail closed: a
 // condition of a rule that forbids holds, with the doubt as the reason, unless the rule has
 // unknown: skip; any other condition does not hold.
-func (c *condition) eval(f Facts, forbids bool) (holds bool, why string) {
+func (c *condition) eval(f core.Facts, forbids bool) (holds bool, why string) {
 	if c.text == "" {
 		return true, ""
 	}
@@ -118,7 +118,7 @@ func (c *condition) eval(f Facts, forbids bool) (holds bool, why string) {
 	}
 	var values []string
 	for _, fact := range c.facts {
-		values = append(values, fact.Name+" is "+show(f.value(fact.Name)))
+		values = append(values, fact.Name+" is "+show(f.Value(fact.Name)))
 	}
 	return false, fmt.Sprintf("%s does not hold: %s", c.text, strings.Join(values, ", "))
 }
@@ -127,11 +127,11 @@ func (c *condition) eval(f Facts, forbids bool) (holds bool, why string) {
 // not to exist, such as the tag in a build of a branch, that is certain enough for a condition
 // that forbids, and makes tag == "" true. An unknown number has the value -1, so a comparison
 // that separates -1 from all other values is certain as well.
-func (c *condition) compare(n *node, f Facts, forbids bool) (v verdict, why string) {
+func (c *condition) compare(n *node, f core.Facts, forbids bool) (v verdict, why string) {
 	names := n.facts()
-	for _, fact := range FactList() {
+	for _, fact := range core.FactList() {
 		settled := n.settles(fact)
-		if slices.Contains(names, fact.Name) && f.unknown(fact) && !(settled && plain(fact.Unknown) == -1.0) && !((settled || forbids) && f.none(fact.Name)) {
+		if slices.Contains(names, fact.Name) && f.Unknown(fact) && !(settled && plain(fact.Unknown) == -1.0) && !((settled || forbids) && none(f, fact.Name)) {
 			return maybe, fmt.Sprintf("%s is not known, and %s does not handle that", fact.Name, c.shown(n))
 		}
 	}
@@ -143,8 +143,8 @@ func (c *condition) compare(n *node, f Facts, forbids bool) (v verdict, why stri
 	if got == true {
 		v = yes
 	}
-	if v != n.sound() && f.someUnnamed() && slices.Contains(names, "checks") {
-		return maybe, fmt.Sprintf("%d of %d failing checks are named, which is not enough for %s", len(f.Checks), f.Failing, c.shown(n))
+	if v != n.sound() && len(f.FailingChecks) < f.Failing && slices.Contains(names, "failing_checks") {
+		return maybe, fmt.Sprintf("%d of %d failing checks are named, which is not enough for %s", len(f.FailingChecks), f.Failing, c.shown(n))
 	}
 	return v, ""
 }
@@ -157,29 +157,16 @@ func (c *condition) shown(n *node) string {
 	return oneLine(c.raw[n.from:n.to])
 }
 
-// someUnnamed reports whether more checks fail than have a name: outputs count checks that
-// they do not list, and a signature keeps no more than fifty.
-func (f Facts) someUnnamed() bool { return len(f.Checks) < f.Failing }
-
-// unknown reports whether the fact is unknown. An empty list of failing checks counts as known
-// only if none fails.
-func (f Facts) unknown(fact Fact) bool {
-	if fact.Name == "checks" {
-		return len(f.Checks) == 0 && f.Failing != 0
-	}
-	return fact.Unknown != nil && f.value(fact.Name) == fact.Unknown
-}
-
 // none reports whether a fact with its unknown value is known to be absent. A CI system that
 // looprun knows reports what is built; outside CI nothing is built.
-func (f Facts) none(fact string) bool {
+func none(f core.Facts, fact string) bool {
 	switch fact {
-	case "label", "outcome", "last_exit_code", "task", "reason_type", "attempts":
+	case "signature", "outcome", "last_exit_code", "task", "reason_type", "attempts":
 		return true
 	case "agent":
 		return isGuard(core.GuardID(f.Guard))
 	case "cause":
-		return f.Guard != string(core.Blocked) && f.Guard != string(core.Clarification)
+		return isGuard(core.GuardID(f.Guard)) || f.Guard == string(core.Rejection)
 	case "branch":
 		return f.Tag != ""
 	case "ci_name", "ci_event", "ci_attempt":
@@ -195,7 +182,7 @@ func (f Facts) none(fact string) bool {
 // settles reports whether the comparison itself covers the case that the fact is unknown: it
 // names the unknown value, or separates it from all others, as failing >= 0 does. failing != 0
 // deliberately does not count: read aloud, it does not hold if nobody counted.
-func (n *node) settles(fact Fact) bool {
+func (n *node) settles(fact core.Fact) bool {
 	if len(n.parts) != 2 {
 		return false
 	}
@@ -232,7 +219,7 @@ func (n *node) facts() (names []string) {
 // sound returns the outcome of a comparison that stays certain with only some of the names of
 // failing checks: that one of them is auth stays true whatever the others are.
 func (n *node) sound() verdict {
-	names := func(i int) bool { return n.parts[i].op == "fact" && n.parts[i].name == "checks" }
+	names := func(i int) bool { return n.parts[i].op == "fact" && n.parts[i].name == "failing_checks" }
 	switch {
 	case strings.Count(strings.Join(n.facts(), ",")+",", "checks,") != 1:
 	case n.op == "in" && names(1):
@@ -347,13 +334,18 @@ func show(value any) string {
 // factNames returns the names of all facts.
 func factNames() []string {
 	var names []string
-	for _, f := range FactList() {
+	for _, f := range core.FactList() {
 		names = append(names, f.Name)
 	}
 	return names
 }
 
 func nearestFact(name string) string {
+	for _, f := range core.FactList() {
+		if f.Was == name {
+			return fmt.Sprintf("its name is now %q", f.Name)
+		}
+	}
 	if near := nearest.Word(name, factNames()); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/rounds"
 )
 
@@ -40,7 +41,7 @@ func TestUnknown(t *testing.T) {
 			t.Errorf("%s: %v", c.when, err)
 			continue
 		}
-		f := UnknownFacts("max_iterations")
+		f := core.UnknownFacts("max_iterations")
 		f.CI = true
 		if got, why := p.Rules[0].when.eval(f, false); got != c.want || got != (why == "") {
 			t.Errorf("%s: %v %q, want %v", c.when, got, why, c.want)
@@ -52,40 +53,40 @@ func TestUnknown(t *testing.T) {
 // others could change.
 func TestSomeUnnamed(t *testing.T) {
 	for when, want := range map[string]bool{
-		`any(checks, # startsWith "auth")`:              true,
-		`"auth" in checks`:                              true,
-		`not none(checks, # == "auth")`:                 true,
-		`any(checks, # == "db")`:                        false,
-		`not ("db" in checks)`:                          false,
-		`not any(checks, # == "db")`:                    false,
-		`none(checks, # == "db")`:                       false,
-		`all(checks, # startsWith "auth")`:              false,
-		`one(checks, # == "auth")`:                      false,
-		`count(checks, # == "db") == 0`:                 false,
-		`len(checks) <= 50`:                             false,
-		`any(checks, # == "auth" && len(checks) == 1)`:  false,
-		`any(checks, # == "auth") && failing == 2`:      true,
-		`checks[0] == "auth" && len(checks) < failing`:  false,
-		`any(checks, # == "auth") ? ci : len(checks)>9`: false,
+		`any(failing_checks, # startsWith "auth")`:                      true,
+		`"auth" in failing_checks`:                                      true,
+		`not none(failing_checks, # == "auth")`:                         true,
+		`any(failing_checks, # == "db")`:                                false,
+		`not ("db" in failing_checks)`:                                  false,
+		`not any(failing_checks, # == "db")`:                            false,
+		`none(failing_checks, # == "db")`:                               false,
+		`all(failing_checks, # startsWith "auth")`:                      false,
+		`one(failing_checks, # == "auth")`:                              false,
+		`count(failing_checks, # == "db") == 0`:                         false,
+		`len(failing_checks) <= 50`:                                     false,
+		`any(failing_checks, # == "auth" && len(failing_checks) == 1)`:  false,
+		`any(failing_checks, # == "auth") && failing == 2`:              true,
+		`failing_checks[0] == "auth" && len(failing_checks) < failing`:  false,
+		`any(failing_checks, # == "auth") ? ci : len(failing_checks)>9`: false,
 	} {
 		p, err := rule(t, "max_iterations", when)
 		if err != nil {
 			t.Errorf("%s: %v", when, err)
 			continue
 		}
-		got, why := p.Rules[0].when.eval(Facts{Failing: 2, Checks: []string{"auth"}}, false)
+		got, why := p.Rules[0].when.eval(core.Facts{Failing: 2, FailingChecks: []string{"auth"}}, false)
 		if got != want || got != (why == "") {
 			t.Errorf("%s: %v %q, want %v", when, got, why, want)
 		}
 	}
-	p, err := rule(t, "max_iterations", `none(checks, # == "db")`)
+	p, err := rule(t, "max_iterations", `none(failing_checks, # == "db")`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, why := p.Rules[0].when.eval(Facts{Failing: 2, Checks: []string{"auth"}}, false); !strings.Contains(why, "1 of 2 failing checks are named") {
+	if _, why := p.Rules[0].when.eval(core.Facts{Failing: 2, FailingChecks: []string{"auth"}}, false); !strings.Contains(why, "1 of 2 failing checks are named") {
 		t.Errorf("why: %q", why)
 	}
-	if got, why := p.Rules[0].when.eval(Facts{Failing: 1, Checks: []string{"auth"}}, false); !got {
+	if got, why := p.Rules[0].when.eval(core.Facts{Failing: 1, FailingChecks: []string{"auth"}}, false); !got {
 		t.Errorf("all are named: %s", why)
 	}
 }
@@ -95,8 +96,8 @@ func TestSomeUnnamed(t *testing.T) {
 func randomCondition(r *rand.Rand, depth int) string {
 	leaves := []string{
 		"failing < 2", "failing != 1", "2 > total", "passing >= 1", "failing + passing == total", "improved", "ci",
-		`branch == "a"`, `branch != "b"`, `label startsWith "a"`, "cost < 1.5", "tokens > 1", `guard == "max_runtime"`,
-		`any(checks, # == "a")`, `none(checks, # == "b")`, `all(checks, # in ["a", "b"])`, `"a" in checks`, "len(checks) < 2", "pull_request in [1, 2]",
+		`branch == "a"`, `branch != "b"`, `signature startsWith "a"`, "cost < 1.5", "tokens > 1", `guard == "max_runtime"`,
+		`any(failing_checks, # == "a")`, `none(failing_checks, # == "b")`, `all(failing_checks, # in ["a", "b"])`, `"a" in failing_checks`, "len(failing_checks) < 2", "pull_request in [1, 2]",
 	}
 	if depth == 0 || r.IntN(4) == 0 {
 		return leaves[r.IntN(len(leaves))]
@@ -114,31 +115,31 @@ func randomCondition(r *rand.Rand, depth int) string {
 }
 
 // randomFacts are facts that are all known.
-func randomFacts(r *rand.Rand) Facts {
+func randomFacts(r *rand.Rand) core.Facts {
 	texts := []string{"a", "b", "c"}
-	f := UnknownFacts("max_iterations")
+	f := core.UnknownFacts("max_iterations")
 	f.Failing, f.Passing, f.Total, f.Tokens, f.Cost, f.PullRequest = r.IntN(3), r.IntN(3), r.IntN(3), r.IntN(3), float64(r.IntN(3)), 1+r.IntN(3)
-	f.Branch, f.Label, f.CI, f.Improved = texts[r.IntN(3)], texts[r.IntN(3)], r.IntN(2) == 0, r.IntN(2) == 0
+	f.Branch, f.Signature, f.CI, f.Improved = texts[r.IntN(3)], texts[r.IntN(3)], r.IntN(2) == 0, r.IntN(2) == 0
 	for i := range f.Failing {
-		f.Checks = append(f.Checks, texts[(i+r.IntN(2))%3])
+		f.FailingChecks = append(f.FailingChecks, texts[(i+r.IntN(2))%3])
 	}
 	return f
 }
 
 // blot takes some of the facts away.
-func blot(r *rand.Rand, f Facts) Facts {
-	blank := UnknownFacts("max_iterations")
+func blot(r *rand.Rand, f core.Facts) core.Facts {
+	blank := core.UnknownFacts("max_iterations")
 	if r.IntN(2) == 0 {
-		f.Failing, f.Checks = blank.Failing, nil
+		f.Failing, f.FailingChecks = blank.Failing, nil
 	}
 	if r.IntN(2) == 0 {
 		f.Passing, f.Cost, f.Branch = blank.Passing, blank.Cost, blank.Branch
 	}
 	if r.IntN(2) == 0 {
-		f.Total, f.Tokens, f.Label, f.PullRequest = blank.Total, blank.Tokens, blank.Label, blank.PullRequest
+		f.Total, f.Tokens, f.Signature, f.PullRequest = blank.Total, blank.Tokens, blank.Signature, blank.PullRequest
 	}
-	if n := len(f.Checks); n > 0 {
-		f.Checks = f.Checks[:r.IntN(n+1)]
+	if n := len(f.FailingChecks); n > 0 {
+		f.FailingChecks = f.FailingChecks[:r.IntN(n+1)]
 	}
 	return f
 }
@@ -180,8 +181,8 @@ func TestLessIsNeverMore(t *testing.T) {
 // the whole does.
 func FuzzCondition(f *testing.F) {
 	for _, text := range []string{
-		"improved && continues < 2", `not (label matches "^a|\\bb\"") or "\u202e\x00é" == branch`, `any(checks, {# in ["a", 'b']}) ? ci : cost < 1.5e3`,
-		`runtime < duration("5m") and -failing % 2 == 0`, "checks[-1] == `x`", "failing not in [1, 2] and !!ci", "runtime / 2 + 1h > 90s",
+		"improved && continues < 2", `not (signature matches "^a|\\bb\"") or "\u202e\x00é" == branch`, `any(failing_checks, {# in ["a", 'b']}) ? ci : cost < 1.5e3`,
+		`runtime < duration("5m") and -failing % 2 == 0`, "failing_checks[-1] == `x`", "failing not in [1, 2] and !!ci", "runtime / 2 + 1h > 90s",
 	} {
 		f.Add(text)
 	}

@@ -20,13 +20,13 @@ func rule(t testing.TB, guard, when string) (*Policy, error) {
 }
 
 func TestConditions(t *testing.T) {
-	facts := Facts{
+	facts := core.Facts{
 		Guard: "max_iterations", Iteration: 10, MaxIterations: 10, Runtime: 4 * time.Minute, Trips: 2, Continues: 1,
-		Improved: true, Failing: 2, Passing: 3, Total: 5, Checks: []string{"auth", "logout"}, Repeats: 2, Period: 1,
-		Label: "test-fail:2-auth,logout", Outcome: "not_done", LastExitCode: 1, Errors: 0, Cost: 1.5, Tokens: 1000,
+		Improved: true, Failing: 2, Passing: 3, Total: 5, FailingChecks: []string{"auth", "logout"}, Repeats: 2, Period: 1,
+		Signature: "test-fail:2-auth,logout", Outcome: "not_done", LastExitCode: 1, Errors: 0, Cost: 1.5, Tokens: 1000,
 		CI: true, CIName: "github", CIEvent: "push", CIAttempt: 1, Branch: "main", PullRequest: 7,
 	}
-	unknown := UnknownFacts("max_iterations")
+	unknown := core.UnknownFacts("max_iterations")
 	for _, c := range []struct {
 		when         string
 		known, blank bool // whether it holds for the facts, and when nothing is known
@@ -51,27 +51,27 @@ func TestConditions(t *testing.T) {
 		{`runtime < duration("5m")`, true, true},
 		{"runtime < 5m && runtime * 2 > 7m30s", true, false},
 		{"failing not in [1, 3]", true, false},
-		{`-failing < 0 and len(label) == 23`, true, false},
-		{`checks[-1] == 'logout'`, true, false},
-		{`count(checks, {# contains "o"}) == 1`, true, false},
-		{`label startsWith "test-fail:"`, true, false},
-		{`label != "build-fail:1-main.go"`, true, false},
-		{`label == "" or label contains "auth"`, true, true},
-		{`label matches "^test-fail:[12]-"`, true, false},
+		{`-failing < 0 and len(signature) == 23`, true, false},
+		{`failing_checks[-1] == 'logout'`, true, false},
+		{`count(failing_checks, {# contains "o"}) == 1`, true, false},
+		{`signature startsWith "test-fail:"`, true, false},
+		{`signature != "build-fail:1-main.go"`, true, false},
+		{`signature == "" or signature contains "auth"`, true, true},
+		{`signature matches "^test-fail:[12]-"`, true, false},
 		{`outcome == "not_done"`, true, false},
 		{`last_exit_code in [1, 2]`, true, false},
 		{`last_exit_code in [-1, 1]`, true, true},
 		{"cost < 2", true, false},
 		{"cost == -1 || cost < 2", true, true},
 		{"tokens < 2000", true, false},
-		{`any(checks, # == "auth")`, true, false},
-		{`none(checks, # startsWith "db")`, true, false},
-		{`all(checks, {# in ["auth", "logout"]})`, true, false},
-		{`"auth" in checks`, true, false},
-		{`not ("db" in checks)`, true, false},
-		{`len(checks) <= 2`, true, false},
-		{`checks[0] == "auth"`, true, false},
-		{`checks[5] == "auth"`, false, false},
+		{`any(failing_checks, # == "auth")`, true, false},
+		{`none(failing_checks, # startsWith "db")`, true, false},
+		{`all(failing_checks, {# in ["auth", "logout"]})`, true, false},
+		{`"auth" in failing_checks`, true, false},
+		{`not ("db" in failing_checks)`, true, false},
+		{`len(failing_checks) <= 2`, true, false},
+		{`failing_checks[0] == "auth"`, true, false},
+		{`failing_checks[5] == "auth"`, false, false},
 		{`branch != "release"`, true, false},
 		{`branch in ["main", ""]`, true, false},
 		{`branch == "" || branch == "main"`, true, false},
@@ -86,7 +86,7 @@ func TestConditions(t *testing.T) {
 		{"errors == 0 && repeats % 2 == 0", true, true},
 		{"cost > 1.4 and cost < 1.6 && cost != 1.4", true, false},
 		{`branch != "b" && branch != "c" && branch != "" && continues > 0 && continues < 2`, true, false},
-		{`label startsWith "test" && not (label startsWith "build") && ci_name != ""`, true, false},
+		{`signature startsWith "test" && not (signature startsWith "build") && ci_name != ""`, true, false},
 	} {
 		p, err := rule(t, "max_iterations", c.when)
 		if err != nil {
@@ -94,7 +94,7 @@ func TestConditions(t *testing.T) {
 			continue
 		}
 		for _, with := range []struct {
-			facts Facts
+			facts core.Facts
 			want  bool
 		}{{facts, c.known}, {unknown, c.blank}} {
 			if got, why := p.Rules[0].when.eval(with.facts, false); got != with.want || got == (why != "") {
@@ -106,12 +106,12 @@ func TestConditions(t *testing.T) {
 
 // That no check fails is known even if no check is named.
 func TestNoChecks(t *testing.T) {
-	p, err := rule(t, "max_iterations", "none(checks, # == \"auth\")")
+	p, err := rule(t, "max_iterations", "none(failing_checks, # == \"auth\")")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for failing, want := range map[int]bool{0: true, 3: false, -1: false} {
-		if got, _ := p.Rules[0].when.eval(Facts{Failing: failing}, false); got != want {
+		if got, _ := p.Rules[0].when.eval(core.Facts{Failing: failing}, false); got != want {
 			t.Errorf("%d failing: %v", failing, got)
 		}
 	}
@@ -119,28 +119,28 @@ func TestNoChecks(t *testing.T) {
 
 func TestWhy(t *testing.T) {
 	for when, want := range map[string]string{
-		"improved && continues < 2":         "improved && continues < 2 does not hold: continues is 0, improved is false",
-		"failing < 3":                       "failing is not known, and failing < 3 does not handle that",
-		`upper(label) == "" || ci`:          "label is not known",
-		`tag == "" && repeats % trips == 0`: "cannot be evaluated: ",
-		`repeats % trips == 0 || ci`:        "cannot be evaluated: a division by zero",
-		`tag == "" && checks[1] == ""`:      "checks is not known",
+		"improved && continues < 2":            "improved && continues < 2 does not hold: continues is 0, improved is false",
+		"failing < 3":                          "failing is not known, and failing < 3 does not handle that",
+		`upper(signature) == "" || ci`:         "signature is not known",
+		`tag == "" && repeats % trips == 0`:    "cannot be evaluated: ",
+		`repeats % trips == 0 || ci`:           "cannot be evaluated: a division by zero",
+		`tag == "" && failing_checks[1] == ""`: "failing_checks is not known",
 	} {
 		p, err := rule(t, "max_iterations", when)
 		if err != nil {
 			t.Errorf("%s: %v", when, err)
 			continue
 		}
-		got, why := p.Rules[0].when.eval(UnknownFacts("max_iterations"), false)
+		got, why := p.Rules[0].when.eval(core.UnknownFacts("max_iterations"), false)
 		if got || !strings.Contains(why, want) || strings.Contains(why, "\n") {
 			t.Errorf("%s: %v %q, want %q", when, got, why, want)
 		}
 	}
-	p, err := rule(t, "max_iterations", `label == "x"`)
+	p, err := rule(t, "max_iterations", `signature == "x"`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, why := p.Rules[0].when.eval(Facts{Label: "\x1b[2Jevil\n" + strings.Repeat("y", 1000)}, false); strings.ContainsAny(why, "\x1b\n") || len(why) > 300 {
+	if _, why := p.Rules[0].when.eval(core.Facts{Signature: "\x1b[2Jevil\n" + strings.Repeat("y", 1000)}, false); strings.ContainsAny(why, "\x1b\n") || len(why) > 300 {
 		t.Errorf("what the command printed is not tamed: %q", why)
 	}
 }
@@ -151,7 +151,7 @@ func TestBadConditions(t *testing.T) {
 		{"", `"when" is empty`},
 		{" ", `"when" is empty`},
 		{"improvd", `p.yaml:4:12: unknown fact "improvd"; did you mean "improved"?`},
-		{"improved && failng < 3 && label2 == \"\"", "p.yaml:4:24: unknown fact \"failng\"; did you mean \"failing\"?\np.yaml:4:38: unknown fact \"label2\"; did you mean \"label\"?"},
+		{"improved && failng < 3 && signature2 == \"\"", "p.yaml:4:24: unknown fact \"failng\"; did you mean \"failing\"?\np.yaml:4:38: unknown fact \"signature2\"; did you mean \"signature\"?"},
 		{"failing", "failing is a number, not true or false; compare it"},
 		{"ci ? 1 : true", "true is true or false, not a number"},
 		{"failing <", "not a condition"},
@@ -159,7 +159,7 @@ func TestBadConditions(t *testing.T) {
 		{`failing < "3"`, `< compares values of one type; failing is a number, and "3" is a text`},
 		{"runtime < 10", "write times with a unit, such as 90s, 10m or 1h30m"},
 		{`runtime < duration("10")`, `duration wants a time, not "10"`},
-		{"runtime < duration(label)", "duration wants a time in quotes"},
+		{"runtime < duration(signature)", "duration wants a time in quotes"},
 		{`guard == "max_iteration"`, `guard is never "max_iteration"; did you mean "max_iterations"?`},
 		{`guard in ["max_runtime", "loop"]`, `guard is never "loop"; did you mean "loop_detected"?`},
 		{`"notdone" == outcome`, `outcome is never "notdone"; did you mean "not_done"?`},
@@ -181,39 +181,39 @@ func TestBadConditions(t *testing.T) {
 		{`cause in ["security"]`, `cause is never "security"; did you mean "security_concern"?`},
 		{`ci_name == "GitHub"`, `ci_name is never "GitHub"; did you mean "github"?`},
 		{`guard == "max_runtime" && improved`, "can never hold for max_iterations"},
-		{"length(checks) > 0", `unknown function "length"`},
+		{"length(failing_checks) > 0", `unknown function "length"`},
 		{"now().Year() > 2000", "a fact has no parts"},
 		{"now() > now()", `unknown function "now"`},
 		{`env("HOME") == ""`, `unknown function "env"`},
 		{`$env["improved"]`, "the operator $ is not supported"},
 		{`$env[branch] == true`, "the operator $ is not supported"},
 		{"any(1..1000000, # > 5)", "neither a number nor a time"},
-		{"any(checks, any(checks, # == #))", "any inside another predicate"},
+		{"any(failing_checks, any(failing_checks, # == #))", "any inside another predicate"},
 		{`repeat("x", 1000000) == ""`, `unknown function "repeat"`},
 		{"let x = 1; x > 0", "unexpected x"},
 		{"branch?.x == 1", "a fact has no parts"},
-		{"checks.x == 1", "a fact has no parts"},
+		{"failing_checks.x == 1", "a fact has no parts"},
 		{"branch ?? true", "the operator ?? is not supported"},
 		{"nil == branch", `unknown fact "nil"`},
 		{"{\"a\": 1} == {}", "unexpected {"},
-		{"checks[0:1] == []", "unexpected : where ]"},
-		{"any(checks, #index > 0)", "#index is not supported"},
+		{"failing_checks[0:1] == []", "unexpected : where ]"},
+		{"any(failing_checks, #index > 0)", "#index is not supported"},
 		{"2 ** 99999 > 0", "the operator ** is not supported"},
 		{"failing > 0 || " + strings.Repeat("x", maxCondition), "shorten it to at most 1000"},
 		{deep, "not a condition"},
 		{strings.Repeat("!", 900) + "ci", "not a condition"},
-		{"label matches branch", "matches wants a pattern in quotes"},
-		{`label matches "("`, "not a pattern: missing closing )"},
-		{"label == \"\x1b\"", "a control character"},
+		{"signature matches branch", "matches wants a pattern in quotes"},
+		{`signature matches "("`, "not a pattern: missing closing )"},
+		{"signature == \"\x1b\"", "a control character"},
 		{"failing > 1 & ci", "write && or and"},
-		{`label == "a`, "close the quotes"},
-		{"label == 'a", "no closing quote"},
+		{`signature == "a`, "close the quotes"},
+		{"signature == 'a", "no closing quote"},
 		{"not failing > 2", "put parentheses around a comparison"},
 		{"1 < failing < 3", "< compares values of one type"},
 		{"failing < 10x", "neither a number nor a time"},
 		{"# > 1", "there is no list here"},
-		{"count(checks) > 1", "count takes 2 arguments, not 1"},
-		{"label in branch", "write the values in brackets"},
+		{"count(failing_checks) > 1", "count takes 2 arguments, not 1"},
+		{"signature in branch", "write the values in brackets"},
 		{`failing in ["a"]`, "the entries of the list are of another type"},
 		{`"a" + 1 == "a1"`, "+ cannot join a text and a number"},
 	} {
@@ -227,7 +227,7 @@ func TestBadConditions(t *testing.T) {
 // A condition that was not compiled does not hold, for any guard.
 func TestUncompiled(t *testing.T) {
 	c := condition{text: "improved"}
-	if holds, why := c.eval(Facts{Improved: true}, false); holds || why == "" || c.holdsAlways(core.MaxRuntime) {
+	if holds, why := c.eval(core.Facts{Improved: true}, false); holds || why == "" || c.holdsAlways(core.MaxRuntime) {
 		t.Errorf("%v %q", holds, why)
 	}
 }
@@ -257,23 +257,23 @@ rules:
 // Every fact is documented under its name, can be given in a test of the file
 // and be mentioned; those that can be unuse one of so when nothing is known.
 func TestFactList(t *testing.T) {
-	fields := reflect.TypeFor[Facts]()
-	list := FactList()
+	fields := reflect.TypeFor[core.Facts]()
+	list := core.FactList()
 	if fields.NumField() != len(list) {
 		t.Fatalf("%d facts, %d documented", fields.NumField(), len(list))
 	}
-	unknown := UnknownFacts("")
+	unknown := core.UnknownFacts("")
 	types := map[string]string{"string": "text", "int": "number", "float64": "number", "bool": "true or false", "[]string": "list of texts", "time.Duration": "time"}
 	for i, f := range list {
 		field := fields.Field(i)
 		if field.Tag.Get("yaml") != f.Name || types[field.Type.String()] != f.Type {
 			t.Errorf("field %s is documented as %+v", field.Name, f)
 		}
-		if f.Unknown != nil && !unknown.unknown(f) {
-			t.Errorf("%s is %v when nothing is known", f.Name, unknown.value(f.Name))
+		if f.Unknown != nil && !unknown.Unknown(f) {
+			t.Errorf("%s is %v when nothing is known", f.Name, unknown.Value(f.Name))
 		}
-		if n := fields.NumMethod(); n > 0 {
-			t.Errorf("conditions can call the methods of Facts: %d", n)
+		if strings.ReplaceAll(strings.ToLower(field.Name), "_", "") != strings.ReplaceAll(f.Name, "_", "") {
+			t.Errorf("the fact %s is {{.%s}} in templates", f.Name, field.Name)
 		}
 	}
 }
@@ -290,10 +290,10 @@ func TestFactsOf(t *testing.T) {
 		},
 		Trip: &core.Trip{Guard: core.LoopDetected, Iteration: 9, Period: 2, Repeats: 3},
 	}
-	got := FactsOf(core.LoopDetected, s, core.CI{In: true, Name: "github", Event: "push", Attempt: 2, Branch: "b", BaseBranch: "main", Tag: "v1", PullRequest: 4})
-	want := Facts{
+	got := core.FactsOf(core.LoopDetected, s, core.CI{In: true, Name: "github", Event: "push", Attempt: 2, Branch: "b", BaseBranch: "main", Tag: "v1", PullRequest: 4})
+	want := core.Facts{
 		Guard: "loop_detected", Iteration: 9, MaxIterations: 10, Runtime: time.Minute, Trips: 3, Continues: 2, Improved: true,
-		Failing: 2, Passing: 3, Total: 5, ChecksTotal: -1, ChecksMost: -1, Skipped: -1, Checks: []string{"auth"}, Repeats: 3, Period: 2, Label: "test-fail:2-auth",
+		Failing: 2, Passing: 3, Total: 5, ChecksTotal: -1, ChecksMost: -1, Skipped: -1, FailingChecks: []string{"auth"}, Repeats: 3, Period: 2, Signature: "test-fail:2-auth",
 		Outcome: "not_done", LastExitCode: 2, Errors: 1, Cost: -1, Tokens: -1, Attempts: -1,
 		CI: true, CIName: "github", CIEvent: "push", CIAttempt: 2, Branch: "b", BaseBranch: "main", Tag: "v1", PullRequest: 4,
 	}
@@ -301,14 +301,14 @@ func TestFactsOf(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	s.Cost, s.Tokens = 0.25, 1200
-	if got := FactsOf(core.LoopDetected, s, core.CI{}); got.Cost != 0.25 || got.Tokens != 1200 {
+	if got := core.FactsOf(core.LoopDetected, s, core.CI{}); got.Cost != 0.25 || got.Tokens != 1200 {
 		t.Errorf("of what was reported: %+v", got)
 	}
 	s.Trip, s.LastTrip = nil, s.Trip
-	if got := FactsOf(core.LoopDetected, s, core.CI{}); got.Period != 2 {
+	if got := core.FactsOf(core.LoopDetected, s, core.CI{}); got.Period != 2 {
 		t.Errorf("of a settled trip: %+v", got)
 	}
-	if got := FactsOf(core.MaxRuntime, &core.State{}, core.CI{}); !reflect.DeepEqual(got, UnknownFacts("max_runtime")) {
+	if got := core.FactsOf(core.MaxRuntime, &core.State{}, core.CI{}); !reflect.DeepEqual(got, core.UnknownFacts("max_runtime")) {
 		t.Errorf("of nothing: %+v", got)
 	}
 }
@@ -316,7 +316,7 @@ func TestFactsOf(t *testing.T) {
 // A condition that was never compiled holds for nothing.
 func TestAConditionThatWasNotCompiled(t *testing.T) {
 	c := condition{text: "true"}
-	if holds, why := c.eval(Facts{}, false); holds || why == "" {
+	if holds, why := c.eval(core.Facts{}, false); holds || why == "" {
 		t.Errorf("%v, %q", holds, why)
 	}
 }
@@ -343,7 +343,7 @@ func TestFactsOfWhatTheCommandSaid(t *testing.T) {
 		core.Clarification: {"upload", "coder", "", "security_concern", -1},
 		core.MaxIterations: {"upload", "", "", "", -1},
 	} {
-		f := FactsOf(guard, s, core.CI{})
+		f := core.FactsOf(guard, s, core.CI{})
 		if got := [5]any{f.Task, f.Agent, f.ReasonType, f.Cause, f.Attempts}; got != want {
 			t.Errorf("%s: %v, want %v", guard, got, want)
 		}

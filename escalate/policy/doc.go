@@ -15,7 +15,7 @@
 //	exit_codes: {accepted: 0}
 //
 // A file is read once, as a whole: [Parse] compiles the conditions, checks them against the
-// facts ([FactList]) and the answers against the options of the questions, and reports
+// facts ([core.FactList]) and the answers against the options of the questions, and reports
 // everything that is wrong. A rule that could never match is an error, because its author
 // expects it to do something.
 //

@@ -15,7 +15,7 @@ import (
 // Evaluation is a policy's result for one question: the fate of each rule, and the answer.
 type Evaluation struct {
 	Guard core.GuardID `json:"guard"`
-	Facts Facts        `json:"facts"`
+	Facts core.Facts   `json:"facts"`
 	Rules []Verdict    `json:"rules"`
 	// Answer is nil if the policy does not answer.
 	Answer *core.Answer `json:"answer"`
@@ -60,7 +60,7 @@ func (u Used) Add(v Used) Used {
 // there is then no answer.
 func (p *Policy) Evaluate(ctx context.Context, q core.Question, s *core.State, o Options) (Evaluation, error) {
 	c := decision{
-		policy: p, question: q, state: s, facts: FactsOf(q.Guard, s, o.CI), verify: o.verifier(),
+		policy: p, question: q, state: s, facts: core.FactsOf(q.Guard, s, o.CI), verify: o.verifier(),
 		used: UsedIn(s),
 	}
 	if p.Budget.Daily && o.Earlier != nil {
@@ -75,7 +75,7 @@ type decision struct {
 	policy   *Policy
 	question core.Question
 	state    *core.State // nil in the tests of a file
-	facts    Facts
+	facts    core.Facts
 	used     Used
 	verify   verifier
 }

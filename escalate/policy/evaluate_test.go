@@ -73,7 +73,7 @@ func TestMatching(t *testing.T) {
 		{"condition does not hold", "rules:\n  - {guard: max_iterations, when: improved, answer: continue, reason: r}\n" + cancel, core.MaxIterations, nil, "cancel p.yaml:4", "improved does not hold: improved is false"},
 		{"condition about what is not known", "rules:\n  - {guard: max_iterations, when: failing < 3, answer: continue, reason: r}\n", core.MaxIterations, nil, "", "failing is not known"},
 		{
-			"condition fails", "rules:\n  - {guard: max_iterations, when: 'checks[9] != \"a\"', answer: continue, reason: r}\n", core.MaxIterations,
+			"condition fails", "rules:\n  - {guard: max_iterations, when: 'failing_checks[9] != \"a\"', answer: continue, reason: r}\n", core.MaxIterations,
 			func(_ *core.Question, s *core.State) { improving(s) }, "", "cannot be evaluated",
 		},
 		{
@@ -174,17 +174,17 @@ func check(t *testing.T, p *Policy, q core.Question, s *core.State, want, why st
 
 // A rule that forbids holds unless it certainly does not.
 func TestForbidding(t *testing.T) {
-	inCI := func(name string) Facts {
-		f := UnknownFacts(core.MaxIterations)
+	inCI := func(name string) core.Facts {
+		f := core.UnknownFacts(core.MaxIterations)
 		f.CI, f.CIName = true, name
 		return f
 	}
-	here := UnknownFacts(core.MaxIterations)
+	here := core.UnknownFacts(core.MaxIterations)
 	pull := inCI("github")
 	pull.BaseBranch = "main"
 	for _, c := range []struct {
 		when  string
-		facts Facts
+		facts core.Facts
 		want  bool
 	}{
 		{`branch startsWith "release/"`, here, true},
@@ -197,7 +197,7 @@ func TestForbidding(t *testing.T) {
 		{`failing > 10`, here, true},
 		{`failing > 10 && iteration > 5`, here, false}, // the rest is certain
 		{`cost > 5`, here, true},
-		{`any(checks, # contains "security")`, here, true},
+		{`any(failing_checks, # contains "security")`, here, true},
 		{`1 / iteration > 2`, here, true}, // it cannot be evaluated
 		{`task == "deploy"`, here, false},
 		{`last_exit_code == 3`, here, false},
@@ -321,8 +321,8 @@ rules:
 	}{
 		{VerifyPass, nil, `question: max_iterations
   iteration=10 max_iterations=10 runtime=5m0s trips=1 continues=0 improved=true failing=2
-  passing=3 total=5 checks=["a" "b"] protected_changed=false repeats=0 period=0
-  label="test-fail:2-a,b" outcome="not_done" last_exit_code=1 errors=0 ci=false
+  passing=3 total=5 failing_checks=["a" "b"] protected_changed=false repeats=0 period=0
+  signature="test-fail:2-a,b" outcome="not_done" last_exit_code=1 errors=0 ci=false
 rules:
   p.yaml:4   cancel    no: it is for loop_detected
   p.yaml:7   continue  no: failing < 2 does not hold: failing is 2
@@ -335,8 +335,8 @@ reason: The smoke test passes.
 			q.Given = []core.Given{{Option: "pause", Responder: "policy", Rule: "p.yaml:15"}}
 		}, `question: max_iterations
   iteration=10 max_iterations=10 runtime=5m0s trips=1 continues=0 improved=true failing=2
-  passing=3 total=5 checks=["a" "b"] protected_changed=false repeats=0 period=0
-  label="test-fail:2-a,b" outcome="not_done" last_exit_code=1 errors=0 ci=false
+  passing=3 total=5 failing_checks=["a" "b"] protected_changed=false repeats=0 period=0
+  signature="test-fail:2-a,b" outcome="not_done" last_exit_code=1 errors=0 ci=false
 rules:
   p.yaml:4   cancel    no: it is for loop_detected
   p.yaml:7   continue  no: failing < 2 does not hold: failing is 2
@@ -346,8 +346,8 @@ answer: none, as no rule matches
 `},
 		{VerifyRun, func(q *core.Question) { q.Exclusive = true }, `question: max_iterations
   iteration=10 max_iterations=10 runtime=5m0s trips=1 continues=0 improved=true failing=2
-  passing=3 total=5 checks=["a" "b"] protected_changed=false repeats=0 period=0
-  label="test-fail:2-a,b" outcome="not_done" last_exit_code=1 errors=0 ci=false
+  passing=3 total=5 failing_checks=["a" "b"] protected_changed=false repeats=0 period=0
+  signature="test-fail:2-a,b" outcome="not_done" last_exit_code=1 errors=0 ci=false
 answer: none, as only a person may answer this question
 `},
 	} {
@@ -365,7 +365,7 @@ answer: none, as only a person may answer this question
 		}
 	}
 	var b bytes.Buffer
-	if err := WriteFacts(&b); err != nil || strings.Count(b.String(), "\n") != len(FactList()) {
+	if err := WriteFacts(&b); err != nil || strings.Count(b.String(), "\n") != len(core.FactList()) {
 		t.Errorf("facts: %v\n%s", err, b.String())
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
 )
 
@@ -56,7 +56,7 @@ type node struct {
 
 // values are the inputs for evaluating a condition.
 type values struct {
-	facts Facts
+	facts core.Facts
 	item  any // what # is
 	// given maps names of facts to values that override facts.
 	given map[string]any
@@ -66,7 +66,7 @@ type values struct {
 type impossible string
 
 // evaluate returns the value of a part of a condition without faults.
-func (n *node) evaluate(f Facts) (v any, err error) {
+func (n *node) evaluate(f core.Facts) (v any, err error) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -394,7 +394,7 @@ func (p *parser) single() *node {
 			return p.fault(n, "#"+p.word+" is not supported in a condition", "write # for the item")
 		}
 		if p.within == anything {
-			return p.fault(n, "# is an entry of a list, and there is no list here", `write it inside all, any, none, one or count: any(checks, # == "auth")`)
+			return p.fault(n, "# is an entry of a list, and there is no list here", `write it inside all, any, none, one or count: any(failing_checks, # == "auth")`)
 		}
 		return n
 	case p.take("("):
@@ -458,14 +458,14 @@ func (p *parser) fact(from int, name string) *node {
 		if v, ok := e.given[name]; ok {
 			return v
 		}
-		return plain(e.facts.value(name))
+		return plain(e.facts.Value(name))
 	}
-	i := slices.IndexFunc(FactList(), func(f Fact) bool { return f.Name == name })
+	i := slices.IndexFunc(core.FactList(), func(f core.Fact) bool { return f.Name == name })
 	if i < 0 {
 		return p.fault(n, "unknown fact "+quote(name), nearestFact(name))
 	}
 	n.item = aText
-	switch FactList()[i].Type {
+	switch core.FactList()[i].Type {
 	case "text":
 		n.kind = aText
 	case "number":
@@ -768,15 +768,4 @@ func plain(value any) any {
 		return list
 	}
 	return value
-}
-
-// value returns the fact of that name; nil if there is none.
-func (f Facts) value(name string) any {
-	v := reflect.ValueOf(f)
-	for i := range v.NumField() {
-		if v.Type().Field(i).Tag.Get("yaml") == name {
-			return v.Field(i).Interface()
-		}
-	}
-	return nil
 }

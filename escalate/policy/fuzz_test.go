@@ -19,7 +19,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add(string(example))
 	f.Add(tested)
-	for _, when := range []string{"improved && continues < 2", "failing >= 0 and not (label matches branch)", `any(checks, # in ["a"])`, `runtime < duration("5m") ? ci : failing[0]`, "((((", "1 ?? 2"} {
+	for _, when := range []string{"improved && continues < 2", "failing >= 0 and not (signature matches branch)", `any(failing_checks, # in ["a"])`, `runtime < duration("5m") ? ci : failing[0]`, "((((", "1 ?? 2"} {
 		f.Add("version: 1\nrules: [{guard: max_runtime, when: '" + when + "', answer: pause, reason: r}]\n")
 	}
 	f.Add("version: 1\nrules: [{guard: [max_cost, \"*\"], answer: reviw, verify: , reason: |\n}]\nexit_codes: {a: -1}\nbudget: {runtime: x}\n")

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/looprun/looprun/core"
 )
 
 // Write prints the evaluation as text: the known facts, each rule with the reason why it did
@@ -51,11 +53,11 @@ func (e Evaluation) known() []string {
 	const width = 90
 	var lines []string
 	line := ""
-	for _, fact := range FactList() {
-		if fact.Name == "guard" || (fact.Unknown != nil && e.Facts.unknown(fact)) {
+	for _, fact := range core.FactList() {
+		if fact.Name == "guard" || (fact.Unknown != nil && e.Facts.Unknown(fact)) {
 			continue
 		}
-		text := fact.Name + "=" + show(e.Facts.value(fact.Name))
+		text := fact.Name + "=" + show(e.Facts.Value(fact.Name))
 		if line != "" && len(line)+len(text) > width {
 			lines = append(lines, line)
 			line = ""
@@ -72,13 +74,13 @@ var operators = [][2]string{
 	{"a && b, a and b", "both hold"},
 	{"== !=", "values of one type are equal, or not"},
 	{"< <= > >=", "numbers, or times such as 90s, 10m, 1h30m"},
-	{"in, not in", `an entry of a list: label in ["a", "b"]`},
+	{"in, not in", `an entry of a list: signature in ["a", "b"]`},
 	{"contains startsWith endsWith", "texts"},
-	{"matches", `a regular expression: label matches "^test-fail:"`},
+	{"matches", `a regular expression: signature matches "^test-fail:"`},
 	{"+ - * / %", "numbers and times"},
 	{"!a, not a", "it does not hold"},
 	{"list[0], list[-1]", "the first entry, the last"},
-	{"#", "an entry, inside all, any, none, one, count: any(checks, # contains \"auth\")"},
+	{"#", "an entry, inside all, any, none, one, count: any(failing_checks, # contains \"auth\")"},
 }
 
 // WriteFunctions prints the operators and functions of conditions.
@@ -103,8 +105,8 @@ func WriteFunctions(w io.Writer) error {
 // WriteFacts prints a table of the facts that conditions can mention.
 func WriteFacts(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, f := range FactList() {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Name, f.Type, f.Description)
+	for _, f := range core.FactList() {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Name, f.Type, f.About())
 	}
 	return t.Flush()
 }

@@ -29,7 +29,7 @@ func (n *node) satisfiable(guard core.GuardID) bool {
 	})
 	trials := 1
 	for _, name := range names {
-		if (name == "reason_type" && guard != core.Rejection) || (UnknownFacts(guard).none(name) && name == "cause") {
+		if (name == "reason_type" && guard != core.Rejection) || (none(core.UnknownFacts(guard), name) && name == "cause") {
 			tries[name] = []any{""}
 		}
 		slices.SortFunc(tries[name], compareValues)

@@ -17,7 +17,7 @@ type object = strictjson.Schema
 // decoded into. Its x-facts describes the facts that conditions can mention.
 func Schema() []byte {
 	s := types.Schema(reflect.TypeFor[policyFile]())
-	s["x-facts"] = FactList()
+	s["x-facts"] = core.FactList()
 	file := strictjson.At(s, "properties")
 	include := strictjson.At(file, "include", "items")
 	include["description"], include["minLength"], include["pattern"] = "A policy file, from the folder of this one.", 1, `\S`
@@ -33,11 +33,11 @@ func Schema() []byte {
 	test := strictjson.At(file, "tests", "items", "properties")
 	bound(strictjson.At(test, "used", "properties"), 0)
 	facts := strictjson.At(test, "facts", "properties")
-	for _, f := range FactList() {
-		strictjson.At(facts, f.Name)["description"] = f.Description
+	for _, f := range core.FactList() {
+		strictjson.At(facts, f.Name)["description"] = f.About()
 	}
 	strictjson.At(test, "facts")["required"] = []string{"guard"}
-	strictjson.At(facts, "checks", "items")["type"] = "string"
+	strictjson.At(facts, "failing_checks", "items")["type"] = "string"
 	strictjson.At(facts, "guard")["enum"] = Known{}.guards()
 	const about = "How looprun answers its questions when nobody watches. The first rule that matches answers; without one the detached mode decides."
 	return strictjson.Document("looprun.dev/policy/v1", "looprun policy", about, s)

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/core"
 )
 
 // The schema has the same bounds as the code: the default timeout, and the ids of options.
@@ -13,7 +15,7 @@ func TestSchema(t *testing.T) {
 	if err := json.Unmarshal(Schema(), &schema); err != nil {
 		t.Fatal(err)
 	}
-	if schema["$schema"] != "https://json-schema.org/draft/2020-12/schema" || len(schema["x-facts"].([]any)) != len(FactList()) {
+	if schema["$schema"] != "https://json-schema.org/draft/2020-12/schema" || len(schema["x-facts"].([]any)) != len(core.FactList()) {
 		t.Error(schema)
 	}
 	at := func(keys ...string) object {

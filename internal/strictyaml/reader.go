@@ -119,7 +119,11 @@ func (r *reader) fields(n *yaml.Node, v reflect.Value, name string) {
 		seen[key.Value] = true
 		index, ok := known.index[key.Value]
 		if !ok {
-			r.add(key, "unknown key "+quote(key.Value), nearest.DidYouMean(key.Value, known.names))
+			remedy := nearest.DidYouMean(key.Value, known.names)
+			if now, was := known.renamed[key.Value]; was {
+				remedy = "its name is now " + quote(now)
+			}
+			r.add(key, "unknown key "+quote(key.Value), remedy)
 			continue
 		}
 		r.value(value, v.FieldByIndex(index), quote(key.Value))
