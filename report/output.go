@@ -88,20 +88,11 @@ func problem(name string, err error) string {
 // read returns the head and the tail of a file, and how many bytes lie between them. If none
 // do, everything is in the head.
 func (o *outputs) read(name string) (head, tail []byte, left int64, err error) {
-	name = filepath.FromSlash(name)
-	info, err := o.root.Lstat(name)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	if !info.Mode().IsRegular() { // a pipe would wait for ever
-		return nil, nil, 0, errors.New("it is not a regular file")
-	}
-	f, err := o.root.Open(name)
+	f, size, err := o.file(name)
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	defer f.Close()
-	size := info.Size()
 	if size <= readHead+readTail {
 		head, err = io.ReadAll(io.LimitReader(f, readHead+readTail))
 		return head, nil, 0, err
@@ -121,6 +112,20 @@ func (o *outputs) read(name string) (head, tail []byte, left int64, err error) {
 		tail = tail[i+1:]
 	}
 	return head, tail, size - int64(len(head)+len(tail)), nil
+}
+
+// file opens a file, and returns its size.
+func (o *outputs) file(name string) (*os.File, int64, error) {
+	name = filepath.FromSlash(name)
+	info, err := o.root.Lstat(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() { // a pipe would wait for ever
+		return nil, 0, errors.New("it is not a regular file")
+	}
+	f, err := o.root.Open(name)
+	return f, info.Size(), err
 }
 
 func (o *outputs) lines(b []byte) [][]span {

@@ -41,6 +41,9 @@ func (s *Server) Handler() http.Handler {
 	if s.o.Diff != nil {
 		m.Handle("GET /api/runs/{key}/diff/{iteration}", s.ofIteration(s.diff))
 	}
+	m.HandleFunc("GET /log/{ticket}", s.saveLog)
+	m.Handle("GET /api/runs/{key}/log/{iteration}", s.ofIteration(s.log))
+	m.Handle("POST /api/runs/{key}/log/{iteration}", s.ofIteration(s.logTicket))
 	m.Handle("GET /api/runs/{key}/explain", s.ofRun(s.explain))
 	m.Handle("POST /api/runs/{key}/report", s.ofRun(s.reportTicket))
 	m.Handle("GET /api/stream", s.authorized(s.stream))
@@ -232,15 +235,19 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 
 // reportTicket creates an address at which the full report can be opened once.
 func (s *Server) reportTicket(w http.ResponseWriter, r *http.Request, run *row) {
-	if !read(w, r, "request", strictjson.Shape{Form: strictjson.Object}, &struct{}{}) {
-		return
+	if read(w, r, "request", strictjson.Shape{Form: strictjson.Object}, &struct{}{}) {
+		s.ticket(w, &s.reports, "/report/", run.dir)
 	}
-	ticket := s.reports.issue(run.dir, time.Now())
+}
+
+// ticket sends an address, which begins with at, that can be opened once.
+func (s *Server) ticket(w http.ResponseWriter, of *tickets, at, what string) {
+	ticket := of.issue(what, time.Now())
 	if ticket == "" {
-		http.Error(w, "too many reports were asked for; wait a minute", http.StatusTooManyRequests)
+		http.Error(w, "too many were asked for; wait a minute", http.StatusTooManyRequests)
 		return
 	}
-	reply(w, map[string]string{"path": "/report/" + ticket})
+	reply(w, map[string]string{"path": at + ticket})
 }
 
 func (s *Server) report(w http.ResponseWriter, r *http.Request) {

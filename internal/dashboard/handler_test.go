@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/origin"
 	"github.com/looprun/looprun/protocol/ladder"
+	"github.com/looprun/looprun/report"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/signature"
 )
@@ -66,6 +68,7 @@ func newServing(t *testing.T, readOnly bool) *serving {
 	o := Options{
 		Dirs:    func() []string { return []string{state} },
 		Explain: func(string) (string, error) { return "because", nil },
+		Diff:    func(context.Context, string, int) (string, bool, error) { return "", true, nil },
 		Actions: &Actions{
 			Answer: func(_ context.Context, _ string, a ask.ShortAnswer) (string, error) {
 				if a.Question != "q-1" {
@@ -171,6 +174,8 @@ func TestAttacks(t *testing.T) {
 		"a file above the page":        {"GET", "/..%2fpage.go", "", nil, 404},
 		"an iteration that is none":    {"GET", "/api/runs/" + v.key + "/output/..%2f..%2fjournal.jsonl", "", nil, 400},
 		"a negative iteration":         {"GET", "/api/runs/" + v.key + "/output/-1", "", nil, 400},
+		"a log without a ticket":       {"GET", "/log/" + v.key, "", nil, 404},
+		"a log that is a path":         {"POST", "/api/runs/" + v.key + "/log/1", `{"name": "../journal.jsonl"}`, nil, 400},
 		"a report without a ticket":    {"GET", "/report/" + v.key, "", nil, 404},
 		"a filter that is none":        {"GET", "/api/runs?filter=all", "", nil, 400},
 	} {
@@ -323,9 +328,113 @@ func TestOutputIsALink(t *testing.T) {
 	if err := os.Symlink(other, name); err != nil {
 		t.Skip(err)
 	}
-	if w := v.request("GET", "/api/runs/"+v.key+"/output/1", ""); strings.Contains(w.Body.String(), "do not show") {
-		t.Error(w.Body)
+	for _, of := range []string{"/output/1", "/log/1"} {
+		if w := v.request("GET", "/api/runs/"+v.key+of, ""); strings.Contains(w.Body.String(), "do not show") {
+			t.Error(w.Body)
+		}
 	}
+	if w := v.request("GET", "/log/"+v.logs.issue(name, time.Now()), ""); w.Code != 404 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// A log has its lines by number, those that match a search, and never more than a page can
+// have. It can be saved as it was printed, at an address that works once.
+func TestLog(t *testing.T) {
+	v := newServing(t, false)
+	var printed strings.Builder
+	for i := 1; i <= 2500; i++ {
+		fmt.Fprintf(&printed, "\x1b[32mLine\x1b[0m <%d>\r\n", i)
+	}
+	printed.WriteString(strings.Repeat("x", 1<<20) + "\n\nthe END") // no line break ends it
+	name := scratchpad.CheckOutputFile(v.dir, 1)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(printed.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at := "/api/runs/" + v.key + "/log/1"
+	for _, c := range []struct {
+		query                            string
+		first, shown, last, total, found int
+		html                             string // of the last
+	}{
+		{"check", 1, logLines, logLines, 2503, 2503, `<span class="c2">Line</span> &lt;1000&gt;`},
+		{"check&from=2400", 2400, 104, 2503, 2503, 2503, "the END"},
+		{"check&from=9999", 0, 0, 0, 2503, 2503, ""},
+		{"check&search=line+%3C24", 24, 111, 2499, 2503, 111, `<span class="c2">Line</span> &lt;2499&gt;`},
+		{"check&search=the+end", 2503, 1, 2503, 2503, 1, "the END"},
+		{"check&search=%1b", 0, 0, 0, 2503, 0, ""}, // nobody sees it
+	} {
+		w := v.request("GET", at+"?"+c.query, "")
+		var l report.Log
+		if err := json.Unmarshal(w.Body.Bytes(), &l); err != nil {
+			t.Fatalf("%s: %d %v", c.query, w.Code, err)
+		}
+		var first, last report.LogLine
+		if len(l.Lines) > 0 {
+			first, last = l.Lines[0], l.Lines[len(l.Lines)-1]
+		}
+		if first.Number != c.first || len(l.Lines) != c.shown || last.Number != c.last || l.Total != c.total || l.Found != c.found || last.HTML != c.html {
+			t.Errorf("%s: lines %d to %d, %d of them; %d of %d; the last is %q", c.query, first.Number, last.Number, len(l.Lines), l.Found, l.Total, last.HTML)
+		}
+		if w.Body.Len() > 512<<10 {
+			t.Errorf("%s: %d bytes", c.query, w.Body.Len())
+		}
+	}
+	if w := v.request("GET", at, ""); w.Code != 404 {
+		t.Errorf("the command, which printed nothing: %d", w.Code)
+	}
+	if w := v.request("GET", at+"?from=one", ""); w.Code != 400 {
+		t.Errorf("a line that is none: %d", w.Code)
+	}
+	var ticket struct{ Path string }
+	if err := json.Unmarshal(v.request("POST", at, `{"check": true}`).Body.Bytes(), &ticket); err != nil {
+		t.Fatal(err)
+	}
+	bare := func(r *http.Request) { r.Header.Del("Authorization") }
+	w := v.request("GET", ticket.Path, "", bare)
+	if w.Code != 200 || w.Body.String() != printed.String() || w.Header().Get("Content-Disposition") != fmt.Sprintf("attachment; filename=%q", filepath.Base(v.dir)+"-0001.check.log") {
+		t.Errorf("%d %v, %d bytes", w.Code, w.Header(), w.Body.Len())
+	}
+	if w := v.request("GET", ticket.Path, "", bare); w.Code != 404 {
+		t.Errorf("a second time: %d", w.Code)
+	}
+}
+
+// What a log takes from memory does not depend on how long it is, or its lines.
+func TestALongLog(t *testing.T) {
+	const mega = 1 << 20
+	for name, line := range map[string]string{"lines": "a line like any other\n", "one line": "x"} {
+		in := &repeated{text: []byte(strings.Repeat(line, mega/len(line))), left: 64}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		l, err := report.ReadLog(in, 1, logLines, "")
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; err != nil || in.left != 0 || took > 8*mega {
+			t.Errorf("%s: %d lines, %v; it took %d bytes", name, l.Total, err, took)
+		}
+	}
+}
+
+// repeated is a text so many times.
+type repeated struct {
+	text []byte
+	at   int
+	left int
+}
+
+func (r *repeated) Read(b []byte) (int, error) {
+	if r.left == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b, r.text[r.at:])
+	if r.at += n; r.at == len(r.text) {
+		r.at = 0
+		r.left--
+	}
+	return n, nil
 }
 
 // Another user of the machine can reach the port, and learns nothing there: without the
@@ -346,6 +455,9 @@ func TestWithoutTheToken(t *testing.T) {
 		{"GET", "/api/stream?run=" + v.key},
 		{"GET", at},
 		{"GET", at + "/output/1"},
+		{"GET", at + "/diff/1"},
+		{"GET", at + "/log/1"},
+		{"POST", at + "/log/1"},
 		{"GET", at + "/explain"},
 		{"POST", at + "/report"},
 		{"POST", at + "/answer"},

@@ -64,6 +64,7 @@ type Server struct {
 	views   views
 	tails   tails
 	reports tickets
+	logs    tickets
 	entries tickets       // for the page itself
 	entered func()        // is called when a ticket for the page has been redeemed
 	streams chan struct{} // has one for each open stream

@@ -2,9 +2,11 @@ package dashboard
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/plural"
+	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/report"
@@ -302,12 +305,8 @@ const tailBytes = 64 << 10
 
 func readTail(dir string, iteration int) tail {
 	t := tail{Iteration: iteration}
-	for i, name := range []string{scratchpad.OutputFile(dir, iteration), scratchpad.CheckOutputFile(dir, iteration)} {
-		rel, err := filepath.Rel(dir, name)
-		if err != nil {
-			continue
-		}
-		one, err := report.ReadTail(dir, filepath.ToSlash(rel), tailBytes)
+	for i, check := range []bool{false, true} {
+		one, err := report.ReadTail(dir, outputName(iteration, check), tailBytes)
 		if err != nil {
 			t.Problem = err.Error()
 			continue
@@ -319,6 +318,70 @@ func readTail(dir string, iteration int) tail {
 		}
 	}
 	return t
+}
+
+// outputName returns the file with the output of an iteration's command, or of its check, as its
+// path in the run's directory.
+func outputName(iteration int, check bool) string {
+	of := scratchpad.OutputFile
+	if check {
+		of = scratchpad.CheckOutputFile
+	}
+	return filepath.ToSlash(of("", iteration))
+}
+
+// logLines is how many lines of a log the page shows at once.
+const logLines = 1000
+
+// log sends a part of an iteration's whole output: from a line on, or those lines of it that
+// match a search.
+func (s *Server) log(w http.ResponseWriter, r *http.Request, run *row, n int) {
+	q := r.URL.Query()
+	from, err := strconv.Atoi(cmp.Or(q.Get("from"), "1"))
+	if err != nil {
+		http.Error(w, "a line is a number", http.StatusBadRequest)
+		return
+	}
+	f, _, err := report.OpenOutput(run.dir, outputName(n, q.Has("check")))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	defer f.Close()
+	l, err := report.ReadLog(f, from, logLines, q.Get("search"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	reply(w, l)
+}
+
+// logTicket creates an address at which the whole output can be saved once.
+func (s *Server) logTicket(w http.ResponseWriter, r *http.Request, run *row, n int) {
+	var of struct{ Check bool }
+	if read(w, r, "request", strictjson.Shape{Form: strictjson.Object, Fields: []strictjson.Field{strictjson.Optional("check", strictjson.Shape{Form: strictjson.Bool})}}, &of) {
+		s.ticket(w, &s.logs, "/log/", filepath.Join(run.dir, filepath.FromSlash(outputName(n, of.Check))))
+	}
+}
+
+// saveLog streams an output to a file of the reader's.
+func (s *Server) saveLog(w http.ResponseWriter, r *http.Request) {
+	name := s.logs.take(r.PathValue("ticket"), time.Now())
+	if name == "" {
+		http.Error(w, "this address works once, for a minute; save the log from the page again", http.StatusNotFound)
+		return
+	}
+	dir := filepath.Dir(filepath.Dir(name))
+	f, size, err := report.OpenOutput(dir, "output/"+filepath.Base(name))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	defer f.Close()
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", filepath.Base(dir)+"-"+filepath.Base(name)))
+	_, _ = io.CopyN(w, f, size) // the reader may have left
 }
 
 // ofIteration handles requests about one iteration of a run.

@@ -408,7 +408,7 @@
     output.check = panel("check", "Output of the check");
     output.checkBox = el("div", { class: "check", hidden: true }, el("h3", {}, "Its check"), output.check);
     output.changes = makeChanges();
-    output.section = hold(el("section", { class: view.alive ? "output live-output" : "output" }, el("h2", {}, output.title, output.live), el("div", { class: "work" }, output.work), output.checkBox, output.changes));
+    output.section = hold(el("section", { class: view.alive ? "output live-output" : "output" }, el("h2", {}, output.title, output.live), el("div", { class: "work" }, output.work), output.checkBox, el("div", { class: "actions" }, el("button", { type: "button", onclick: openLog }, "Whole log")), output.changes));
   };
   const pin = async (n) => {
     pinned = n;
@@ -417,6 +417,53 @@
     if (!res.ok) throw new Error((await res.text()).trim());
     const t = await res.json();
     if (key === at && pinned === n) drawOutput(t);
+  };
+
+  // --- The whole log of an iteration: some lines of it at a time ---
+  const atOnce = 1000, log = { key: "", n: 0, asked: 0, first: 1, last: 0, total: 0 };
+  const showLog = async (from, found) => {
+    const asked = ++log.asked, search = $("log-search").value, check = $("log-of").value;
+    const res = await call(`api/runs/${log.key}/log/${log.n}?` + new URLSearchParams({ from: Math.max(1, from), search, ...(check && { check }) }));
+    const said = await res.text();
+    if (asked !== log.asked) return;
+    if (!res.ok) { $("log-lines").replaceChildren(); $("log-says").textContent = said.trim(); return; }
+    const { lines, total, found: fits } = JSON.parse(said), row = search ? "button" : "span";
+    Object.assign(log, { total, first: lines[0]?.number || 1, last: lines.at(-1)?.number || total });
+    $("log-lines").replaceChildren(...markup(lines.map((l) => `<${row} class="l${l.number === found ? " found" : ""}" data-n="${l.number}">${l.html}\n</${row}>`).join("")));
+    $("log-says").textContent = search ? `${fits} of ${plural(total, "line")} ${fits === 1 ? "has" : "have"} it${fits ? "; choose one to see it in its place" : ""}.` : lines.length ? `Lines ${log.first} to ${log.last} of ${total}` : "There is no output.";
+    $("log-lines").scrollTop = 0;
+    $("log-lines").querySelector(".found")?.scrollIntoView({ block: "center" });
+  };
+  const logAt = (from, found) => showLog(from, found).catch((err) => { $("log-says").textContent = err.message; });
+  const openLog = () => {
+    Object.assign(log, { key: at, n: output.iteration });
+    $("log-h").textContent = `Log of iteration ${log.n}`;
+    $("log-search").value = $("log-of").value = "";
+    $("log-of").hidden = output.checkBox.hidden;
+    $("log-lines").replaceChildren();
+    $("log").showModal();
+    logAt(1);
+  };
+  $("log-find").addEventListener("submit", (e) => e.preventDefault());
+  $("log-search").addEventListener("input", () => { clearTimeout(log.soon); log.soon = setTimeout(() => logAt(1), 200); });
+  $("log-of").addEventListener("change", () => logAt(1));
+  $("log-first").onclick = () => logAt(1);
+  $("log-earlier").onclick = () => logAt(log.first - atOnce);
+  $("log-later").onclick = () => logAt(log.last < log.total ? log.last + 1 : log.first);
+  $("log-last").onclick = () => logAt(log.total - atOnce + 1);
+  $("log-close").onclick = () => $("log").close();
+  $("log-lines").addEventListener("click", (e) => {
+    const n = Number(e.target.closest("button")?.dataset.n);
+    if (!n) return;
+    $("log-search").value = "";
+    logAt(n - atOnce / 2, n);
+  });
+  $("log-save").onclick = async () => {
+    try {
+      const res = await post(`api/runs/${log.key}/log/${log.n}`, { check: $("log-of").value !== "" }), said = await res.text();
+      if (!res.ok) throw new Error(said.trim());
+      el("a", { href: JSON.parse(said).path.slice(1), download: "" }).click();
+    } catch (err) { $("log-says").textContent = err.message; }
   };
 
   const aside = hold(el("div")), course = hold(el("div"));
