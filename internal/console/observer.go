@@ -257,6 +257,7 @@ func (m *Observer) explain(text string, d core.IterationFinished) string {
 
 func (m *Observer) finished(d core.IterationFinished, s *core.State) {
 	defer m.caution(d)
+	outcome := strings.ReplaceAll(string(d.Outcome), "_", " ")
 	if d.Iteration == 0 {
 		switch {
 		case d.Outcome == core.OutcomeDone:
@@ -266,7 +267,7 @@ func (m *Observer) finished(d core.IterationFinished, s *core.State) {
 		default:
 			text := joinTexts(": ", "precheck: does not pass yet", d.Says())
 			if d.Fatal != 0 {
-				text = m.explain("precheck: "+d.Says(), d)
+				text = m.explain("precheck: "+outcome, d)
 			}
 			m.News("%s", text)
 		}
@@ -278,8 +279,8 @@ func (m *Observer) finished(d core.IterationFinished, s *core.State) {
 		return
 	}
 	m.last = now
-	text := fmt.Sprintf("iteration %d: %s after %s", d.Iteration, strings.ReplaceAll(string(d.Outcome), "_", " "), RoundMS(d.DurationMS))
-	if said != "" {
+	text := fmt.Sprintf("iteration %d: %s after %s", d.Iteration, outcome, RoundMS(d.DurationMS))
+	if said != "" && d.Fatal == 0 { // else the last line says it
 		text += ": " + said
 	}
 	if m.Withheld != nil && m.Withheld() {

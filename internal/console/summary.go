@@ -87,13 +87,17 @@ func StatusColour(status core.Status) string {
 
 // closing tells a person how the run ended, and what to do next.
 func closing(s *core.State, r core.Result, code int) string {
+	but := "" // a person has just read them
+	if n := len(doubts(s, r)); n > 0 {
+		but = "; " + plural.Count(n, "warning")
+	}
 	after := fmt.Sprintf("after %s in %s", plural.Count(r.Iterations, "iteration"), plural.Round(r.Runtime))
 	pending := s.Pending()
 	switch {
 	case code == 0 && r.Iterations == 0:
-		return fmt.Sprintf("done: it passes already, and %s was not run%s", Short(CommandLine(s.Command), 60), but(s, r))
+		return fmt.Sprintf("done: it passes already, and %s was not run%s", Short(CommandLine(s.Command), 60), but)
 	case code == 0:
-		return "done " + after + but(s, r)
+		return "done " + after + but
 	case r.Pending && len(pending) > 0:
 		asks := "it asks"
 		if len(pending) > 1 {
@@ -120,13 +124,12 @@ func closing(s *core.State, r core.Result, code int) string {
 	return after + "\nwhy: looprun explain " + r.RunID
 }
 
-// but returns the warnings of the iteration that made the run done: what its success leaves
-// open.
-func but(s *core.State, r core.Result) string {
-	if r.Status != core.StatusDone || s.Last == nil || len(s.Last.Warnings) == 0 {
-		return ""
+// doubts returns the warnings of the iteration that made the run done.
+func doubts(s *core.State, r core.Result) []string {
+	if r.Status != core.StatusDone || s.Last == nil {
+		return nil
 	}
-	return "; warning: " + termsafe.Line(strings.Join(s.Last.Warnings, "; "))
+	return s.Last.Warnings
 }
 
 // atFirst returns how many checks failed at first, if the number has changed.
@@ -165,7 +168,9 @@ func Verdict(s *core.State, r core.Result, code int) string {
 	if next := nextOf(s, r); next != "" {
 		fmt.Fprintf(&b, "; next: looprun %s %s", next, r.RunID)
 	}
-	b.WriteString(but(s, r))
+	if list := doubts(s, r); len(list) > 0 {
+		b.WriteString("; warning: " + termsafe.Line(strings.Join(list, "; ")))
+	}
 	return b.String()
 }
 
