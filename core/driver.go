@@ -144,11 +144,12 @@ func (d *Driver) Next() (Next, error) {
 }
 
 // Begin records the start of iteration n (0 is the precheck) and returns the input for its
-// runner. First reports whether this is the first iteration since the start or the resume.
+// runner. first reports whether this is the first iteration since the start or the resume.
 func (d *Driver) Begin(n int, first bool) (Iteration, error) {
 	s := d.State
+	escalated := s.escalates(n)
 	it := Iteration{
-		Number: n, Limit: s.Limits.Iterations, First: first, Guidance: s.Told(), Last: s.Ran,
+		Number: n, Limit: s.Limits.Iterations, First: first && !escalated, Escalated: escalated, Guidance: s.Told(), Last: s.Ran,
 		Answers: slices.Clone(s.Asked), Task: s.Task, Subtasks: s.Decomposed(),
 		Tasks: slices.Clone(s.Tasks), TurnLoop: s.Limits.TurnLoop, MayTrip: s.mayTrip(), Session: s.Session.ID,
 	}

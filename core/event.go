@@ -315,6 +315,8 @@ type ActionApplied struct {
 	Rule      string  `json:"rule,omitempty" mask:"own"`
 	// Assistant identifies the assistant that decided.
 	Assistant Assistant `json:"assistant,omitzero"`
+	// Escalate is for how many iterations another command works from now on.
+	Escalate int `json:"escalate,omitempty"`
 	// Limits are the limits that apply from now on.
 	Limits Limits `json:"limits"`
 	// Resets lists the guards whose counters are reset.

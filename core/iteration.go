@@ -40,6 +40,8 @@ type Iteration struct {
 	// Session is the id of the coding agent's session that this iteration continues; empty
 	// means that it begins a new one.
 	Session string
+	// Escalated means that the command of when_stuck works in place of the run's own.
+	Escalated bool
 	// MayTrip means that this iteration may trip a guard that has the check run once more.
 	MayTrip bool
 	// Judging reports whether the check is running.

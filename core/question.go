@@ -188,6 +188,7 @@ const (
 
 // The possible values of [Answer.Responder].
 const (
+	RespondedByWhenStuck = "when_stuck" // the run's configuration: another command works now
 	RespondedByPolicy    = "policy"
 	RespondedByAssistant = "assistant"
 	RespondedByParent    = "parent"
@@ -291,9 +292,12 @@ type Answer struct {
 	Text *string `json:"text,omitempty"`
 	// Cancelled declines to answer a question that allows it.
 	Cancelled bool `json:"cancelled,omitempty"`
-	// Responder is who answered: policy, assistant, parent, user, detached.
+	// Responder is who answered: when_stuck, policy, assistant, parent, user, detached.
 	Responder string `json:"responder" mask:"own"`
 	Reason    string `json:"reason,omitempty"`
+	// Escalate is for how many iterations another command works in place of the run's own;
+	// zero for every answer but that of when_stuck.
+	Escalate int `json:"escalate,omitempty"`
 	// Rule is the location of the deciding rule, as file:line; Assistant is the assistant that
 	// answered.
 	Rule      string    `json:"rule,omitempty" mask:"own"`

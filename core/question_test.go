@@ -92,6 +92,8 @@ func TestWhoAnsweredIsNotBelieved(t *testing.T) {
 				f.SetBool(true)
 			case reflect.String:
 				f.SetString("claimed")
+			case reflect.Int:
+				f.SetInt(3)
 			case reflect.Struct:
 				f.Field(0).SetString("claimed")
 			default:

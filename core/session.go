@@ -21,6 +21,9 @@ func isSessionID(id string) bool {
 func (s *State) foldSession(d IterationFinished, before *IterationFinished) {
 	was := s.Session
 	s.Session = AgentSession{}
+	if s.escalates(d.Iteration) {
+		return // it is another agent's
+	}
 	h := s.Match(d.Signature)
 	same := before != nil && before.Iteration > 0 && h != 0 && h == s.Match(before.Signature)
 	lost := d.Outcome == OutcomeError && d.Session != was.ID

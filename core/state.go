@@ -108,47 +108,26 @@ type State struct {
 
 	// The evidence for the guards.
 
-	// Cycles is evidence for [LoopDetected].
-	Cycles signature.Cycles `json:"cycles"`
-	// Core is what failed in the last CoreRun iterations in a row, ignoring values
-	// (signature.Signature.Core); it too is evidence for [LoopDetected].
-	Core    signature.Hash `json:"core,omitempty"`
-	CoreRun int            `json:"core_run,omitempty"`
-	// Failures are the failures among the last 50 iterations that count, oldest first. They
-	// are evidence for [LoopDetected] if a failure is frequent but not consecutive.
-	Failures []Failure `json:"failures,omitempty"`
+	Streaks
+	// Escalated is the use of when_stuck; nil while it can still be used.
+	Escalated *Escalation `json:"escalated,omitempty"`
 	// Confirm means that a cheap check runs once more before [LoopDetected] asks. Confirmed is
 	// the result of the last such run, after iteration ConfirmedAt.
 	Confirm     bool         `json:"confirm,omitempty"`
 	Confirmed   Confirmation `json:"confirmed,omitempty"`
 	ConfirmedAt int          `json:"confirmed_at,omitempty"`
-	// ErrorRun counts consecutive errors, and ErrorHashes are their signatures.
-	ErrorRun    int          `json:"error_run,omitempty"`
-	ErrorHashes []KnownIssue `json:"error_hashes,omitempty"`
-	// Labels are the signatures, with labels, of the last 5 iterations that count, oldest
-	// first.
-	Labels []KnownIssue `json:"labels,omitempty"`
-	// Known are the skipped signatures, KnownRun counts consecutive iterations with one of
-	// them, and SkippedBy is the guard of the last skip.
+	// Known are the skipped signatures, and SkippedBy is the guard of the last skip.
 	Known     []KnownIssue `json:"known,omitempty"`
-	KnownRun  int          `json:"known_run,omitempty"`
 	SkippedBy GuardID      `json:"skipped_by,omitempty"`
 	// ResetAt is the iteration after which a guard's counter was last reset.
 	ResetAt map[GuardID]int `json:"reset_at,omitempty"`
 	// Cost and Tokens are the reported totals.
 	Cost   float64 `json:"cost,omitempty"`
 	Tokens int64   `json:"tokens,omitempty"`
-	// Idle counts consecutive iterations in which nothing changed, and Trees are the known
-	// states of the work tree, latest last.
-	Idle  int    `json:"idle,omitempty"`
-	Trees []Tree `json:"trees,omitempty"`
 	// Repetitions counts how often an agent repeated itself within a turn, and Repeated is the
 	// last repetition that is not settled; nil if there is none.
 	Repetitions int           `json:"repetitions,omitempty"`
 	Repeated    *TurnRepeated `json:"repeated,omitempty"`
-	// Moving counts consecutive iterations that changed the work tree and count as progress
-	// only because of that.
-	Moving int `json:"moving,omitempty"`
 	// Checked is the most that was checked so far, and Transcript reports whether the work's
 	// output is a coding agent's. Protected are the files that must not change.
 	Checked    Checked                   `json:"checked,omitzero"`
@@ -273,6 +252,46 @@ type State struct {
 	Ended  bool    `json:"ended,omitempty"`
 	// Resumes counts how often the run was resumed.
 	Resumes int `json:"resumes,omitempty"`
+}
+
+// Streaks are the evidence that a run repeats itself. Guards with [Spec].Streak read them.
+type Streaks struct {
+	// Cycles is evidence for [LoopDetected].
+	Cycles signature.Cycles `json:"cycles"`
+	// Core is what failed in the last CoreRun iterations in a row, ignoring values
+	// (signature.Signature.Core); it too is evidence for [LoopDetected].
+	Core    signature.Hash `json:"core,omitempty"`
+	CoreRun int            `json:"core_run,omitempty"`
+	// Failures are the failures among the last 50 iterations that count, oldest first. They
+	// are evidence for [LoopDetected] if a failure is frequent but not consecutive.
+	Failures []Failure `json:"failures,omitempty"`
+	// ErrorRun counts consecutive errors, and ErrorHashes are their signatures.
+	ErrorRun    int          `json:"error_run,omitempty"`
+	ErrorHashes []KnownIssue `json:"error_hashes,omitempty"`
+	// Labels are the signatures, with labels, of the last 5 iterations that count, oldest
+	// first.
+	Labels []KnownIssue `json:"labels,omitempty"`
+	// KnownRun counts consecutive iterations with a known issue.
+	KnownRun int `json:"known_run,omitempty"`
+	// Idle counts consecutive iterations in which nothing changed, and Trees are the known
+	// states of the work tree, latest last.
+	Idle  int    `json:"idle,omitempty"`
+	Trees []Tree `json:"trees,omitempty"`
+	// Moving counts consecutive iterations that changed the work tree and count as progress
+	// only because of that.
+	Moving int `json:"moving,omitempty"`
+}
+
+// Escalation is the one time in a run that another command works in place of the run's own,
+// because a guard found the run stuck.
+type Escalation struct {
+	// Until is the last iteration of the other command.
+	Until int `json:"until"`
+	// Failed is the iteration in which it could not be started; zero if there was none.
+	Failed int `json:"failed,omitempty"`
+	// Before are the streaks that the trip was about. They count again if the other command
+	// cannot be started.
+	Before Streaks `json:"before,omitzero"`
 }
 
 // stateFormat is the version of the JSON form of a state. It is raised when an older program
@@ -446,6 +465,9 @@ func (s *State) Next(guards []Guard) (Next, *Trip) {
 		if trip.Guard == LoopDetected && s.ConfirmedAt == s.Iterations {
 			trip.Confirmed = s.Confirmed
 			trip.Reason += s.Confirmed.says()
+		}
+		if s.Escalated != nil && s.Escalated.Failed == s.Iterations {
+			trip.Reason += "; the command of when_stuck could not be started"
 		}
 		return NextTrip, trip
 	}

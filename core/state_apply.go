@@ -182,7 +182,8 @@ func (s *State) foldIteration(d IterationFinished) {
 	s.Iterations = d.Iteration
 	s.SinceAnswer++
 	s.judged(d)
-	moved := s.foldTree(d)
+	unstarted := s.escalates(d.Iteration) && d.unstarted()
+	moved := !unstarted && s.foldTree(d)
 	s.foldActing()
 	if s.Malformed >= malformedOver { // it has made an error of this one
 		s.Malformed = 0
@@ -200,9 +201,28 @@ func (s *State) foldIteration(d IterationFinished) {
 	if d.Outcome == OutcomeDone {
 		return
 	}
-	s.Weigh = len(s.Rungs) > 0 && !s.Advance
 	s.Errors = last(append(s.Errors, d), errorsKept)
+	if unstarted { // nothing was tried, so what was stuck before still is
+		s.Streaks = s.Escalated.Before
+		s.Escalated = &Escalation{Until: d.Iteration, Failed: d.Iteration}
+		return
+	}
+	s.Weigh = len(s.Rungs) > 0 && !s.Advance
 	s.weigh(d, moved)
+}
+
+// escalates reports whether another command works in the iteration.
+func (s *State) escalates(iteration int) bool {
+	return s.Escalated != nil && iteration > 0 && iteration <= s.Escalated.Until
+}
+
+// unstarted reports whether the work of an iteration that is not done could not be started.
+func (d *IterationFinished) unstarted() bool {
+	code := d.ExitCode
+	if d.WorkExitCode != nil {
+		code = *d.WorkExitCode
+	}
+	return code == ExitNotExecutable || code == ExitNotFound
 }
 
 // warn adds the warnings of an iteration, each only once.
@@ -437,6 +457,10 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 	s.Limits = d.Limits
 	if before.raised(d.Guard, s.Limits) { // to trip again it has to get there first
 		s.Given = nil
+	}
+	if d.Escalate > 0 {
+		s.Escalated = &Escalation{Until: s.Iterations + d.Escalate, Before: s.Clone().Streaks}
+		s.Session = AgentSession{} // of the run's own command, which the other does not know
 	}
 	for _, id := range d.Resets {
 		s.reset(id)

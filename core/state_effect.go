@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,6 +48,12 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 		}
 	}
 	d.Limits = s.extended(o.Extend)
+	if d.Escalate = a.Escalate; d.Escalate > 0 {
+		if s.Escalated != nil || s.Trip.During || o.Action != ActionContinue || a.Responder != RespondedByWhenStuck {
+			return d, errors.New("another command can work only once in a run, between two iterations")
+		}
+		d.Resets = counting()
+	}
 	if !s.lifts(d.Limits) {
 		return d, fmt.Errorf("option %q does not extend the limit that %s guards", o.ID, s.Trip.Guard)
 	}

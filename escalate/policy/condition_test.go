@@ -281,7 +281,7 @@ func TestFactList(t *testing.T) {
 func TestFactsOf(t *testing.T) {
 	code := 2
 	s := &core.State{
-		Iterations: 9, Elapsed: time.Minute, Trips: 3, Continues: 2, ErrorRun: 1,
+		Iterations: 9, Elapsed: time.Minute, Trips: 3, Continues: 2, Streaks: core.Streaks{ErrorRun: 1},
 		Limits:   core.Limits{Iterations: 10, Runtime: core.Off},
 		Baseline: &core.Progress{Failing: 5},
 		Last: &core.IterationFinished{

@@ -21,8 +21,8 @@ func question(t testing.TB, guard core.GuardID) core.Question {
 func state(guard core.GuardID) *core.State {
 	return &core.State{
 		Iterations: 10, Elapsed: 5 * time.Minute, Limits: core.DefaultLimits(), Trips: 1,
-		Trip:        &core.Trip{Guard: guard, Iteration: 10},
-		ErrorHashes: []core.KnownIssue{{Hash: 1, Label: "error:x"}},
+		Trip:    &core.Trip{Guard: guard, Iteration: 10},
+		Streaks: core.Streaks{ErrorHashes: []core.KnownIssue{{Hash: 1, Label: "error:x"}}},
 	}
 }
 

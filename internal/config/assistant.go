@@ -11,9 +11,6 @@ import (
 	"github.com/looprun/looprun/internal/problem"
 )
 
-// assistantKey can be one shell line, or a block with the values of the flags --assistant….
-const assistantKey = "assistant"
-
 // Assistant is a command that answers some questions, as configured in looprun.yaml.
 type Assistant struct {
 	Command    ShellLine `yaml:"command" json:"command,omitempty" doc:"Shell line that answers; the assistant's without it."`

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -257,8 +258,9 @@ func (f *File) layer(keys []Key, from reflect.Value, problems *problem.List, und
 		if raw == nil || raw.value == nil {
 			continue
 		}
-		if block, ok := raw.value.(map[string]any); ok && k.Name == assistantKey {
-			l.unfold(assistantBlock, keys, block, problems, path)
+		at := slices.IndexFunc(wholeBlocks, func(b block) bool { return b.name == k.Name })
+		if given, ok := raw.value.(map[string]any); ok && at >= 0 {
+			l.unfold(wholeBlocks[at], keys, given, problems, path)
 			continue
 		}
 		value, wrong := k.read(raw.value, filepath.Dir(f.path))
@@ -272,8 +274,7 @@ func (f *File) layer(keys []Key, from reflect.Value, problems *problem.List, und
 	l.readParts(keys, from, problems, path)
 	for _, k := range keys {
 		of := k.tag("of")
-		_, ok := l.values[k.Name]
-		if _, there := l.values[of]; ok && of != "" && !there {
+		if _, ok := l.values[k.Name]; ok && of != "" && !f.doc.Has(path(of)...) {
 			*problems = append(*problems, f.doc.Problem(fmt.Sprintf("%s has no effect without %s", k.Name, of), "write both in one file", l.path(k.Name)...))
 		}
 	}

@@ -566,9 +566,14 @@ type block struct {
 }
 
 var (
-	hooksBlock     = block{name: "hooks", prefix: "hook_on_", one: "hook %s"}
-	assistantBlock = block{name: assistantKey, prefix: assistantKey + "_", one: "key %s of assistant", whole: "command"}
+	hooksBlock  = block{name: "hooks", prefix: "hook_on_", one: "hook %s"}
+	wholeBlocks = []block{commandBlock("assistant"), commandBlock("when_stuck")}
 )
+
+// commandBlock returns the block of a key that can also be one shell line.
+func commandBlock(name string) block {
+	return block{name: name, prefix: name + "_", one: "key %s of " + name, whole: "command"}
+}
 
 // keys returns the keys that the block can contain, and their names in it.
 func (b block) keys(all []Key) (names []string, of []Key) {

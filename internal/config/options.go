@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding"
 	"encoding/json"
 	"errors"
@@ -165,6 +166,10 @@ type AnswerFlags struct {
 
 	AssistantEscalation bool  `kong:"-" help:"Pass the assistant's cancel to a person, with its reason." json:"assistant_escalation,omitempty" group:"answer" trust:"ask"`
 	AssistantTimeout    *Span `kong:"-" placeholder:"D" help:"Time limit for an answer of the assistant." json:"assistant_timeout,omitempty" group:"answer" trust:"ask" normal:"1m0s"`
+
+	WhenStuck           ShellLine `kong:"-" placeholder:"LINE" help:"Shell line that works in place of the command for some iterations, once in a run, when a guard finds the run stuck; see docs/guards.md." json:"when_stuck,omitempty" group:"answer" trust:"ask" example:"claude -p --model opus"`
+	WhenStuckIterations *int      `kong:"-" placeholder:"N" help:"For how many iterations the command of when_stuck works." json:"when_stuck_iterations,omitempty" group:"answer" trust:"ask" of:"when_stuck" normal:"3" min:"1"`
+	WhenStuckGuards     []string  `kong:"-" enum:"loop_detected,consecutive_errors,no_progress,workspace_cycle" placeholder:"GUARD" help:"The guards whose first trip the command of when_stuck answers (loop_detected and no_progress)." json:"when_stuck_guards,omitempty" group:"answer" trust:"ask" of:"when_stuck" example:"loop_detected,no_progress"`
 
 	// Notify is not recorded with a run: a resumed run must be given it again.
 	Notify []Service `kong:"-" placeholder:"URL" help:"Service to notify of questions and the end; repeatable." json:"notify,omitempty" group:"hooks" sep:"none" trust:"ask"`
@@ -373,6 +378,12 @@ func (o *Options) Wrong() error {
 			wrong("assistants: the one for %s has no command, and there is no assistant whose command it could use; add command: LINE", of)
 		}
 	}
+	switch n := o.WhenStuckIterations; {
+	case o.WhenStuck == "" && (n != nil || o.WhenStuckGuards != nil):
+		wrong("when_stuck_iterations and when_stuck_guards do nothing without a command; set %s, or leave them out", Flag("when-stuck"))
+	case n != nil && *n < 1:
+		wrong("%s %d: use 1 or more", Flag("when-stuck-iterations"), *n)
+	}
 	for key, code := range o.ExitCode {
 		if why := wrongExitCode(key, code); why != "" {
 			wrong("%s %s=%d: %s", Flag("exit-code"), key, code, why)
@@ -529,8 +540,47 @@ func (o *Options) Redactor(environ []string) (*redact.Redactor, error) {
 	return redact.New(redact.Options{Environ: environ, Values: values, Patterns: patterns, Off: o.NoRedact})
 }
 
-// Work returns the step to run.
+// Work returns the step to run. While an iteration is escalated it runs the command of
+// when_stuck instead.
 func (o *Options) Work(command []string) engine.Step {
+	own := o.own(command)
+	if o.WhenStuck == "" {
+		return own
+	}
+	return escalatingStep{own, engine.Shell(string(o.WhenStuck))}
+}
+
+// Escalates returns for how many iterations the command of when_stuck works after a trip of the
+// guard; zero means that it does not.
+func (o *Options) Escalates(guard core.GuardID) int {
+	guards := o.WhenStuckGuards
+	if guards == nil {
+		guards = []string{string(core.LoopDetected), string(core.NoProgress)}
+	}
+	switch {
+	case o.WhenStuck == "" || !slices.Contains(guards, string(guard)):
+		return 0
+	case o.WhenStuckIterations == nil:
+		return 3
+	}
+	return *o.WhenStuckIterations
+}
+
+// escalatingStep is the work of a run, and the work of its escalated iterations.
+type escalatingStep struct {
+	engine.Step
+	escalated engine.Step
+}
+
+// Run implements [engine.Step].
+func (s escalatingStep) Run(ctx context.Context, in engine.Invocation) engine.Exit {
+	if in.Iteration.Escalated {
+		return s.escalated.Run(ctx, in)
+	}
+	return s.Step.Run(ctx, in)
+}
+
+func (o *Options) own(command []string) engine.Step {
 	if o.Shell != "" {
 		return engine.Shell(string(o.Shell))
 	}

@@ -27,7 +27,9 @@ func WriteSchema(w io.Writer) error {
 		properties[k.Name] = s
 		same[k.Name] = object{"$ref": "#/properties/" + k.Name}
 	}
-	properties[assistantKey] = withBlock(properties[assistantKey].(object), assistantBlock, keys, properties)
+	for _, b := range wholeBlocks {
+		properties[b.name] = withBlock(properties[b.name].(object), b, keys, properties)
+	}
 	for name, s := range partSchemas() {
 		properties[name], same[name] = s, object{"$ref": "#/properties/" + name}
 	}

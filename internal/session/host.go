@@ -144,6 +144,9 @@ func (h *Host) respond(ctx context.Context, q *core.Question, st *core.State, r 
 	refused := func(by string, err error) {
 		r.Events = append(r.Events, core.AnswerInvalid{QuestionID: q.ID, Responder: by, Reason: err.Error()})
 	}
+	if a, err := s.whenStuck(ctx, *q, st); err == nil {
+		return a, nil
+	}
 	if s.opts.AgentQuestions == "go_on" && ofAgent(*q) {
 		return agentDecides(), nil
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/helper"
 	"github.com/looprun/looprun/internal/lines"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/tty"
@@ -28,11 +29,11 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// responders returns the responders in the order in which they are asked: the policy, the
-// assistant, the run that this one was started in, a person, and the substitute for an absent
+// responders returns the responders in the order in which they are asked: when_stuck, the
+// policy, the assistant, the run that this one was started in, a person, and the substitute for an absent
 // person.
 func (s *Session) responders() []core.Responder {
-	var list []core.Responder
+	list := []core.Responder{own(core.ResponderFunc(s.whenStuck))}
 	if s.opts.AgentQuestions == "go_on" {
 		list = append(list, own(core.ResponderFunc(decidesItself)))
 	}
@@ -100,6 +101,22 @@ func (s *Session) responders() []core.Responder {
 			return a, err
 		}),
 	)
+}
+
+// whenStuck answers the first trip of the guards that it is for, so that another command works
+// for some iterations.
+func (s *Session) whenStuck(_ context.Context, q core.Question, st *core.State) (core.Answer, error) {
+	n := s.opts.Escalates(q.Guard)
+	at := slices.IndexFunc(q.Options, func(o core.Option) bool { return o.Action == core.ActionContinue })
+	if n == 0 || st.Escalated != nil || at < 0 {
+		return core.Answer{}, core.ErrNoAnswer
+	}
+	a := core.Answer{Option: q.Options[at].ID, Responder: core.RespondedByWhenStuck, Escalate: n}
+	a.Reason = fmt.Sprintf("now %s works for %s", termsafe.Line(string(s.opts.WhenStuck)), plural.Count(n, "iteration"))
+	if _, err := q.Resolve(a); err != nil {
+		return core.Answer{}, core.ErrNoAnswer // it is not a program's to answer
+	}
+	return a, nil
 }
 
 // onlyAssistant returns the error explaining why nobody but the assistant may answer its
