@@ -55,7 +55,7 @@ func (s *source) details(values facts, sentence string) []string {
 	if len(s.trip.Also) > 0 && !same { // errors in a row are told as such
 		also = say("detail_tripped")
 	}
-	if s.trip.Guard == core.LoopDetected && len(s.state.Check) == 0 && s.failing() == 0 { // a test that fails waits for nothing
+	if s.trip.Guard == core.LoopDetected && len(s.state.Check) == 0 && s.failing() == 0 && (values["Silent"] == true || waits(values["Output"].([]string))) {
 		part(say("detail_waiting"))
 	}
 	if s.trip.Guard != core.LoopDetected && s.state.OnlyCountsChanged() {
@@ -63,6 +63,14 @@ func (s *source) details(values facts, sentence string) []string {
 	}
 	part(say("detail_far"), also)
 	return lines
+}
+
+// waits reports whether a command that prints these lines looks as if it waited for something.
+func waits(lines []string) bool {
+	text := strings.ToLower(strings.Join(lines, "\n"))
+	return slices.ContainsFunc([]string{
+		"refused", "not ready", "unavailable", "waiting", "timed out", "timeout", "unreachable", "not yet", "pending", "could not resolve", "could not connect",
+	}, func(word string) bool { return strings.Contains(text, word) })
 }
 
 func full(lines []string) []string {

@@ -182,12 +182,14 @@ func TestQuestionWording(t *testing.T) {
 	if strings.Contains(details(q), "--loop-threshold off") {
 		t.Error("the hint for waiting is shown though tests fail")
 	}
-	q = ask(core.LoopDetected, func(s *core.State, trip *core.Trip) {
-		s.Check = nil
-		s.Last = &core.IterationFinished{Iteration: s.Iterations}
-	})
-	if !strings.Contains(details(q), "--loop-threshold off") {
-		t.Errorf("no hint for waiting though there is no check:\n%s", details(q))
+	for output, hint := range map[string]bool{"": true, "curl: (7) Failed to connect: Connection refused\n": true, "Error: no such table\n": false} {
+		q = ask(core.LoopDetected, func(s *core.State, trip *core.Trip) {
+			s.Check = nil
+			s.Last = &core.IterationFinished{Iteration: s.Iterations, Excerpt: output}
+		})
+		if strings.Contains(details(q), "--loop-threshold off") != hint {
+			t.Errorf("a command that printed %q:\n%s", output, details(q))
+		}
 	}
 	q = ask(core.LoopDetected, func(s *core.State, trip *core.Trip) { trip.Known, trip.Period = true, 0 })
 	if !strings.HasPrefix(q.Text, "The last iterations had only known issues") {
