@@ -516,15 +516,29 @@ func TestWhoIsSick(t *testing.T) {
 	}
 }
 
+// An iteration that was lost three times, or handed back more often than any upgrade does, asks at
+// once: its work is not done.
 func TestThreeLossesAreAnError(t *testing.T) {
-	b := newBench(t, nil)
-	b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(context.Context, Iterate) (Iterated, error) {
-		return Iterated{}, temporal.NewHeartbeatTimeoutError()
-	})
-	r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Options["detached"], l.Options["max_errors"] = "deny", 1 }))
-	s := b.state()
-	if r.Guard != core.ConsecutiveErrors || s.Last == nil || s.Last.Cause != core.CauseCrash {
-		t.Errorf("%+v, %+v", r, s.Last)
+	for name, c := range map[string]struct {
+		lost  error
+		times int
+	}{
+		"lost":        {temporal.NewHeartbeatTimeoutError(), 3},
+		"handed back": {(&Worker{Name: "w0"}).stopped(), handedMost + 3},
+	} {
+		b := newBench(t, nil)
+		times := 0
+		b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(context.Context, Iterate) (Iterated, error) {
+			if times++; times > 2*c.times {
+				b.CancelWorkflow()
+			}
+			return Iterated{}, c.lost
+		})
+		r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Options["detached"] = "deny" }))
+		s := b.state()
+		if r.Guard != core.ConsecutiveErrors || s.Last == nil || s.Last.Cause != core.CauseCrash || times != c.times || !strings.Contains(r.Reason, "iteration 1: it was begun 3 times") {
+			t.Errorf("%s: %+v, %+v, it began %d times", name, r, s.Last, times)
+		}
 	}
 }
 

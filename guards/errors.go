@@ -9,7 +9,8 @@ import (
 // Errors trips when that many iterations in a row ended as an error: killed, timed out, not
 // startable, or failed work that something else judges. An iteration that is merely not done
 // ends the streak. Skipped issues neither end nor extend it, but if only skipped issues
-// occurred that often, the guard trips once more. An answer resets the count.
+// occurred that often, the guard trips once more. An answer resets the count. An iteration
+// whose runner was lost again and again trips at once: its work was not done.
 type Errors struct{}
 
 // ID returns consecutive_errors.
@@ -26,6 +27,9 @@ func (Errors) Check(s *core.State) *core.Trip {
 			Guard: core.ConsecutiveErrors, Window: s.KnownRun, Known: true,
 			Reason: fmt.Sprintf("the last %d iterations showed nothing but skipped issues", s.KnownRun),
 		}
+	}
+	if s.ErrorRun > 0 && s.Last != nil && s.Last.Cause == core.CauseCrash {
+		return &core.Trip{Guard: core.ConsecutiveErrors, Window: s.ErrorRun, Reason: fmt.Sprintf("iteration %d: %s", s.Last.Iteration, s.Last.Detail)}
 	}
 	if s.ErrorRun < limit {
 		return nil

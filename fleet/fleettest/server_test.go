@@ -36,6 +36,9 @@ const patience = 5 * time.Minute
 
 func program(t testing.TB, name string) string {
 	t.Helper()
+	if filepath.IsAbs(name) {
+		return name
+	}
 	path := filepath.Join(os.Getenv("FLEET_BIN"), name)
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("make fleet-dev builds %s: %v", name, err)
@@ -134,6 +137,7 @@ type yard struct {
 	fleet *fleet.Fleet
 	queue string
 	root  string
+	build string // the looprun-fleet of its workers
 }
 
 func newYard(t testing.TB) *yard {
@@ -160,7 +164,7 @@ func newYard(t testing.TB) *yard {
 		}
 	}
 	server.Unlock()
-	y := &yard{t: t, queue: fmt.Sprintf("q%d", server.queues.Add(1)), root: t.TempDir()}
+	y := &yard{t: t, queue: fmt.Sprintf("q%d", server.queues.Add(1)), root: t.TempDir(), build: "looprun-fleet"}
 	var err error
 	y.fleet, err = (&fleet.Server{Address: server.address, Namespace: fleet.Namespace, Queue: y.queue, KeyFile: server.key}).Dial(t.Context())
 	if err != nil {
@@ -172,7 +176,7 @@ func newYard(t testing.TB) *yard {
 
 func (y *yard) worker(name string, slots int, more ...string) *process {
 	y.t.Helper()
-	return start(y.t, "runs up to", "looprun-fleet", append([]string{
+	return start(y.t, "runs up to", y.build, append([]string{
 		"worker", "--address", server.address, "--queue", y.queue, "--key-file", server.key,
 		"--name", name, "--slots", strconv.Itoa(slots), "--root", filepath.Join(y.root, name),
 	}, more...)...)
@@ -422,6 +426,121 @@ func TestAWorkerDrains(t *testing.T) {
 			<-ended
 		})
 	}
+}
+
+// otherRule builds a looprun-fleet in which a loop may fail in the same way once more.
+func otherRule(t *testing.T) string {
+	t.Helper()
+	rule, err := filepath.Abs("../../guards/loop.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(rule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const limit = "threshold := s.Limits.Loop\n"
+	if bytes.Count(text, []byte(limit)) != 1 {
+		t.Fatalf("%s does not have %q once: change another rule", rule, limit)
+	}
+	dir := t.TempDir()
+	other, overlay := filepath.Join(dir, "loop.go"), filepath.Join(dir, "overlay.json")
+	replaced, err := json.Marshal(map[string]any{"Replace": map[string]string{rule: other}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte(limit), []byte(limit+"if threshold > 0 { threshold++ }\n"), 1)
+	for name, text := range map[string][]byte{other: text, overlay: replaced} {
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	build := filepath.Join(dir, "looprun-fleet")
+	command(t, "..", "go", "build", "-overlay", overlay, "-o", build, "./cmd/looprun-fleet")
+	return build
+}
+
+// Workers are replaced, one after the other, by a build with another rule, while loops run and
+// others wait for an answer: each loop ends, none is stuck, and no answer is lost.
+func TestAnUpgradeUnderLoad(t *testing.T) {
+	n := 30
+	if more, err := strconv.Atoi(os.Getenv("FLEET_LOOPS")); err == nil {
+		n = more
+	}
+	newer := otherRule(t)
+	y := newYard(t)
+	workers := map[string]*process{}
+	for _, name := range []string{"first", "second", "third"} {
+		workers[name] = y.worker(name, 4, "--drain", "1s")
+	}
+	marks := t.TempDir()
+	same := `echo the same; test -n "$LOOPRUN_GUIDANCE"`
+	asking := y.submit(2*n/3, same, nil)
+	questions, before := map[string]string{}, 0
+	for _, id := range asking {
+		questions[id] = y.question(id)
+	}
+	answer := func(ids []string) {
+		for _, id := range ids {
+			if _, err := y.fleet.Answer(t.Context(), id, questions[id], "ann", core.Answer{Option: "new_approach", Guidance: "go on"}); err != nil {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
+	}
+	if s, err := y.fleet.State(t.Context(), asking[0]); err == nil {
+		before = s.Iterations
+	}
+	running := y.submit(n-len(asking), `echo $LOOPRUN_ITERATION; touch `+marks+`/$LOOPRUN_RUN_ID; sleep 1; test -e `+marks+`/go`, func(l *loops.Loop) {
+		l.Options["loop_threshold"], l.Options["loop_values"], l.Options["max_iterations"] = "off", "off", "100000"
+	})
+	some := running[:min(len(running), 8)] // the others may have no slot
+	wait(t, "iterations", func() bool {
+		list, err := os.ReadDir(marks)
+		return err == nil && len(list) >= len(some)
+	})
+	stuck := func() {
+		if err := y.fleet.List(t.Context(), fleet.Filter{All: true}, func(e fleet.Entry) error {
+			if e.Stuck {
+				t.Errorf("%+v", e)
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	y.build = newer
+	third := len(asking) / 3
+	for i, name := range []string{"first", "second", "third"} {
+		if err := workers[name].Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		_ = workers[name].Wait()
+		answer(asking[i*third/2 : (i+1)*third/2]) // while old and new workers run
+		y.worker(name, 4, "--drain", "1s")
+		stuck()
+	}
+	if err := os.WriteFile(filepath.Join(marks, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	answer(asking[3*third/2:])
+	withdrawn := 0
+	for _, id := range slices.Concat(asking, running) {
+		r, n := y.resultWithin(id, 2*patience), y.events(id)
+		if r.Status != core.StatusDone || n[core.TypeIterationFinished] != r.Iterations {
+			t.Errorf("%s: %+v, %v", id, r, n)
+		}
+		if want := map[bool]int{true: 1}[slices.Contains(asking, id)]; n[core.TypeQuestionAnswered] != want {
+			t.Errorf("%s: %d answers", id, n[core.TypeQuestionAnswered])
+		}
+		withdrawn += n[core.TypeIterationWithdrawn]
+	}
+	stuck()
+	last := y.submit(1, same, nil)[0]
+	y.question(last)
+	if s, err := y.fleet.State(t.Context(), last); err != nil || s.Iterations != before+1 {
+		t.Errorf("the new workers have the old rule: %d iterations, and %d before, %v", s.Iterations, before, err)
+	}
+	t.Logf("%d loops, %d iterations withdrawn", n, withdrawn)
 }
 
 // Whatever becomes of a loop's worker, the loop ends, and takes no slot of another one with it:
