@@ -37,6 +37,6 @@ func (c *explainCmd) Run(a *app) error {
 		return a.printJSON("explanation", e)
 	}
 	p := a.printer()
-	p.WriteString(e.Text())
+	p.Prose(e.Text())
 	return p.Page()
 }

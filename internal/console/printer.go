@@ -9,9 +9,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 
 	"golang.org/x/term"
 
+	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/outlet"
 	"github.com/looprun/looprun/internal/pager"
 	"github.com/looprun/looprun/internal/strictjson"
@@ -46,6 +48,21 @@ func (p *Printer) Paint(colour, text string) string {
 		return text
 	}
 	return Paint(colour, text)
+}
+
+// Prose adds a text. On a terminal its lines break between words, and the rest of a line is
+// indented by two more columns.
+func (p *Printer) Prose(text string) {
+	if p.width == 0 {
+		p.WriteString(text)
+		return
+	}
+	for line := range strings.Lines(text) {
+		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		for _, part := range cells.Wrap(strings.TrimSuffix(line, "\n"), p.width, indent+"  ") {
+			p.WriteString(part + "\n")
+		}
+	}
 }
 
 // Flush prints the text.

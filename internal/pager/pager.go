@@ -28,7 +28,7 @@ func Command(getenv func(string) string) string {
 // Show pages the text on the screen until the person leaves the pager or the context ends. It
 // returns false if the command does not exist; then nothing was shown. The command gets
 // LESS=FRX if LESS is not set: less then exits by itself after a short text, keeps colours,
-// and leaves the text on the screen.
+// and leaves the text on the screen. The text is UTF-8, whatever the locale.
 func Show(ctx context.Context, command, text string, screen *os.File) bool {
 	if command == "" {
 		return false
@@ -40,6 +40,9 @@ func Show(ctx context.Context, command, text string, screen *os.File) bool {
 	cmd.Env = os.Environ()
 	if os.Getenv("LESS") == "" {
 		cmd.Env = append(cmd.Env, "LESS=FRX")
+	}
+	if os.Getenv("LESSCHARSET") == "" {
+		cmd.Env = append(cmd.Env, "LESSCHARSET=utf-8")
 	}
 	err := cmd.Run()
 	return err == nil || cmd.ProcessState != nil && cmd.ProcessState.ExitCode() != notFound
