@@ -149,7 +149,7 @@ func (d *IterationFinished) SaysIn(texts Texts) string {
 			return say(Note{noteNotFound, map[string]any{"Label": oneLine(m[1])}})
 		}
 	case HowExited:
-		if by == ", " {
+		if said == "" || by == ", " { // blank lines, or only lines of looprun
 			ended = say(Note{noteCode, map[string]any{"Code": d.ExitCode}})
 		}
 	}

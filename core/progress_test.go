@@ -54,6 +54,7 @@ func TestWhatAnIterationCameTo(t *testing.T) {
 		{"a crash", IterationFinished{ExitCode: 139}, "killed by SIGSEGV, printed nothing"},
 		{"a crash that said something", IterationFinished{ExitCode: 134, OutputBytes: 4, Excerpt: "gone"}, "killed by SIGABRT: “gone”"},
 		{"silence", IterationFinished{ExitCode: 3}, "exit code 3, printed nothing"},
+		{"blank lines", IterationFinished{ExitCode: 3, OutputBytes: 2}, "exit code 3"},
 		{"an error", IterationFinished{ExitCode: 1, OutputBytes: 9, Signature: errors("Error: no room")}, "Error: no room"},
 		{"a line", IterationFinished{ExitCode: 1, OutputBytes: 9, Excerpt: "progress 2"}, "“progress 2”"},
 		{"no such tool", IterationFinished{ExitCode: 127, OutputBytes: 9, Excerpt: "sh: 1: nosuch: not found"}, "nosuch was not found"},
