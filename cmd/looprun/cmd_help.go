@@ -162,7 +162,7 @@ func wrapped(w io.Writer, lead, text string, width int) error {
 
 // keysHelp lists all keys.
 func keysHelp(w io.Writer, width int) error {
-	fmt.Fprint(w, "Keys of looprun.yaml. Give one with -o KEY=VALUE, as a flag (done_codes as\n--done-codes) or as a variable (LOOPRUN_DONE_CODES). more: looprun help keys KEY.\n\n")
+	fmt.Fprint(w, "Keys of looprun.yaml. Give one with -o KEY=VALUE, as a flag (done_codes as\n--done-codes) or as a variable (LOOPRUN_DONE_CODES). looprun help keys KEY\nexplains one.\n\n")
 	for _, k := range config.Keys() {
 		if err := wrapped(w, fmt.Sprintf("%-24s", k.Name), shortHelp(k), width); err != nil {
 			return err

@@ -50,10 +50,10 @@ func TreeLeft(tree string) bool {
 	return false
 }
 
-// RemoveTree removes a work tree below home, even if folders in it are read-only, as in a
-// module cache, or if it does not exist. It follows no link: if a folder above the tree was
-// replaced by one, it removes nothing. An empty mirror means that the tree belongs to none;
-// one that is gone is no error.
+// RemoveTree removes a work tree below home, including read-only folders such as those of a
+// module cache. It follows no link: if a folder above the tree was replaced by one, it removes
+// nothing. mirror is empty for a tree without a mirror. A tree or a mirror that does not exist
+// is no error.
 func RemoveTree(ctx context.Context, mirror, home, tree string) error {
 	if err := removeBelow(home, tree); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -71,7 +71,7 @@ type Options struct {
 	LoopMatch   string     `kong:"-" enum:"strict,loose" default:"strict" help:"How signatures are compared; loose leaves out all numbers." json:"loop_match,omitempty" group:"guard" trust:"ask"`
 	LoopValues  string     `kong:"-" enum:"on,off" default:"on" help:"Trip when the same checks fail twice --loop-threshold times in a row and only values change." json:"loop_values,omitempty" group:"guard" trust:"ask"`
 	ConfirmTrip string     `kong:"-" enum:"on,off" default:"on" help:"Repeat a quick check before loop_detected asks; if it passes, it is flaky." json:"confirm_trip,omitempty" group:"guard" trust:"ask"`
-	LoopOften   Often      `kong:"-" placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off. Without it K is twice --loop-threshold, of 10." json:"loop_often,omitempty" group:"guard" trust:"ask" normal:"6/10" example:"4/8"`
+	LoopOften   Often      `kong:"-" placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off. By default N is 10 and K is twice --loop-threshold." json:"loop_often,omitempty" group:"guard" trust:"ask" normal:"6/10" example:"4/8"`
 	Signature   *Signature `kong:"-" json:"signature,omitempty"`
 
 	CostFrom      string         `kong:"-" placeholder:"WHAT" help:"Read the cost from the command's output: claude, codex, gemini, opencode, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask" agent:"row" blank:"no" example:"auto"`

@@ -22,8 +22,7 @@ type prompted struct {
 	Tree  workspace.Fingerprint
 }
 
-// lookLimit bounds the time to examine the work tree, because a person is waiting for the
-// agent.
+// lookLimit is how long examining the work tree may take: a person is waiting for the agent.
 const lookLimit = 5 * time.Second
 
 // begin records the prompt and the state of the work tree.

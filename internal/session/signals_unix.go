@@ -15,8 +15,8 @@ import (
 // looprun. The signal is caught, not ignored, because commands would inherit an ignored one.
 func keepPipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// Self sends looprun the signal and waits for its end. The first process of a container is
-// immune to its own signals, so its exit code must do.
+// Self ends looprun by the signal. It does nothing in the first process of a container, which
+// its own signals do not end; there only the exit code shows how looprun ended.
 func (r Raise) Self() {
 	if r == 0 || os.Getpid() == 1 {
 		return
