@@ -286,7 +286,7 @@ func (m *Observer) finished(d core.IterationFinished, s *core.State) {
 	if m.Withheld != nil && m.Withheld() {
 		text += "; the check shows the same failure"
 	}
-	if s.OnlyCountsChanged() {
+	if d.Outcome != core.OutcomeWaiting && s.OnlyCountsChanged() {
 		text += " (only counts changed)"
 	}
 	if d.Outcome != core.OutcomeInterrupted { // it has just been said by what
