@@ -182,8 +182,7 @@ func (s *State) foldIteration(d IterationFinished) {
 	s.Iterations = d.Iteration
 	s.SinceAnswer++
 	s.judged(d)
-	unstarted := s.escalates(d.Iteration) && d.unstarted()
-	moved := !unstarted && s.foldTree(d)
+	moved := s.foldTree(d)
 	s.foldActing()
 	if s.Malformed >= malformedOver { // it has made an error of this one
 		s.Malformed = 0
@@ -202,7 +201,7 @@ func (s *State) foldIteration(d IterationFinished) {
 		return
 	}
 	s.Errors = last(append(s.Errors, d), errorsKept)
-	if unstarted { // nothing was tried, so what was stuck before still is
+	if s.escalates(d.Iteration) && d.unstarted() { // nothing was tried, so what was stuck before still is
 		s.Streaks = s.Escalated.Before
 		s.Escalated = &Escalation{Until: d.Iteration, Failed: d.Iteration}
 		return
@@ -460,7 +459,6 @@ func (s *State) foldAction(d ActionApplied, at time.Time) {
 	}
 	if d.Escalate > 0 {
 		s.Escalated = &Escalation{Until: s.Iterations + d.Escalate, Before: s.Clone().Streaks}
-		s.Session = AgentSession{} // of the run's own command, which the other does not know
 	}
 	for _, id := range d.Resets {
 		s.reset(id)

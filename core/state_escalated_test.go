@@ -58,6 +58,18 @@ func TestAnotherCommandWorksOnce(t *testing.T) {
 	}
 }
 
+// It begins with no streak, of whatever kind.
+func TestAnotherCommandBeginsEveryStreak(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := looptest.Defaults
+		l.Loop, l.Errors = 2, 3
+		run := looptest.Start(t, l, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeError, Same: 1}}}, escalates(core.RespondedByWhenStuck, "nothing", 3))
+		if res := run.ToEnd(t); res.Iterations != 4 {
+			t.Errorf("the run ended after iteration %d by %s", res.Iterations, res.Guard)
+		}
+	})
+}
+
 // An iteration of the other command that cannot be started gives the guards back what they had
 // seen, whichever of its iterations it is, so that the trip is asked.
 func TestAnotherCommandThatCannotBeStarted(t *testing.T) {

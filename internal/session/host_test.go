@@ -11,6 +11,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/looptest"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -188,6 +189,45 @@ func TestWhoAnswersForAHost(t *testing.T) {
 	}
 }
 
+// A host's when_stuck answers before its policy, once, and only what a program may.
+func TestWhenStuckOfAHost(t *testing.T) {
+	h := hostOf(t, `{"when_stuck":"claude -p"}`, `rules: [{guard: loop_detected, answer: cancel, reason: "Enough."}]`)
+	st := looptest.Folded(t, core.RunStarted{RunID: "test", Command: []string{"true"}, Limits: looptest.Defaults})
+	q := core.Question{ID: "q", Kind: core.KindSelect, Guard: core.LoopDetected, Options: []core.Option{{ID: "debug", Action: core.ActionDebug}, {ID: "again", Action: core.ActionContinue}, {ID: "cancel", Action: core.ActionCancel}}}
+	by := func(q core.Question) (core.Answer, string) {
+		r, err := h.Respond(t.Context(), q, st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Answer == nil {
+			return core.Answer{}, ""
+		}
+		return *r.Answer, r.Answer.Responder
+	}
+	if a, who := by(q); who != core.RespondedByWhenStuck || a.Option != "again" || a.Escalate != 3 {
+		t.Errorf("answered %+v", a)
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*core.Question)
+		want   string
+	}{
+		{"for a person", func(q *core.Question) { q.Exclusive = true }, ""},
+		{"never to go on", func(q *core.Question) { q.Never = []core.Action{core.ActionContinue} }, core.RespondedByPolicy},
+		{"no way to go on", func(q *core.Question) { q.Options = q.Options[2:] }, core.RespondedByPolicy},
+	} {
+		changed := q
+		c.change(&changed)
+		if a, who := by(changed); who != c.want {
+			t.Errorf("%s: answered %+v", c.name, a)
+		}
+	}
+	st.Escalated = &core.Escalation{Until: 3}
+	if a, who := by(q); who != core.RespondedByPolicy {
+		t.Errorf("a second time: answered %+v", a)
+	}
+}
+
 // All commands that a submitted run can start are listed, and what cannot be read lists none.
 func TestTheCommandsOfASubmittedRun(t *testing.T) {
 	for _, c := range []struct {
@@ -195,6 +235,7 @@ func TestTheCommandsOfASubmittedRun(t *testing.T) {
 		want   []string
 	}{
 		{`{"command":["make","all"],"options":{"check":"make test"}}`, []string{"make all", "make test"}},
+		{`{"command":["make"],"options":{"when_stuck":"claude -p"}}`, []string{"make", "claude -p"}},
 		{`{"options":{"shell":"make all"}}`, []string{"make all"}},
 		{`{"command":["make"],"policy":[{"name":"p.yaml","text":"version: 1\nrules: [{guard: max_iterations, answer: accept, verify: git status, reason: x}, {guard: max_cost, answer: cancel, reason: x}]\n"}]}`, []string{"make", "git status"}},
 		{`{"command":["make"],"policy":[{"name":"p.yaml","text":"version: 9\n"}]}`, nil},
