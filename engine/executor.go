@@ -491,13 +491,13 @@ func (x *Executor) sign(e Exits, outcome core.Outcome) signature.Signature {
 		return core.CauseSignature(e.Check.Cause)
 	case e.Check == nil && cut(e.Work) && outcome != core.OutcomeDone:
 		return core.CauseSignature(e.Work.Cause)
-	case outcome == core.OutcomeDone && x.Promise == "":
+	case outcome == core.OutcomeDone:
 		return signature.Pass
 	case e.Check == nil:
 		return x.signWork(e)
 	}
 	checked := named(x.check.sign(e.Check.Code, x.Judge.passes(e.Check)), e.Check.troubled())
-	if outcome != core.OutcomeDone && x.Judge.workFailed(e) {
+	if x.Judge.workFailed(e) {
 		return both(checked, x.signWork(e), x.Judge.blamed(e))
 	}
 	return checked
@@ -512,10 +512,9 @@ func (x *Executor) signWork(e Exits) signature.Signature {
 	s := x.work.sign(e.Work.Code, false)
 	said := e.Work.Failure
 	if e.Check == nil {
-		said = e.Work.troubled()
-	}
-	if e.Check == nil && said == "" {
-		return s
+		if said = e.Work.troubled(); said == "" {
+			return s
+		}
 	}
 	return named(s, cmp.Or(said, x.work.excerpt()))
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -222,8 +223,8 @@ func (l *Loop) run(ctx context.Context) (core.Result, error) {
 
 // cause returns the error that made the run end.
 func (l *Loop) cause(ctx context.Context, r core.Result) error {
-	if r.Status == core.StatusInterrupted && ctx.Err() != nil {
-		return context.Cause(ctx)
+	if r.Status == core.StatusInterrupted {
+		return cmp.Or(context.Cause(ctx), l.workErr)
 	}
 	return l.workErr
 }

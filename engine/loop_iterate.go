@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -16,7 +17,7 @@ func (l *Loop) iterate(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	l.fresh = l.fresh && n == 0
+	l.fresh = n == 0
 	end, err := l.runIteration(ctx, it)
 	l.ended, l.workErr = time.Now(), end.Err
 	if err != nil {
@@ -161,10 +162,7 @@ func (l *Loop) supervise(ctx context.Context, r *running) (core.IterationResult,
 
 // interruption returns the cause with which to end the iteration.
 func (l *Loop) interruption(ctx context.Context) error {
-	if i := l.state.Interrupt; i.Signal != "" || ctx.Err() == nil {
-		return &Interrupt{Signal: i.Signal, Code: i.Code}
-	}
-	return context.Cause(ctx)
+	return cmp.Or(context.Cause(ctx), error(&Interrupt{Signal: l.state.Interrupt.Signal, Code: l.state.Interrupt.Code}))
 }
 
 // deadline returns a channel that fires when the first guard with a deadline may trip.
@@ -205,7 +203,7 @@ func (l *Loop) overtime(ctx context.Context, r *running) (bool, error) {
 	if err := l.settle(ctx); err != nil {
 		return false, err
 	}
-	goOn := l.state.Ending == nil && l.state.Interrupt == nil && !gone
+	goOn := l.state.Ending == nil && !gone
 	if goOn && suspends {
 		s.Resume()
 	}

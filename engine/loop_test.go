@@ -328,3 +328,104 @@ func TestNothingRunsWithoutGuards(t *testing.T) {
 		t.Error("it ran")
 	}
 }
+
+// A run of one iteration at a time pauses before the next one, and not before its question is
+// asked.
+func TestOneIterationAtATimeAsks(t *testing.T) {
+	l := looptest.Defaults
+	l.Iterations = 1
+	run := looptest.Start(t, l, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone}}}, looptest.Says("accept"))
+	run.Once = true
+	if res := run.ToEnd(t); res.Status != core.StatusAccepted {
+		t.Errorf("it was to be asked: %+v", res)
+	}
+	run = looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone}}})
+	run.Once = true
+	if res := run.ToEnd(t); res.Status != core.StatusPaused || res.Iterations != 1 {
+		t.Errorf("it was to pause: %+v", res)
+	}
+}
+
+// A context that ends when the run's end is on record is no error of the run.
+func TestAContextThatEndsTooLate(t *testing.T) {
+	run := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeDone}}})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	run.Observe = func(e core.Event, _ *core.State) {
+		if e.Data.Type() == core.TypeRunFinished {
+			cancel()
+		}
+	}
+	if res, err := run.Run(ctx); err != nil || res.Status != core.StatusDone || ctx.Err() == nil {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// Whatever a run was about to record when the disk was full, it has failed: it is never done,
+// and it does not go on.
+func TestAJournalThatFailsAtAnyEvent(t *testing.T) {
+	limits := looptest.Defaults
+	limits.Iterations = 4
+	for left := 1; ; left++ {
+		var res core.Result
+		var err error
+		failed, after := false, 0
+		synctest.Test(t, func(t *testing.T) {
+			loop := &engine.Loop{Guards: guards.Default(), Questions: looptest.Asks{}, Backoff: engine.Backoff{Base: 10 * time.Second}}
+			journal := &looptest.BrokenJournal{Left: left}
+			loop.Journal = journal
+			next, waited := "debug", false
+			loop.Responders = []core.Responder{core.ResponderFunc(func(_ context.Context, q core.Question, _ *core.State) (core.Answer, error) {
+				if journal.Left < 0 {
+					after++
+				}
+				option := "pg"
+				if q.Guard != "" {
+					option, next = next, "continue"
+				}
+				return core.Answer{Option: option, Responder: core.RespondedByUser, Reason: "said so", Person: true}, nil
+			})}
+			loop.Debug = looptest.Debugs(func(context.Context) (core.DebugFinished, error) {
+				if journal.Left < 0 {
+					after++
+				}
+				return core.DebugFinished{Action: core.ActionDebug}, nil
+			})
+			loop.Runner = looptest.RunnerFunc(func(ctx context.Context, it core.Iteration) (core.IterationResult, error) {
+				if journal.Left < 0 {
+					after++
+				}
+				end := core.IterationFinished{Outcome: core.OutcomeNotDone}
+				switch it.Number {
+				case 1:
+					_, _ = loop.Ask(ctx, "key", looptest.Database())
+				case 2:
+					if waited {
+						break
+					}
+					waited = true
+					until := time.Now().Add(time.Minute)
+					end = core.IterationFinished{Outcome: core.OutcomeWaiting, Match: "usage limit reached", Until: &until}
+				case 3:
+					_ = loop.Tell(ctx, core.CostReported{USD: 1})
+				case 5:
+					end.Outcome = core.OutcomeDone
+				}
+				return core.IterationResult{IterationFinished: end}, nil
+			})
+			if err = loop.Start(core.RunStarted{RunID: "test", Limits: limits, Caps: core.DefaultCaps(limits)}); err == nil {
+				res, err = loop.Run(t.Context())
+			}
+			failed = journal.Left < 0
+		})
+		if !failed {
+			if err != nil || res.Status != core.StatusDone || left < 20 {
+				t.Errorf("with %d events: %+v, %v", left, res, err)
+			}
+			return
+		}
+		if err == nil || !strings.Contains(err.Error(), "no space left") || res.Status != core.StatusFailed || after > 0 {
+			t.Errorf("after %d events: %+v, %v, and it went on %d times", left, res, err, after)
+		}
+	}
+}

@@ -104,7 +104,7 @@ func (l *Loop) pass(ctx context.Context, left func() time.Duration) (bool, error
 			err = l.handle(ctx, m)
 		}
 		release()
-		if err == nil && !heard { // on record, so that max_runtime sees the time that has passed
+		if !heard { // on record, so that max_runtime sees the time that has passed
 			err = l.record(core.RunAlive{})
 		}
 		if err != nil || passed {

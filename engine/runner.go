@@ -283,9 +283,6 @@ var errTimeout = errors.New("the iteration timeout passed")
 
 // stopCause returns why a step was ended from outside.
 func stopCause(err error) core.Cause {
-	if _, ok := errors.AsType[*Interrupt](err); ok {
-		return core.CauseInterrupt
-	}
 	if _, ok := errors.AsType[*repeatedTurn](err); ok {
 		return core.CauseTurnLoop
 	}
