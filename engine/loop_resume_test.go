@@ -332,7 +332,7 @@ func TestTheThirdCrashAtAQuestion(t *testing.T) {
 		s := looptest.Folded(t, slices.Concat(died, c.then)...)
 		s.Elapsed = 16 * time.Minute
 		r := &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeDone}}}
-		again := &engine.Loop{Guards: guards.Default(), Questions: looptest.Asks{}, Runner: r, Responders: []core.Responder{looptest.Says("continue")}}
+		again := &engine.Loop{Guards: guards.Default(), Questions: looptest.Asks{}, Runner: r, Responders: []core.Responder{looptest.Says("continue", "continue")}}
 		if err := again.Resume(*s, c.event); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -270,12 +271,21 @@ func TestTheThirdCrashInOneIterationIsAnError(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	loop := &engine.Loop{Guards: guards.Default(), Runner: r, Journal: journal}
+	var asked []core.GuardID
+	loop := &engine.Loop{Guards: guards.Default(), Runner: r, Journal: journal, Questions: looptest.Asks{}, Responders: []core.Responder{
+		core.ResponderFunc(func(_ context.Context, q core.Question, _ *core.State) (core.Answer, error) {
+			asked = append(asked, q.Guard)
+			return core.Answer{Option: "continue"}, nil
+		}),
+	}}
 	if err := loop.Resume(s, core.RunResumed{}); err != nil {
 		t.Fatal(err)
 	}
 	if res, err := loop.Run(t.Context()); err != nil || res.Status != core.StatusDone || res.Iterations != 2 || len(r.Seen) != 1 {
 		t.Errorf("got %+v, %v; want done in iteration 2", res, err)
+	}
+	if !slices.Equal(asked, []core.GuardID{core.ConsecutiveErrors}) {
+		t.Errorf("it asked about %v", asked)
 	}
 	if d := loop.State().History[0]; d.Iteration != 1 || d.Outcome != core.OutcomeError || d.Cause != core.CauseCrash {
 		t.Errorf("iteration 1 ended as %+v", d)

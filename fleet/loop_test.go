@@ -420,3 +420,19 @@ func TestAPrecheckIsFree(t *testing.T) {
 		t.Errorf("%+v, %+v", r, committed)
 	}
 }
+
+// What was running for an answer when the loop was cancelled is not on record as its result.
+func TestACancelWhileItHelps(t *testing.T) {
+	for _, failed := range []error{nil, temporal.NewHeartbeatTimeoutError()} {
+		b := newBench(t, nil)
+		b.OnActivity((*Worker)(nil).Debug, mock.Anything, mock.Anything).Return(func(context.Context, Help) (Debugged, error) {
+			b.CancelWorkflow()
+			return Debugged{}, failed
+		})
+		b.answer(time.Hour, "u1", "", core.Answer{Option: "debug"})
+		r := b.run(submitted(t, "echo the same; exit 1", func(l *loops.Loop) { l.Options["debug"] = "true" }))
+		if ended := b.count(core.TypeDebugFinished); r.Status != core.StatusInterrupted || r.ExitCode != 143 || ended > 0 {
+			t.Errorf("%v: %+v, %d commands ended", failed, r, ended)
+		}
+	}
+}
