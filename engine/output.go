@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -142,10 +143,9 @@ type stream struct {
 	carrier carrier.Stream
 	carries bool // a line may be a carrier's; those before are none
 	speech  speech
-	raw     lines.Shown  // all of it; To is nil: nobody needs it
-	begun   int          // turns that have begun and not ended
-	agent   string       // whose turn the last of them is
-	facts   FactListener // the listener, where it is one
+	raw     lines.Shown    // all of it; To is nil: nobody needs it
+	begun   map[string]int // turns of each agent that have begun and not ended; never 0
+	facts   FactListener   // the listener, where it is one
 	end     tail.Buffer
 	turn    turnloop.Watch // what an agent does in its turn
 }
@@ -208,7 +208,7 @@ func (s *stream) reset() {
 	s.speech.reset()
 	s.raw.Reset()
 	s.turn.Reset()
-	s.begun = 0
+	clear(s.begun)
 	if s.carries {
 		s.carrier.Reset()
 		s.carries = false
@@ -300,7 +300,10 @@ func (s *stream) fact(f carrier.Fact) {
 	switch f := f.(type) {
 	case carrier.Began:
 		s.transcript()
-		s.begun, s.agent, s.of.ended = s.begun+1, f.Agent, false
+		if s.of.ended = false; s.begun == nil {
+			s.begun = map[string]int{}
+		}
+		s.begun[f.Agent]++
 	case carrier.Call:
 		s.of.next = true
 		s.of.trouble = ""
@@ -313,12 +316,29 @@ func (s *stream) fact(f carrier.Fact) {
 		}
 		s.end.Take([]byte(text + "\n"))
 	case carrier.Ended:
-		s.begun, s.of.failure, s.of.ended = max(0, s.begun-1), "", !f.Failed
+		s.of.failure, s.of.ended = "", !f.Failed
+		agent := f.Agent
+		if s.begun[agent] == 0 {
+			agent = s.underWay()
+		}
+		if n := s.begun[agent]; n > 1 {
+			s.begun[agent] = n - 1
+		} else {
+			delete(s.begun, agent)
+		}
 		if f.Failed {
 			s.of.failure = cmp.Or(f.Last, f.Agent+" reports that it failed")
 			s.of.wrong = cmp.Or(s.of.wrong, fmt.Sprintf("a turn of %s failed: %s", f.Agent, s.of.failure))
 		}
 	}
+}
+
+// underWay returns an agent whose turn has begun and not ended; empty if there is none.
+func (s *stream) underWay() string {
+	for _, agent := range slices.Sorted(maps.Keys(s.begun)) {
+		return agent
+	}
+	return ""
 }
 
 // ordinary takes text outside transcripts: the work's own output, which is evidence.
@@ -383,8 +403,8 @@ func (a *analyzer) settle(failed bool) {
 func (a *analyzer) turn() Turn {
 	t := Turn{Wrong: a.wrong, Ended: a.ended}
 	for i := range a.streams {
-		if s := &a.streams[i]; s.begun > 0 {
-			t.Wrong = cmp.Or(t.Wrong, fmt.Sprintf("the turn of %s was cut off: its transcript has no end", s.agent))
+		if agent := a.streams[i].underWay(); agent != "" {
+			t.Wrong = cmp.Or(t.Wrong, fmt.Sprintf("the turn of %s was cut off: its transcript has no end", agent))
 		}
 	}
 	return t

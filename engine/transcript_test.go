@@ -64,6 +64,7 @@ func TestTheEndOfATurnCounts(t *testing.T) {
 		{name: "it failed", work: prints(began+endedBadly, "", 0), want: failed, label: "error:no credit"},
 		{name: "the second ended, the first failed", work: prints(began+endedBadly+turn, "", 0), want: failed, detail: "a turn of claude failed: no credit"},
 		{name: "the second ended, the first has no end", work: prints(began+turn, "", 0), want: failed, detail: "the turn of claude was cut off: its transcript has no end"},
+		{name: "another agent's ended after it", work: prints(began+"{\"type\":\"thread.started\",\"thread_id\":\"t\"}\n{\"type\":\"turn.started\"}\n{\"type\":\"turn.completed\"}\n", "", 0), want: failed, detail: "the turn of claude was cut off: its transcript has no end"},
 		{name: "the second has no end", work: prints(turn+began, "", 0), want: failed, detail: "the turn of claude was cut off: its transcript has no end"},
 		{name: "it judges and ended", work: prints(turn, "", 0), judgesTurn: true, want: done, label: "pass"},
 		{name: "it judges and there is none", work: prints("hello\n", "", 0), judgesTurn: true, want: failed, detail: "no turn ended: the agent's output was not understood"},
