@@ -103,7 +103,7 @@ func encodeForm(w io.Writer, name string, v any) error {
 // diff compares two recordings.
 func (c *signatureCmd) diff(w io.Writer) error {
 	if len(c.Files) != 2 {
-		return config.Usage(fmt.Sprintf("--diff compares two files, and %d are given", len(c.Files)), "name two")
+		return config.Usage("--diff compares two files", fmt.Sprintf("name two, not %d", len(c.Files)))
 	}
 	var sigs [2]signature.Signature
 	for i, name := range c.Files {

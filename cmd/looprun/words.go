@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -275,8 +277,13 @@ func wrongValue(v *kong.Value, text string) error {
 	if !v.IsSlice() && v.Tag.Get("blank") == "no" && strings.TrimSpace(text) == "" || !v.IsSlice() && v.Name == "run" && strings.TrimSpace(text) == "" {
 		return config.SaysNothing(text)
 	}
-	if isInt(v) {
+	switch {
+	case isInt(v):
 		return config.WholeNumber(text)
+	case v.Target.Kind() == reflect.Uint16:
+		if _, err := strconv.ParseUint(text, 10, 16); err != nil {
+			return fmt.Errorf("%q is not a port; write a number from 0 to 65535", text)
+		}
 	}
 	return nil
 }

@@ -122,6 +122,7 @@ func TestMistakes(t *testing.T) {
 		"--max-runtime -5s":       `--max-runtime: "-5s" looks like a flag; write --max-runtime="-5s" if it is the value`,
 		"--check --promise":       `--check: "--promise" looks like a flag; write --check="--promise" if it is the value`,
 		"list -n -1":              `-n: "-1" looks like a flag; write -n"-1" if it is the value`,
+		"serve --port 99999":      `--port: "99999" is not a port; write a number from 0 to 65535`,
 		"list -n x":               `-n: "x" is not a whole number; write one such as 3`,
 		"--check":                 `--check has no value; write one after it`,
 		"-o":                      `-o has no value; write one after it`,
