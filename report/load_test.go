@@ -372,7 +372,7 @@ func TestMorning(t *testing.T) {
 		t.Errorf("a short run: %q", got)
 	}
 	if got := strings.Join(night(done, time.Hour), "\n"); !strings.HasPrefix(got, "make the tests pass: done after 2 iterations in 1h") ||
-		!strings.Contains(got, "\nnothing changed since it began\nit cost $1.50 and 2000 tokens; it waited 1h") || !strings.Contains(got, "\nlook first: looprun explain ") {
+		!strings.Contains(got, "\nnothing changed since it began\nit cost $1.50; it used 2000 tokens; it waited 1h") || !strings.Contains(got, "\nlook first: looprun explain ") {
 		t.Error(got)
 	}
 	git("commit", "-q", "--allow-empty", "-m", "one", day.Add(time.Minute).Format(time.RFC3339))

@@ -79,8 +79,11 @@ func (r *Report) changes() (base, text string) {
 // neither is known.
 func (r *Report) used() string {
 	var parts []string
-	if usd, tokens := r.state.Cost, r.state.Tokens; usd > 0 || tokens > 0 {
-		parts = append(parts, fmt.Sprintf("it cost $%.2f and %s", usd, plural.Count(int(tokens), "token")))
+	if usd := r.state.Cost; usd > 0 {
+		parts = append(parts, fmt.Sprintf("it cost $%.2f", usd))
+	}
+	if tokens := r.state.Tokens; tokens > 0 {
+		parts = append(parts, "it used "+plural.Count(int(tokens), "token"))
 	}
 	if r.waited >= time.Second {
 		parts = append(parts, fmt.Sprintf("it waited %s for limits and answers", plural.Seconds(r.waited.Seconds())))
