@@ -245,7 +245,7 @@ func TestAListSeesEveryCommand(t *testing.T) {
 		"setup":     func(l *loops.Loop) { l.Setup = "evil" },
 		"debug":     func(l *loops.Loop) { l.Options["debug"] = "evil" },
 		"assistant": func(l *loops.Loop) { l.Options["assistant"] = "evil" },
-		"policy":    func(l *loops.Loop) { l.Policy = policy },
+		"policy":    func(l *loops.Loop) { l.Options["policy"] = policy },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(w *Worker) { w.Allow = &Allow{Commands: []string{"true"}} })

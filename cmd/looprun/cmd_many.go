@@ -35,7 +35,7 @@ type manyCmd struct {
 	Cost           *config.MoneyLimit `name:"total-cost" placeholder:"USD" help:"What all loops together may cost (off)."`
 	Tokens         *config.TokenLimit `name:"total-tokens" placeholder:"N" help:"How many tokens all loops together may use (off)."`
 	Free           *loopfile.Size     `name:"min-free" placeholder:"SIZE" help:"How much of the disk has to stay free, or no loop is started (1GiB)."`
-	Keep           *config.Duration   `placeholder:"D" help:"How long to keep the work tree of a loop that is not done (168h)."`
+	Keep           *config.Duration   `name:"keep-trees" placeholder:"D" help:"How long to keep the work tree of a loop that is not done (168h)."`
 	Resume         bool               `help:"Continue loops that were interrupted or killed, or that have answers now."`
 	JUnit          string             `name:"junit" placeholder:"FILE" help:"Write a JUnit file of all loops there."`
 	Report         string             `placeholder:"FILE" help:"Write a Markdown table of all loops there."`

@@ -108,7 +108,7 @@ func TestManyWhereGitFails(t *testing.T) {
 		if !s.has("worked")() {
 			return
 		}
-		next := readyMany(t, dir, "--keep", "0s", "--for", "echo later", "--", "true")
+		next := readyMany(t, dir, "--keep-trees", "0s", "--for", "echo later", "--", "true")
 		prune := ready(t, dir, "prune", "--keep", "0", "--yes")
 		prune.Dir = s.Dir
 		_, _ = next.Run(), prune.Run() // what is left is an error

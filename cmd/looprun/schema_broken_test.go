@@ -135,7 +135,7 @@ func TestBothRefuse(t *testing.T) {
 			t.Errorf("%s, %s: looprun takes it", b.kind, b.what)
 		}
 	}
-	for kind, text := range map[string]string{"template": goodTemplate, "config": everyKey, "policy": "version: 1\n", "messages": "summary_none: nothing\n"} {
+	for kind, text := range map[string]string{"template": goodTemplate, "config": everyKey, "policy": "version: 1\nnever: [accept]\n", "messages": "summary_none: nothing\n"} {
 		if count[kind] == 0 {
 			t.Errorf("no file of the kind %s is brokenFiles", kind)
 		}
@@ -160,7 +160,7 @@ var beyond = []struct{ kind, what, text string }{
 	{"policy", "an option that the question has not", "version: 1\nrules: [{guard: loop_detected, answer: continue, reason: Why.}]\n"},
 	{"policy", "no condition", "version: 1\nrules: [{guard: max_cost, when: failing <, answer: cancel, reason: Why.}]\n"},
 	{"policy", "a rule that never matches", "version: 1\nrules: [{guard: '*', answer: cancel, reason: Why.}, {guard: max_cost, answer: cancel, reason: Why.}]\n"},
-	{"policy", "a test that fails", "version: 1\ntests: [{facts: {guard: max_cost}, expect: cancel}]\n"},
+	{"policy", "a test that fails", "version: 1\nnever: [accept]\ntests: [{facts: {guard: max_cost}, expect: cancel}]\n"},
 	{"template", "a default that is no option", goodTemplate + "default: pause\n"},
 	{"template", "a long header without a short one", "guard: no_progress\nheader: The loop does not get on\nquestion: What now?\noptions: [{id: a, label: A, action: continue}, {id: cancel, label: B, action: cancel}]\n"},
 	{"template", "an option twice", goodTemplate + "  - {id: cancel, label: Halt, action: cancel}\n"},

@@ -24,7 +24,7 @@ func TestDocumentsFitTheirSchemas(t *testing.T) {
 	outputs := map[string]string{
 		"a.log": "--- FAIL: TestA (0.1s)\n    a_test.go:1: x\nFAIL\n", "b.log": "--- FAIL: TestB (0.1s)\n    a_test.go:2: y\nFAIL\n",
 		"policy.yaml":    "version: 1\nrules: [{guard: max_iterations, answer: accept, reason: Why., when: 'improved && continues < 2'}]\n",
-		"questions.yaml": "", "loops.yaml": "jobs: 1\nloops:\n  - {name: a, command: ['./fix.sh', a], check: 'true', limits: {max_iterations: 3}, env: {A: b}, options: {delay: 1s}}\n",
+		"questions.yaml": "", "loops.yaml": "jobs: 1\nloops:\n  - {name: a, command: ['./fix.sh', a], check: 'true', max_iterations: 3, env: {A: b}, delay: 1s, templates: [t]}\n",
 	}
 	for name, text := range outputs {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

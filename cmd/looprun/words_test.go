@@ -52,15 +52,15 @@ func TestKeysAreSpelledInManyWays(t *testing.T) {
 		"-ixqc make":                            "-o shell=make -o interactive=true -o passthrough=true -o quiet=true",
 		"-cmake":                                "-o shell=make",
 		"-q -- x --done-codes 3 -o a=b":         "-o quiet=true",
-		"many l.yaml --check x --keep 1h --keep-runs runs=2": "-o check=x -o keep=runs=2",
-		"list --color never -n 3 --state-dir d":              "-o state_dir=d -o color=never",
-		"--state-dir d list":                                 "-o state_dir=d",
-		"list -o done_codes=3":                               "-o done_codes=3",
-		"resume --max-iterations 20 x":                       "-o max_iterations=20",
-		"config show --wait":                                 "-o wait=true",
-		"hook install claude --check x":                      "", // the hook's own
-		"hook stop --check x":                                "", // passed on
-		"--agent claude list the files":                      "-o agent=claude",
+		"many l.yaml --check x --keep-trees 1h --keep-runs runs=2": "-o check=x -o keep=runs=2",
+		"list --color never -n 3 --state-dir d":                    "-o state_dir=d -o color=never",
+		"--state-dir d list":                                       "-o state_dir=d",
+		"list -o done_codes=3":                                     "-o done_codes=3",
+		"resume --max-iterations 20 x":                             "-o max_iterations=20",
+		"config show --wait":                                       "-o wait=true",
+		"hook install claude --check x":                            "", // the hook's own
+		"hook stop --check x":                                      "", // passed on
+		"--agent claude list the files":                            "-o agent=claude",
 	} {
 		l, err := read(t, strings.Split(typed, " ")...)
 		if got := spelled(l); got != want || err != nil {

@@ -52,7 +52,7 @@ func TestMatching(t *testing.T) {
 		want         string // option and rule; empty: no answer
 		why          string // of the first rule, or why none was looked at
 	}{
-		{"no rules", "", core.MaxIterations, nil, "", "the policy has no rules"},
+		{"no rules", "detached: deny\n", core.MaxIterations, nil, "", "the policy has no rules"},
 		{"no conditions", "rules:\n" + goOn, core.MaxIterations, nil, "continue p.yaml:3", ""},
 		{"first match wins", "rules:\n" + goOn + cancel, core.MaxIterations, nil, "continue p.yaml:3", ""},
 		{"another guard", "rules:\n" + goOn, core.MaxRuntime, nil, "", "it is for max_iterations"},

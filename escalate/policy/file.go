@@ -17,7 +17,7 @@ type policyFile struct {
 	Version       int            `yaml:"version,required" doc:"The form of this file." also:"const=1"`
 	Include       []string       `yaml:"include" doc:"Policies whose rules come after those of this file."`
 	Never         []core.Action  `yaml:"never" doc:"Actions that only a person may take, whatever the rules of this or another file say: accept, and continue for all options that continue." also:"uniqueItems=true"`
-	Rules         []ruleFile     `yaml:"rules" doc:"Looked at from top to bottom. A policy without rules answers nothing."`
+	Rules         []ruleFile     `yaml:"rules" doc:"Looked at from top to bottom. A policy without rules answers nothing; then include, never, exit_codes, detached or budget has to be there."`
 	VerifyTimeout time.Duration  `yaml:"verify_timeout" doc:"How long each verify command may take; 2m0s where it is left out. Past it the rule does not match." also:"default=2m0s"`
 	Budget        budgetFile     `yaml:"budget" doc:"The limit of all answers of this policy that continue, in one run. Past it no rule that continues matches."`
 	Detached      Detached       `yaml:"detached" doc:"What happens when no rule matched and nobody else answered." also:"enum=deny|defaults|auto|defer default=deny"`

@@ -100,6 +100,9 @@ func (s Source) read(known Known) (*Policy, *report) {
 	if doc.Has("version") && f.Version != 1 {
 		r.value(fmt.Sprintf("version %d is not known", f.Version), "write version: 1", "version")
 	}
+	if says := len(f.Rules) + len(f.Include) + len(f.Never) + len(f.ExitCodes); says == 0 && len(r.problems) == 0 && !doc.Has("detached") && !doc.Has("budget") {
+		r.value("the policy has no rules and decides nothing", "add rules, or leave the file out", "version")
+	}
 	if doc.Has("verify_timeout") {
 		r.positive(f.VerifyTimeout > 0, fmt.Sprintf("leave it out for %s", DefaultVerifyTimeout), "verify_timeout")
 	}

@@ -66,7 +66,7 @@ exit_codes: {accepted: 0, tripped: 7, max_runtime: 9}
 	if p.Budget != (Budget{Used: Used{Continues: 3, Iterations: 30, Runtime: 45 * time.Minute}}) || p.Detached != DetachedDefer || p.ExitCodes["max_runtime"] != 9 {
 		t.Errorf("policy: %+v", p)
 	}
-	if p := parse(t, ""); p.Budget != (Budget{}) || p.Detached != "" {
+	if p := parse(t, "never: [accept]\n"); p.Budget != (Budget{}) || p.Detached != "" {
 		t.Errorf("defaults: %+v", p)
 	}
 }

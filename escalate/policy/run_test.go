@@ -46,7 +46,7 @@ func TestInALoop(t *testing.T) {
 		status       core.Status
 		iterations   int
 	}{
-		{"nothing said", "", few, different, core.StatusTripped, 3},
+		{"nothing said", "exit_codes: {accepted: 0}\n", few, different, core.StatusTripped, 3},
 		{"goes on until the budget is spent", "budget: {continues: 2}\nrules:\n" + goOn, few, different, core.StatusTripped, 13},
 		{"goes on for the iterations of the budget", "budget: {iterations: 12}\nrules:\n" + goOn + cancel, few, different, core.StatusCancelled, 13},
 		{"goes on until the cap", "rules:\n" + goOn + cancel, few, different, core.StatusCancelled, 50},

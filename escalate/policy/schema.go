@@ -18,6 +18,11 @@ type object = strictjson.Schema
 func Schema() []byte {
 	s := types.Schema(reflect.TypeFor[policyFile]())
 	s["x-facts"] = core.FactList()
+	var says []object
+	for _, key := range []string{"rules", "include", "never", "exit_codes", "detached", "budget"} {
+		says = append(says, object{"required": []string{key}})
+	}
+	s["anyOf"] = says
 	file := strictjson.At(s, "properties")
 	include := strictjson.At(file, "include", "items")
 	include["description"], include["minLength"], include["pattern"] = "A policy file, from the folder of this one.", 1, `\S`

@@ -282,16 +282,6 @@ func (f *LimitFlags) Texts() map[string]string {
 	return given
 }
 
-// Inherit takes the values of unset limits from others.
-func (f *LimitFlags) Inherit(from LimitFlags) {
-	to, other := reflect.ValueOf(f).Elem(), reflect.ValueOf(from)
-	for i := range to.NumField() {
-		if to.Field(i).IsZero() {
-			to.Field(i).Set(other.Field(i))
-		}
-	}
-}
-
 // Wrong reports all errors in the options before anything runs.
 func (o *Options) Wrong() error {
 	var errs []error

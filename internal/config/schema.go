@@ -20,11 +20,8 @@ type object = strictjson.Schema
 // cannot differ from them.
 func WriteSchema(w io.Writer) error {
 	keys := Keys()
-	properties, same := object{}, object{}
+	properties, same := KeySchemas(), object{}
 	for _, k := range keys {
-		s := k.schema()
-		s["description"] = k.Help()
-		properties[k.Name] = s
 		same[k.Name] = object{"$ref": "#/properties/" + k.Name}
 	}
 	for _, b := range wholeBlocks {
@@ -42,6 +39,17 @@ func WriteSchema(w io.Writer) error {
 		"type": "object", "additionalProperties": false, "properties": properties,
 	}))
 	return err
+}
+
+// KeySchemas returns the JSON Schema of each key that has a flag.
+func KeySchemas() strictjson.Schema {
+	schemas := object{}
+	for _, k := range Keys() {
+		s := k.schema()
+		s["description"] = k.Help()
+		schemas[k.Name] = s
+	}
+	return schemas
 }
 
 const (

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/problem"
@@ -19,10 +20,10 @@ import (
 // File is the content of a loops.yaml. Zero values mean that it does not set something.
 type File struct {
 	Jobs      int                `yaml:"jobs" doc:"How many loops run at the same time."`
-	MaxCost   *config.MoneyLimit `yaml:"max_cost" doc:"What all loops together may cost, in US dollars."`
-	MaxTokens *config.TokenLimit `yaml:"max_tokens" doc:"How many tokens all loops together may take."`
+	MaxCost   *config.MoneyLimit `yaml:"total_cost" was:"max_cost" doc:"What all loops together may cost, in US dollars."`
+	MaxTokens *config.TokenLimit `yaml:"total_tokens" was:"max_tokens" doc:"How many tokens all loops together may take."`
 	MinFree   *Size              `yaml:"min_free" doc:"How much of the disk has to stay free, such as 2GiB."`
-	Keep      *config.Duration   `yaml:"keep" doc:"How long the tree of a loop that is not done is kept."`
+	Keep      *config.Duration   `yaml:"keep_trees" was:"keep" doc:"How long the tree of a loop that is not done is kept."`
 	Defaults  Loop               `yaml:"defaults" doc:"Defaults for all loops."`
 	// After reading, Loops holds all loops: each with the values it inherits from Defaults,
 	// one for each combination of its matrix, and each with a unique name.
@@ -42,9 +43,7 @@ type Loop struct {
 	Env      map[string]string   `yaml:"env" doc:"Added to the environment."`
 	Command  Command             `yaml:"command" doc:"What the loop runs: a shell line, or a list of words."`
 	Check    config.ShellLine    `yaml:"check" doc:"Shell line that judges each iteration; exit code 0 is done."`
-	Policy   string              `yaml:"policy" doc:"The policy file, relative to this one."`
-	Limits   config.LimitFlags   `yaml:"limits" doc:"When this loop is stopped to ask."`
-	Options  Options             `yaml:"options" doc:"Other keys of looprun.yaml."`
+	Options  Options             `yaml:",others"`
 	Matrix   map[string][]string `yaml:"matrix" doc:"Makes one loop of each combination of values. {KEY} is replaced by the value."`
 	// Values holds the matrix values of this loop.
 	Values map[string]string `yaml:"-"`
@@ -79,17 +78,38 @@ func (c *Command) FromYAML(value any) error {
 // IsZero reports whether there is no command.
 func (c Command) IsZero() bool { return len(c.Words) == 0 && c.Shell == "" }
 
-// Options holds values by key, as written.
+// Options holds the values of other keys of looprun.yaml, as written.
 type Options map[string]any
 
-// FromYAML stores the values.
-func (o *Options) FromYAML(value any) error {
-	m, ok := value.(map[string]any)
-	if !ok {
-		return problem.Problem{Text: "options wants keys of looprun.yaml with values", Remedy: "write them as \"key: value\" lines"}
+// own lists the keys that all loops share, or that are set for them.
+var own = []string{"state_dir", "result", "interactive", "checkpoint", "once", "name", "shell", "check"}
+
+// optionNames lists the keys that a loop can have beside its own.
+var optionNames = sync.OnceValue(func() (names []string) {
+	for _, k := range config.Keys() {
+		if !slices.Contains(own, k.Name) {
+			names = append(names, k.Name)
+		}
 	}
-	*o = m
-	return nil
+	return names
+})
+
+// inLoop lists former keys whose contents are now those of the loop itself.
+var inLoop = []string{"limits", "options"}
+
+// Names returns the names of the keys.
+func (o *Options) Names() []string { return slices.Concat(optionNames(), inLoop) }
+
+// Take stores the value of a key, if it is right.
+func (o *Options) Take(key string, value any) error {
+	if slices.Contains(inLoop, key) {
+		return problem.Problem{Text: key + " is gone", Remedy: "write its keys in the loop itself"}
+	}
+	if *o == nil {
+		*o = Options{}
+	}
+	(*o)[key] = value
+	return config.Defaults().Set(config.Values{key: value}, "")
 }
 
 // Size is a number of bytes.
@@ -178,7 +198,7 @@ func Parse(name string, data []byte) (*File, error) {
 // inherit takes values that the loop does not set from the defaults; for maps, key by key.
 func (l *Loop) inherit(d Loop) {
 	l.Label, l.Repo, l.Ref, l.Dir = cmp.Or(l.Label, d.Label), cmp.Or(l.Repo, d.Repo), cmp.Or(l.Ref, d.Ref), cmp.Or(l.Dir, d.Dir)
-	l.Setup, l.Check, l.Policy = cmp.Or(l.Setup, d.Setup), cmp.Or(l.Check, d.Check), cmp.Or(l.Policy, d.Policy)
+	l.Setup, l.Check = cmp.Or(l.Setup, d.Setup), cmp.Or(l.Check, d.Check)
 	l.RetryFor = cmp.Or(l.RetryFor, d.RetryFor)
 	if l.Copy == nil {
 		l.Copy = d.Copy
@@ -187,7 +207,6 @@ func (l *Loop) inherit(d Loop) {
 		l.Command = d.Command
 	}
 	l.Env, l.Options = over(d.Env, l.Env), over(d.Options, l.Options)
-	l.Limits.Inherit(d.Limits)
 }
 
 // over returns the map under, with the values of top taking precedence.
@@ -286,14 +305,8 @@ func (l *Loop) Keys() config.Values {
 	if values == nil {
 		values = config.Values{}
 	}
-	for key, text := range l.Limits.Texts() {
-		values[key] = text
-	}
 	if l.Check != "" {
 		values["check"] = string(l.Check)
-	}
-	if l.Policy != "" {
-		values["policy"] = l.Policy
 	}
 	return values
 }

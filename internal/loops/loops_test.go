@@ -8,20 +8,23 @@ import (
 
 const whole = `
 jobs: 4
-max_cost: 20
-max_tokens: 2M
+total_cost: 20
+total_tokens: 2M
 min_free: 2GiB
-keep: 72h
+keep_trees: 72h
 defaults:
   check: go test ./{pkg}
-  limits: {max_iterations: 5, max_cost: 2}
+  max_iterations: 5
+  max_cost: 2
+  templates: [pack]
   env: {GOFLAGS: -mod=mod, PKG: "{pkg}"}
-  options: {cost_from: claude, wait_on: ["@claude"]}
+  cost_from: claude
+  wait_on: ["@claude"]
 loops:
   - name: fix
     command: ["./fix.sh", "{pkg}", "{go}"]
     matrix: {pkg: [a, b], go: ["1.25", "1.26"]}
-    limits: {max_iterations: 7}
+    max_iterations: 7
   - command: ./all.sh "${HOME}"
     check: make test
     copy: [.env]
@@ -44,10 +47,10 @@ func TestParse(t *testing.T) {
 	if got := l.Command.Words; !slices.Equal(got, []string{"./fix.sh", "b", "1.25"}) {
 		t.Errorf("command %q", got)
 	}
-	if l.Check != "go test ./b" || l.Env["PKG"] != "b" || *l.Limits.MaxIterations != 7 || *l.Limits.MaxCost != 2 {
+	if l.Check != "go test ./b" || l.Env["PKG"] != "b" || l.Keys()["max_iterations"] != "7" || l.Keys()["max_cost"] != "2" || l.Keys()["templates"] == nil || l.Keys()["check"] != "go test ./b" {
 		t.Errorf("loop %+v", l)
 	}
-	if f.Loops[4].Check != "make test" || *f.Loops[4].Limits.MaxIterations != 5 {
+	if f.Loops[4].Check != "make test" || f.Loops[4].Keys()["max_iterations"] != "5" {
 		t.Errorf("loop %+v", f.Loops[4])
 	}
 	if *f.MinFree != 2<<30 || *f.MaxTokens != 2_000_000 {
@@ -73,7 +76,13 @@ func TestParseRefuses(t *testing.T) {
 		"loops: [{command: a, matrix: {x: []}}]":                             "at least one value",
 		"loops: [{command: a, matrix: {x: [b, '']}}]":                        "a value of {x} is empty",
 		"min_free: 3\nloops: [{command: a}]":                                 "is not a size",
-		"loops: [{command: a, limits: {max_iterations: 0}}]":                 "would allow nothing",
+		"loops: [{command: a, max_iterations: 0}]":                           "loops.yaml:1:38: ",
+		"loops: [{command: a, max_iteration: 3}]":                            `1:22: unknown key "max_iteration"; did you mean "max_iterations"?`,
+		"loops: [{command: a, policy: }]":                                    `"policy" has no value`,
+		"loops: [{command: a, limits: {max_iterations: 3}}]":                 "limits is gone; write its keys in the loop itself",
+		"defaults: {options: {delay: 1s}}\nloops: [{command: a}]":            "options is gone; write its keys in the loop itself",
+		"loops: [{command: a, state_dir: x}]":                                `unknown key "state_dir"`,
+		"max_cost: 5\nkeep: 1h\nloops: [{command: a}]":                       `its name is now "total_cost"`,
 		"loops: [{command: a, comand: b}]":                                   `did you mean`,
 		"defaults: {name: x}\nloops: [{command: a}]":                         "defaults have no name",
 	} {

@@ -223,19 +223,11 @@ func (o *Order) plan(ctx context.Context, l loops.Loop, found map[string]place) 
 	return planned, nil
 }
 
-// own lists the keys that all loops share, or that are set for them.
-var own = []string{"state_dir", "result", "interactive", "checkpoint", "once", "name", "shell", "check", "policy"}
-
 // notForRuns lists keys that apply to looprun many itself when given on its command line.
 var notForRuns = []string{"shell", "check", "name", "state_dir", "result", "checkpoint", "wait_answer"}
 
 // flags returns the flags that the loop itself gives its run.
 func (o *Order) flags(l loops.Loop) ([]string, error) {
-	for _, key := range own {
-		if _, there := l.Options[key]; there {
-			return nil, config.Usage("options: "+key+" cannot be set there", "leave it out, or use the key of the loop")
-		}
-	}
 	return o.Given.Over(l.Keys(), notForRuns...).Words(o.From)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -19,6 +20,13 @@ import (
 // map[string]any. Its error is reported at the value's position; a [Problem] among its errors
 // also provides a remedy.
 type Unmarshaler interface{ FromYAML(value any) error }
+
+// Others takes the keys of a struct that none of its fields has, from a field with the option
+// others. Take gets their values as [Unmarshaler] does. Names lists the keys that it knows.
+type Others interface {
+	Names() []string
+	Take(key string, value any) error
+}
 
 // reader fills Go values from nodes that structure has already checked.
 type reader struct {
@@ -118,8 +126,20 @@ func (r *reader) fields(n *yaml.Node, v reflect.Value, name string) {
 		}
 		seen[key.Value] = true
 		index, ok := known.index[key.Value]
+		var others Others
+		if known.others != nil {
+			others, _ = v.FieldByIndex(known.others).Addr().Interface().(Others)
+		}
+		if !ok && others != nil && slices.Contains(others.Names(), key.Value) {
+			r.other(value, others, key.Value)
+			continue
+		}
 		if !ok {
-			remedy := nearest.DidYouMean(key.Value, known.names)
+			names := known.names
+			if others != nil {
+				names = slices.Concat(names, others.Names())
+			}
+			remedy := nearest.DidYouMean(key.Value, names)
 			if now, was := known.renamed[key.Value]; was {
 				remedy = "its name is now " + quote(now)
 			}
@@ -132,6 +152,17 @@ func (r *reader) fields(n *yaml.Node, v reflect.Value, name string) {
 		if !seen[key] {
 			r.add(n, "the key "+quote(key)+" is missing", "")
 		}
+	}
+}
+
+// other hands over a key that no field has.
+func (r *reader) other(n *yaml.Node, to Others, key string) {
+	if n.ShortTag() == "!!null" {
+		r.add(n, quote(key)+" has no value", "give it one, or remove the key")
+		return
+	}
+	for _, p := range problem.Of(to.Take(key, r.plain(n, false))) {
+		r.add(n, p.Text, p.Remedy)
 	}
 }
 

@@ -110,6 +110,7 @@ type keys struct {
 	index    map[string][]int
 	required []string
 	renamed  map[string]string // the present name by a former one, from the tag was
+	others   []int             // the field that takes all other keys; nil if none does
 }
 
 // known caches the keys of each struct that was read, since a struct such as a template's
@@ -126,6 +127,9 @@ func keysOf(t reflect.Type) keys {
 		name, options, _ := strings.Cut(cmp.Or(f.Tag.Get("yaml"), f.Tag.Get("json")), ",")
 		switch {
 		case name == "-" || (!f.IsExported() && !f.Anonymous):
+			continue
+		case strings.Contains(options, "others"):
+			k.others = []int{i}
 			continue
 		case strings.Contains(options, "inline"):
 			inner := keysOf(f.Type)
