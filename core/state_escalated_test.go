@@ -50,7 +50,7 @@ func TestAnotherCommandWorksOnce(t *testing.T) {
 				work := &looptest.Script{Steps: c.plays}
 				run := looptest.Start(t, looptest.Defaults, work, escalates(c.by, c.option, 2))
 				res := run.ToEnd(t)
-				if got := escalated(work); !slices.Equal(got, c.want) || res.Guard != c.guard {
+				if got := escalated(work); !slices.Equal(got, c.want) || res.Guard != c.guard || (run.State().Escalated != nil) != (c.want != nil) {
 					t.Errorf("escalated in %v, and the run ended by %s; want %v and %s", got, res.Guard, c.want, c.guard)
 				}
 			})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/hook"
@@ -138,8 +139,11 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 			return []console.Entry{{Text: r.ID}, {}, {}, {Text: "unreadable", Colour: console.Red}, {}, {}, {}, {Text: r.Problem}, {Text: folder}}
 		}
 		status := r.Standing()
-		if r.Answered != "" {
+		switch {
+		case r.Answered != "":
 			status = "answered: " + cut(r.Answered)
+		case r.Status == core.StatusPaused:
+			status = cmp.Or(session.StandingAbove(r.Dir), status)
 		}
 		return []console.Entry{
 			{Text: r.ID},

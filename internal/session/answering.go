@@ -57,22 +57,43 @@ func (w *Waiting) Texts() core.Texts {
 // AskedAbove returns the directory of the run above that has been asked what the run in dir
 // asks: the answer is that one's. It is empty if the run in dir keeps its questions itself.
 func AskedAbove(dir string) string {
-	above := scratchpad.Above(dir)
-	if above == "" {
+	above, _ := askedAbove(dir)
+	return above
+}
+
+// StandingAbove says where the question of a paused run was asked or answered, if it was the run
+// above that asked it; otherwise it is empty.
+func StandingAbove(dir string) string {
+	above, waits := askedAbove(dir)
+	switch {
+	case above == "":
 		return ""
+	case waits:
+		return "asked in " + filepath.Base(above)
+	}
+	return "answered in " + filepath.Base(above)
+}
+
+// askedAbove returns [AskedAbove], and whether the question still waits there.
+func askedAbove(dir string) (above string, waits bool) {
+	if above = scratchpad.Above(dir); above == "" {
+		return "", false
 	}
 	state, _, err := scratchpad.Load(above)
 	if err != nil {
-		return ""
+		return "", false
 	}
 	from := func(q core.Question) bool { // see bubble
 		return len(q.Path) > 0 && strings.Contains(q.Path[0], filepath.Base(dir))
 	}
+	if slices.ContainsFunc(state.Answerable(), from) {
+		return above, true
+	}
 	if slices.ContainsFunc(state.Asked, func(a core.Asked) bool { return from(a.Question) }) ||
 		slices.ContainsFunc(state.Answered, func(a core.Answered) bool { return a.Asked != nil && from(*a.Asked) }) {
-		return above
+		return above, false
 	}
-	return ""
+	return "", false
 }
 
 // QuestionsIn returns the questions that a run is waiting on, and none if the run above asks
