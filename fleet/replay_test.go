@@ -2,12 +2,20 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/mock"
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -26,26 +34,118 @@ func histories(t *testing.T) []string {
 	return files
 }
 
-// replay replays the history of a file.
-func replay(t *testing.T, file string, run any) error {
+// unkeyed reads what is recorded in the histories.
+var unkeyed = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codec{})
+
+func history(t *testing.T, file string) *historypb.History {
 	t.Helper()
-	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
-		DataConverter: converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codec{}),
-	})
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	h, err := client.HistoryFromJSON(f, client.HistoryJSONOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// replay replays the history of a file, after change if that is not nil.
+func replay(t *testing.T, file string, run any, change func(*historypb.History)) error {
+	t.Helper()
+	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DataConverter: unkeyed})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.RegisterWorkflowWithOptions(run, workflow.RegisterOptions{Name: "Run"})
-	return r.ReplayWorkflowHistoryFromJSONFile(nil, file)
+	h := history(t, file)
+	if change != nil {
+		change(h)
+	}
+	return r.ReplayWorkflowHistory(nil, h)
 }
 
 // Loops that an older looprun-fleet began go on under this one: their recorded histories
 // lead the workflow the same way. make fleet-test with FLEET_RECORD=DIR records others.
 func TestOlderHistoriesAreReplayed(t *testing.T) {
 	for _, file := range histories(t) {
-		if err := replay(t, file, Run); err != nil {
+		if err := replay(t, file, Run, nil); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
+	}
+}
+
+// pages are the events of a history, as a client reads them.
+type pages []*historypb.HistoryEvent
+
+func (p *pages) HasNext() bool { return len(*p) > 0 }
+
+func (p *pages) Next() (*historypb.HistoryEvent, error) {
+	e := (*p)[0]
+	*p = (*p)[1:]
+	return e, nil
+}
+
+// What happened in a loop is read from its history, without a worker; a part that is missing is
+// named.
+func TestAHistoryIsRead(t *testing.T) {
+	whole := history(t, filepath.Join("testdata", "histories", "asked.json")).Events
+	first := slices.IndexFunc(whole, func(e *historypb.HistoryEvent) bool { return e.GetMarkerRecordedEventAttributes() != nil })
+	for name, c := range map[string]struct {
+		events      []*historypb.HistoryEvent
+		want, state string // errors
+	}{
+		"whole":     {whole, "", ""},
+		"queued":    {whole[:1], "no worker has begun loop l1 yet", "no worker has begun loop l1 yet"},
+		"a piece":   {slices.Delete(slices.Clone(whole), first, first+1), "events 1 to 1 of loop l1 are gone", "out of order"},
+		"no events": {nil, "no worker has begun loop l1 yet", "the history is empty"},
+	} {
+		cl, f := known(t)
+		f.converter = unkeyed
+		cl.On("DescribeWorkflowExecution", mock.Anything, "l1", "").Return(&workflowservice.DescribeWorkflowExecutionResponse{
+			WorkflowExecutionInfo: execution(t, "l1", "", time.Time{}),
+		}, nil)
+		cl.On("GetWorkflowHistory", mock.Anything, "l1", mock.Anything, false, mock.Anything).Return(
+			func(context.Context, string, string, bool, enumspb.HistoryEventFilterType) client.HistoryEventIterator {
+				p := pages(c.events)
+				return &p
+			})
+		n := map[core.EventType]int{}
+		err := f.Events(t.Context(), "l1", func(e core.Event) error {
+			n[e.Data.Type()]++
+			return nil
+		})
+		if c.want == "" && (err != nil || n[core.TypeRunStarted] != 1 || n[core.TypeQuestionAnswered] != 1 || n[core.TypeRunFinished] != 1) ||
+			c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, %v", name, n, err)
+		}
+		s, err := f.State(t.Context(), "l1")
+		if c.state == "" && (err != nil || !s.Ended || s.Iterations != n[core.TypeIterationFinished]) ||
+			c.state != "" && (err == nil || !strings.Contains(err.Error(), c.state)) {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+	}
+}
+
+// An event that a worker does not know fails its task, and not the loop: another worker may know it.
+func TestAnUnknownEventEndsNoLoop(t *testing.T) {
+	err := replay(t, filepath.Join("testdata", "histories", "checked.json"), Run, func(h *historypb.History) {
+		for _, e := range h.Events {
+			m := e.GetMarkerRecordedEventAttributes()
+			if m.GetMarkerName() != "SideEffect" {
+				continue
+			}
+			p, err := unkeyed.ToPayloads(decision{Events: []json.RawMessage{[]byte(`{"seq":1,"time":"2026-01-02T03:04:05Z","type":"run.dreamt","elapsed_ms":0}`)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Details["data"] = p
+			return
+		}
+	})
+	if err == nil || !strings.Contains(err.Error(), core.ErrUnknownEvent.Error()) {
+		t.Error(err)
 	}
 }
 
@@ -106,7 +206,7 @@ func TestHistoriesAreReplayedUnderOtherRules(t *testing.T) {
 	for _, file := range histories(t) {
 		err := replay(t, file, func(ctx workflow.Context, in Loop) (core.Result, error) {
 			return runUnder(ctx, in, append(guards.Default(), eager{}))
-		})
+		}, nil)
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
