@@ -52,6 +52,9 @@ func TestGermanScreens(t *testing.T) {
 		for _, o := range q.Options {
 			screen += "\n" + o.Guidance
 		}
+		if strings.Contains(screen, trip.Reason) {
+			t.Errorf("%s shows the guard's English sentence %q:\n%s", id, trip.Reason, screen)
+		}
 		for _, w := range word.FindAllString(screen, -1) {
 			if english[w] && !known[w] && !slices.Contains(own, w) {
 				t.Errorf("%s shows the English word %q:\n%s", id, w, screen)
