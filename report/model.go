@@ -40,7 +40,7 @@ type fact struct {
 	Code, Wide  bool
 }
 
-// legend explains a letter.
+// legend explains a letter that came more than once.
 type legend struct {
 	Signature
 	Class string
@@ -84,7 +84,7 @@ func (r *Report) model(n int) *model {
 			classes[s.Letter] = fmt.Sprintf("s%d", failures%signatureColours)
 			failures++
 		}
-		if len(history) > 0 && s.Last >= history[0].Iteration && len(m.Legend) < n {
+		if s.Count > 1 && len(history) > 0 && s.Last >= history[0].Iteration && len(m.Legend) < n {
 			m.Legend = append(m.Legend, legend{s, classes[s.Letter]})
 		}
 	}

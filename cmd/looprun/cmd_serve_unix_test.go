@@ -498,6 +498,8 @@ func TestServeInABrowser(t *testing.T) {
 		{"changes", browserChanges},
 		{"transcript", browserTranscript},
 		{"many", browserMany},
+		{"batch", browserBatch},
+		{"keys", browserKeys},
 		{"apart", browserApart},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, b.For(t)) })
@@ -828,6 +830,96 @@ func browserMany(t *testing.T, b *browsertest.Browser) {
 	v.Press("ArrowRight")
 	v.Press("Enter")
 	v.shows(`document.querySelector(".output h2").textContent.startsWith("Output of iteration 2")`)
+	v.quiet()
+}
+
+// The loops of looprun many are one line, with a bar of what became of them; those that wait for
+// their turn are among them. It opens, and stays open and in focus while they go on.
+func browserBatch(t *testing.T, b *browsertest.Browser) {
+	dir := t.TempDir()
+	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=n", "-c", "user.email=e@example.com", "commit", "-q", "--allow-empty", "-m", "one"}} {
+		cmd := exec.Command("git", args...)
+		if cmd.Dir = dir; cmd.Run() != nil {
+			t.Skip("git is needed")
+		}
+	}
+	run := begin(t, dir, "many", "--jobs", "1", "--trees", filepath.Join(t.TempDir(), "trees"), "--min-free", "0", "--detached", "defer", "--loop-threshold", "2",
+		"--for", "echo first; echo second; echo asks; echo last", "-c", fmt.Sprintf(
+			`case {} in asks) echo '--- FAIL: TestX (0s)'; exit 1;; second) until [ -e '%s/go' ]; do sleep 0.02; done;; last) until [ -e '%[1]s/end' ]; do sleep 0.02; done;; esac`, dir))
+	v := startServe(t, dir).open(b)
+	bar := `document.querySelector("#runs > button svg")?.ariaLabel`
+	v.shows(bar + ` === "1 run, 1 done, 2 waiting"`)
+	if lines := browsertest.Eval[string](v.Browser, `[...document.querySelectorAll("#runs > *")].map((e) => e.querySelector("b").textContent).join()`); lines != "4 loops: first, second, asks, last" {
+		t.Errorf("the list is %q", lines)
+	}
+	v.tabTo(`e.matches("#runs > button")`)
+	v.Press("Enter")
+	rows := `[...document.querySelectorAll("#runs > .in")].map((e) => e.querySelector("b").textContent + " " + e.querySelector(".status").textContent).join()`
+	v.shows(rows + ` === "first done,second runs,asks waits,last waits"`)
+	v.shows(`document.activeElement.matches("#runs > button") && document.activeElement.ariaExpanded === "true"`)
+	v.sound("batch")
+	v.Resize(1280)
+	browsertest.Eval[any](v.Browser, `document.querySelector("#runs > button").focus()`) // a phone hides the list
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v.shows(bar + ` === "1 asks, 1 run, 2 done"`)
+	v.shows(`document.activeElement.matches("#runs > button")`)
+	v.Press("Enter") // closed, what asks is still there
+	v.shows(rows + ` === "asks asks"`)
+	if err := os.WriteFile(filepath.Join(dir, "end"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v.shows(bar + ` === "1 asks, 3 done"`)
+	var found struct {
+		Runs []struct{ Title, In string }
+	}
+	if v.call("GET", "/api/runs?filter=done", "", &found); len(found.Runs) != 3 || found.Runs[0].Title != "last" || found.Runs[0].In != "" {
+		t.Errorf("those that are done: %+v", found.Runs)
+	}
+	run.ended(t)
+	v.quiet()
+}
+
+// The list can be used with keys that ? shows; they are letters where somebody types. Nothing in
+// it moves while somebody goes through it. A search that finds nothing is no empty page.
+func browserKeys(t *testing.T, b *browsertest.Browser) {
+	dir := t.TempDir()
+	begin(t, dir, "-q", "--name", "one", "--", "true").ended(t)
+	begin(t, dir, "-q", "--name", "two", "--detached", "defer", "--loop-threshold", "2", "-c", "echo '--- FAIL: TestX (0s)'; exit 1").ended(t)
+	v := startServe(t, dir).open(b)
+	names := `[...document.querySelectorAll("#runs b")].map((e) => e.textContent).join()`
+	v.shows(names + ` === "two,one"`) // what asks comes first
+	v.shows(`document.querySelector(".question .options button")`)
+	title := `document.querySelector("main h1")?.textContent`
+	for _, step := range []struct{ key, shows string }{
+		{"j", title + ` === "one"`},
+		{"j", title + ` === "one"`},
+		{"k", title + ` === "two" && document.querySelector(".question .options button")`},
+		{"b", `document.activeElement === document.querySelectorAll(".options button")[1]`},
+		{"a", `document.activeElement === document.querySelectorAll(".options button")[0]`},
+		{"g", `document.activeElement.closest(".options")`},
+		{"l", `document.activeElement.textContent.includes("two")`},
+		{"?", `document.querySelector("#keys[open]")`},
+		{"j", `document.querySelector("#keys[open]") && ` + title + ` === "two"`},
+	} {
+		v.Press(step.key)
+		v.shows(step.shows)
+	}
+	browsertest.Eval[any](v.Browser, `document.querySelector("#keys button").click()`)
+	v.shows(`document.activeElement.closest("#runs")`) // where the focus was
+
+	begin(t, dir, "-q", "--name", "three", "--", "true").ended(t)
+	v.shows(`document.querySelector("#fresh").checkVisibility() && document.querySelector("#fresh").textContent.startsWith("1 new")`)
+	v.shows(names + ` === "two,one"`)
+	v.Press("/")
+	v.shows(names + ` === "two,three,one" && document.activeElement.id === "search" && !document.querySelector("#fresh").checkVisibility()`)
+	for _, key := range []string{"j", "?"} {
+		v.Call("Input.insertText", map[string]any{"text": key}, nil)
+	}
+	v.shows(`document.querySelector("#search").value === "j?" && !document.querySelector("#runs a")`)
+	v.shows(`document.querySelector("#more").textContent === "No run matches."`)
+	v.shows(`!document.querySelector(".empty") && document.querySelector("#state").textContent.includes("3 runs") && ` + title + ` === "two"`)
 	v.quiet()
 }
 

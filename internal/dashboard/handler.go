@@ -225,7 +225,7 @@ const listLimit = 200
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	s.runs.refresh(s.o.Every)
 	q := r.URL.Query()
-	l, err := s.runs.list(q.Get("search"), q.Get("filter"), listLimit)
+	l, err := s.runs.list(q.Get("search"), q.Get("filter"), q["open"], listLimit)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return

@@ -95,7 +95,7 @@ func newServing(t *testing.T, readOnly bool) *serving {
 	v.Server = s
 	s.who = func(*http.Request) origin.Origin { return v.from }
 	s.runs.refresh(0)
-	l, err := s.runs.list("", "", 1)
+	l, err := s.runs.list("", "", nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -701,7 +701,7 @@ func TestTheListIsWhole(t *testing.T) {
 		t.Helper()
 		x.whole = time.Time{} // it is time to look at all of them
 		x.refresh(0)
-		l, err := x.list("", "", listLimit)
+		l, err := x.list("", "", nil, listLimit)
 		if err != nil || len(l.Runs) != listLimit || len(x.sorted) != len(x.byKey) || l.Total != len(x.sorted) {
 			t.Fatalf("%v: %d of %d runs, %d, %d", err, len(l.Runs), l.Total, len(x.sorted), len(x.byKey))
 		}
@@ -741,7 +741,7 @@ func TestTheFirstRunsAreShownWhileTheOthersAreRead(t *testing.T) {
 	listed := make(chan int)
 	go func() {
 		x.refresh(time.Hour)
-		l, _ := x.list("", "", listLimit)
+		l, _ := x.list("", "", nil, listLimit)
 		listed <- l.Total
 	}()
 	x.take(x.read([]string{dir}), nil)

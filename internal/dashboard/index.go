@@ -42,6 +42,10 @@ type row struct {
 	Problem    string      `json:"problem,omitempty"`
 	Trend      []int       `json:"trend,omitempty"` // failing checks, the last iterations of those shown
 
+	Group *group `json:"group,omitempty"` // it is no run, but a batch of them
+	In    string `json:"in,omitempty"`    // the key of its batch, below which it is listed
+	Waits bool   `json:"waits,omitempty"` // a loop of a batch that has not begun
+
 	dir  string
 	seen stamp
 	rest bool // its trend was not looked up yet
@@ -71,14 +75,16 @@ type index struct {
 	at      time.Time            // of the last refresh
 	whole   time.Time            // when also the runs that had ended were looked at
 	live    map[string]*followed // runs that go on
+	plans   map[string]bool      // of batches, that were read
 	some    chan struct{}        // closed when the first runs are in the list, or there are none
 	open    sync.Once
 
-	mu     sync.Mutex      // what follows is changed by a refresh alone, which holds both
-	rows   map[string]*row // by directory
-	byKey  map[string]*row
-	sorted []*row
-	mixed  bool // they have to be sorted before they are shown
+	mu      sync.Mutex      // what follows is changed by a refresh alone, which holds both
+	rows    map[string]*row // by directory
+	byKey   map[string]*row
+	batchOf map[string]*batch // by the directories of their runs
+	sorted  []*row
+	mixed   bool // they have to be sorted before they are shown
 }
 
 // followed is a run in progress, read as its journal grows.
@@ -88,7 +94,7 @@ type followed struct {
 }
 
 func newIndex(dirs func() []string) *index {
-	return &index{dirs: dirs, rows: map[string]*row{}, byKey: map[string]*row{}, lists: map[string]time.Time{}, live: map[string]*followed{}, some: make(chan struct{})}
+	return &index{dirs: dirs, rows: map[string]*row{}, byKey: map[string]*row{}, plans: map[string]bool{}, batchOf: map[string]*batch{}, lists: map[string]time.Time{}, live: map[string]*followed{}, some: make(chan struct{})}
 }
 
 // lookAgain is how often ended runs are checked, since they may be resumed.
@@ -177,6 +183,7 @@ func (x *index) changed(whole bool) (read []string, there map[string]bool) {
 			continue
 		}
 		x.lists[state] = info.ModTime()
+		x.batches(state)
 		ids, err := scratchpad.IDs(state)
 		if err != nil {
 			continue
@@ -323,6 +330,7 @@ type listing struct {
 	Runs    []row `json:"runs"`
 	Total   int   `json:"total"`
 	Matched int   `json:"matched"`
+	Left    int   `json:"left,omitempty"` // of those that match, how many are not among the runs
 	Asking  int   `json:"asking"`
 	Running int   `json:"running"`
 }
@@ -337,8 +345,9 @@ var filters = map[string]func(*row) bool{
 }
 
 // list returns the runs that match: every word of the search must occur somewhere in what is
-// shown.
-func (x *index) list(search, filter string, limit int) (listing, error) {
+// shown. Without a search and a filter the loops of a batch are one row, where the first of them
+// would be, followed by those that are shown: see [index.grouped].
+func (x *index) list(search, filter string, open []string, limit int) (listing, error) {
 	fits, ok := filters[filter]
 	if !ok {
 		return listing{}, fmt.Errorf("%q is not a filter", filter)
@@ -347,7 +356,7 @@ func (x *index) list(search, filter string, limit int) (listing, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.sort()
-	l := listing{Total: len(x.sorted)}
+	l, groups := listing{Total: len(x.sorted)}, map[*batch]bool{}
 	shown := []*row{}
 	for _, r := range x.sorted {
 		if r.Asks {
@@ -359,7 +368,16 @@ func (x *index) list(search, filter string, limit int) (listing, error) {
 		if !fits(r) || !r.matches(words) {
 			continue
 		}
-		if l.Matched++; len(shown) < limit {
+		l.Matched++
+		b := x.batchOf[r.dir]
+		switch {
+		case groups[b]:
+		case len(shown) >= limit:
+			l.Left++
+		case b != nil && search == "" && filter == "":
+			groups[b] = true
+			shown = append(shown, x.grouped(b, slices.Contains(open, b.key))...)
+		default:
 			shown = append(shown, r)
 		}
 	}

@@ -93,7 +93,7 @@ func TestPlanWithASecret(t *testing.T) {
 	if err != nil || strings.Contains(string(text), "hunter2") {
 		t.Errorf("%s, %v", text, err)
 	}
-	if again, err := read(p.State, p.ID); err != nil || !again.Masked || p.Loops[0].Command[1] != "hunter2" {
+	if again, err := Read(p.State, p.ID); err != nil || !again.Masked || p.Loops[0].Command[1] != "hunter2" {
 		t.Errorf("%+v, %v", again, err)
 	}
 }

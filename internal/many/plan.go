@@ -153,8 +153,8 @@ func (p *Plan) write(mask func(string) string) error {
 	return atomicfile.Write(filepath.Join(p.dir(), planName), append(text, '\n'), true)
 }
 
-// read reads a plan from that folder of a state directory.
-func read(state, id string) (*Plan, error) {
+// Read reads the plan with that id from a state directory.
+func Read(state, id string) (*Plan, error) {
 	text, err := os.ReadFile(filepath.Join(folder(state), id, planName))
 	if err != nil {
 		return nil, err
@@ -191,12 +191,15 @@ func Find(state, text string) (*Plan, error) {
 	case len(ids) > 1 && text != "":
 		return nil, config.Usage(fmt.Sprintf("%q fits %d of them: %s", text, len(ids), strings.Join(ids, ", ")), "give more of the id")
 	}
-	p, err := read(state, ids[0])
+	p, err := Read(state, ids[0])
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, config.Usage(fmt.Sprintf("%s was killed before it began", ids[0]), "start it again")
 	}
 	return p, err
 }
+
+// Active reports whether a looprun carries the plan out.
+func (p *Plan) Active() bool { return scratchpad.Locked(p.dir()) }
 
 // Take prevents others from executing the plan until it is released.
 func (p *Plan) Take() (release func() error, err error) {

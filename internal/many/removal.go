@@ -188,7 +188,7 @@ func (r *Removal) plan(id string) (planned, bool) {
 		r.loops = map[string]planned{}
 		ids, _ := IDs(r.State)
 		for _, of := range ids {
-			if p, err := read(r.State, of); err == nil {
+			if p, err := Read(r.State, of); err == nil {
 				for i := range p.Loops {
 					r.loops[p.Loops[i].RunID] = planned{p, &p.Loops[i]}
 				}
@@ -297,7 +297,7 @@ func (r *Removal) Expire(now time.Time) {
 	ids, _ := IDs(r.State)
 	for _, id := range ids {
 		dir := filepath.Join(folder(r.State), id)
-		if p, err := read(r.State, id); err == nil {
+		if p, err := Read(r.State, id); err == nil {
 			r.expire(p, now)
 		} else if info, failed := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && failed == nil && now.Sub(info.ModTime()) > time.Hour {
 			_ = os.RemoveAll(dir) // it was killed before it began

@@ -109,7 +109,7 @@
 
   const words = (id) => id.replaceAll("_", " ");
   // inShort tells a run's state by a sign, a word and a tone, so that no two depend on colour.
-  const inShort = (r) => r.asks ? ["?", "asks", "wait"] : r.problem ? ["∅", "unreadable", "bad"] : r.answered ? ["‖", "answered", "rest"]
+  const inShort = (r) => r.waits ? ["·", "waits", "rest"] : r.asks ? ["?", "asks", "wait"] : r.problem ? ["∅", "unreadable", "bad"] : r.answered ? ["‖", "answered", "rest"]
     : r.alive ? ["▶", "runs", "runs"] : r.guard === "loop_detected" && r.status !== "done" ? ["✕", "stuck", "bad"]
     : { done: ["✓", "done", "good"], accepted: ["✓", "accepted", "rest"], paused: ["‖", "paused", "rest"], cancelled: ["■", "cancelled", "rest"] }[r.status] || ["✕", words(r.status), "bad"];
   const stands = (r) => r.asks ? "asks you" : r.answered ? `answered: ${r.answered}` : r.problem ? "unreadable" : words(r.status) + (r.guard && r.status !== "done" ? ` (${words(r.guard)})` : "");
@@ -137,6 +137,17 @@
     return drawn("svg", { class: "spark", viewBox: "0 0 60 16", ...(trend.length ? { role: "img", "aria-label": "failing: " + trend.join(", ") } : { "aria-hidden": "true" }) },
       ...trend.map((n, i) => { const h = Math.max(1, Math.round(14 * n / most)); return drawn("rect", { x: 5 * i, y: 15 - h, width: 4, height: h }); }));
   };
+  // A batch is one line, with a bar of what became of its loops. It opens and closes.
+  const opened = new Set();
+  const groupRow = (r) => {
+    const g = r.group, parts = [["asks", g.asks, "wait"], ["run", g.runs, "runs"], ["done", g.done, "good"], ["stopped", g.stopped, "bad"], [g.active ? "waiting" : "without a run", g.waits, "rest"]];
+    const total = parts.reduce((sum, [, n]) => sum + n, 0), said = parts.filter(([, n]) => n).map(([what, n]) => `${n} ${what}`).join(", ");
+    const [word, , tone] = g.asks ? parts[0] : g.active ? ["runs", 0, "runs"] : g.stopped ? parts[3] : g.waits ? ["unfinished", 0, "rest"] : parts[2];
+    let x = 0;
+    const bar = drawn("svg", { class: "bar-of", viewBox: "0 0 60 16", role: "img", "aria-label": said }, ...parts.filter(([, n]) => n).map(([, n, cls]) => { const w = 60 * n / total; x += w; return drawn("rect", { class: "p-" + cls, x: x - w, y: cls === "rest" ? 6 : 2, width: Math.max(1, w - 1), height: cls === "rest" ? 4 : 12 }); }));
+    return el("button", { type: "button", class: tone, "data-key": r.key, "aria-expanded": String(g.open), title: [r.title, said, r.folder].join("\n") }, el("span", { class: "sign", "aria-hidden": "true" }, g.open ? "▾" : "▸"), el("span", { class: "status" }, word), el("b", {}, r.title), bar,
+    el("span", { class: "n" }, `${g.done}/${total}`), el("span", { class: "cost" }, money(r.cost_usd) || ""), ago(r.updated, true));
+  };
   let order = []; // the runs as the list shows them
   const drawList = () => {
     if (!list) return;
@@ -149,12 +160,14 @@
     $("fresh").hidden = !now.size;
     $("fresh").textContent = `${now.size} new ↑`;
     patch($("runs"), order.map((r) => {
+      if (r.group) return groupRow(r);
       const [sign, word, tone] = inShort(r);
-      return el("a", { href: "#run=" + r.key, class: tone, "data-key": r.key, "aria-current": r.key === at && "true", title: [r.title, stands(r), r.problem || r.label, r.folder].filter(Boolean).join("\n") },
+      if (r.waits) return el("p", { class: "in rest", "data-key": r.key }, el("span", { class: "sign", "aria-hidden": "true" }, sign), el("span", { class: "status" }, word), el("b", {}, r.title));
+      return el("a", { href: "#run=" + r.key, class: r.in ? "in " + tone : tone, "data-key": r.key, "aria-current": r.key === at && "true", title: [r.title, stands(r), r.problem || r.label, r.folder].filter(Boolean).join("\n") },
         el("span", { class: "sign", "aria-hidden": "true" }, sign), el("span", { class: "status" }, word), el("b", {}, r.title), spark(r.trend || []),
         el("span", { class: "n" }, r.limit ? `${r.iterations}/${r.limit}` : String(r.iterations)), el("span", { class: "cost" }, money(r.cost_usd) || ""), ago(r.updated, true));
     }));
-    $("more").textContent = list.matched > list.runs.length ? `${list.runs.length} of ${list.matched} runs; search for the others.` : list.total && !list.matched ? "No run matches." : "";
+    $("more").textContent = list.left ? `${list.matched - list.left} of ${list.matched} runs; search for the others.` : list.total && !list.matched ? "No run matches." : "";
     state();
   };
   let asking = null; // the runs that were seen to ask
@@ -165,6 +178,7 @@
   };
   const fetchList = async () => {
     const query = new URLSearchParams({ search: $("search").value, filter: $("filter").value });
+    opened.forEach((key) => query.append("open", key));
     const res = await call("api/runs?" + query);
     if (!res.ok) throw new Error((await res.text()).trim());
     list = await res.json();
@@ -175,7 +189,8 @@
     }
     asking ||= new Set();
     list.runs.forEach((r) => { if (r.asks) asking.add(r.key); else asking.delete(r.key); });
-    if (!at && list.runs.length && matchMedia("(min-width: 48.01rem)").matches) location.replace("#run=" + list.runs[0].key);
+    const one = list.runs.find((r) => !r.group && !r.waits);
+    if (!at && one && matchMedia("(min-width: 48.01rem)").matches) location.replace("#run=" + one.key);
     drawList();
     if (!at) drawNothing();
   };
@@ -186,10 +201,17 @@
   $("search").addEventListener("input", () => { order = []; fetchSoon(120); });
   $("filter").addEventListener("change", () => { order = []; fetchSoon(0); });
   $("fresh").addEventListener("click", () => { order = []; drawList(); });
+  $("runs").addEventListener("click", (e) => {
+    const batch = e.target.closest("button")?.dataset.key;
+    if (!batch) return;
+    if (!opened.delete(batch)) opened.add(batch);
+    order = [];
+    fetchSoon(0);
+  });
   for (const over of ["pointerleave", "focusout"]) $("runs").addEventListener(over, () => setTimeout(drawList));
   document.querySelector(".find").addEventListener("submit", (e) => e.preventDefault());
   $("runs").addEventListener("keydown", (e) => {
-    const links = [...document.querySelectorAll("#runs a")], i = links.indexOf(document.activeElement);
+    const links = [...document.querySelectorAll("#runs :is(a, button)")], i = links.indexOf(document.activeElement);
     const to = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: links.length - 1 }[e.key];
     if (i < 0 || to === undefined) return;
     e.preventDefault();
@@ -466,7 +488,7 @@
     } catch (err) { $("log-says").textContent = err.message; }
   };
 
-  const aside = hold(el("div")), course = hold(el("div"));
+  const aside = hold(el("div")), course = hold(el("div", { class: "course" }));
   // Another run may be chosen before this one is drawn, or before it has answered.
   const explain = async (run) => {
     const res = await call(`api/runs/${run}/explain`);
@@ -644,6 +666,7 @@
   const route = () => {
     const key = new URLSearchParams(location.hash.slice(1)).get("run") || "";
     document.body.classList.toggle("shows", key !== "");
+    document.querySelector(".side").role = key || matchMedia("(min-width: 48.01rem)").matches ? null : "main"; // a phone shows one of them
     if (key === at && stream) return;
     at = key;
     pinned = null;

@@ -1,0 +1,99 @@
+package dashboard
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/looprun/looprun/internal/many"
+	"github.com/looprun/looprun/internal/termsafe"
+)
+
+// batch is what looprun many was asked to run. The list shows its loops as one group.
+type batch struct {
+	key  string
+	plan *many.Plan
+}
+
+// group is the state of a batch, in the list's row for it. Each of its loops is counted once.
+type group struct {
+	Asks    int  `json:"asks"`
+	Runs    int  `json:"runs"`
+	Done    int  `json:"done"`
+	Stopped int  `json:"stopped"` // and not done
+	Waits   int  `json:"waits"`   // not begun
+	Active  bool `json:"active"`  // looprun many is at work
+	Open    bool `json:"open"`    // its loops are listed after it
+}
+
+// batches reads the plans of a state directory that it does not know yet. A plan is written once,
+// before its loops start; what it reads is in no list as long as it cannot be read.
+func (x *index) batches(state string) {
+	ids, err := many.IDs(state)
+	if err != nil {
+		return
+	}
+	for _, id := range ids {
+		if x.plans[filepath.Join(state, id)] {
+			continue
+		}
+		p, err := many.Read(state, id)
+		if err != nil {
+			continue
+		}
+		x.plans[filepath.Join(state, id)] = true
+		b := &batch{fmt.Sprintf("%016x", xxhash.Sum64String(filepath.Join(state, "many", id))), p}
+		x.mu.Lock()
+		for _, l := range p.Loops {
+			x.batchOf[filepath.Join(state, l.RunID)] = b
+		}
+		x.mu.Unlock()
+	}
+}
+
+// grouped returns the rows of a batch: one for all of it, then those of its loops that the page
+// shows: those that ask, and the others where it is open.
+func (x *index) grouped(b *batch, open bool) []*row {
+	g := &group{Active: b.plan.Active(), Open: open}
+	whole := &row{Key: b.key, ID: b.plan.ID, Group: g, Started: b.plan.Started}
+	rows, names := []*row{whole}, []string{}
+	for i, l := range b.plan.Loops {
+		names = append(names, l.Name)
+		r := x.rows[filepath.Join(b.plan.State, l.RunID)]
+		if r == nil {
+			r = &row{Key: fmt.Sprintf("%s-%d", b.key, i), Title: termsafe.Line(l.Name), Started: b.plan.Started, Waits: true}
+		}
+		switch {
+		case r.Waits:
+			g.Waits++
+		case r.Asks:
+			g.Asks++
+		case r.Alive:
+			g.Runs++
+		case r.Status.MayExitZero():
+			g.Done++
+		default:
+			g.Stopped++
+		}
+		whole.Cost += r.Cost
+		whole.Folder = cmp.Or(whole.Folder, r.Folder)
+		if r.Updated.After(whole.Updated) {
+			whole.Updated = r.Updated
+		}
+		if open || r.Asks {
+			r.look()
+			in := *r
+			in.In = b.key
+			rows = append(rows, &in)
+		}
+	}
+	if whole.Updated.IsZero() {
+		whole.Updated = b.plan.Started
+	}
+	const most = 20 // names: the page cuts them
+	whole.Title = termsafe.Line(fmt.Sprintf("%d loops: %s", len(names), strings.Join(names[:min(len(names), most)], ", ")))
+	return rows
+}
