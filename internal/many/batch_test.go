@@ -3,13 +3,18 @@ package many
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/looptest"
 	"github.com/looprun/looprun/internal/proc"
@@ -263,6 +268,155 @@ func TestASetupEnds(t *testing.T) {
 			}
 			if got := v.Loops[0]; v.ExitCode != c.code || got.Status != "" || !strings.HasPrefix(got.Reason, c.reason) || ready(m.l.Tree) {
 				t.Errorf("%d, %+v", v.ExitCode, got)
+			}
+		})
+	}
+}
+
+// All loops together have one budget: it ends the batch when it is spent, and so does a loop
+// that does not report what it spends.
+func TestABudgetIsSpent(t *testing.T) {
+	m := batchOfOne(t)
+	sleeps, err := proc.Start(proc.Spec{Argv: proc.Shell("sleep 600"), Stdout: func([]byte) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sleeps.Stop(syscall.SIGKILL)
+	for name, c := range map[string]struct {
+		limits     Limits
+		stands     standing
+		cost       float64
+		tokens     int64
+		iterations int
+		halt       string
+		told       bool
+	}{
+		"no budget":                  {Limits{}, over, 0, 0, 1, "", false},
+		"money left":                 {Limits{Cost: 5}, running, 4, 0, 1, "", false},
+		"no money left":              {Limits{Cost: 5}, running, 5, 0, 1, "$5.00 were spent", true},
+		"tokens left":                {Limits{Tokens: 5}, running, 0, 4, 1, "", false},
+		"no tokens left":             {Limits{Tokens: 5}, running, 0, 5, 1, "5 tokens were spent", true},
+		"tells nothing yet":          {Limits{Cost: 5}, over, 0, 0, 0, "", false},
+		"tells no cost":              {Limits{Cost: 5}, over, 0, 9, 1, "reports no cost", false},
+		"tells no cost, and asks":    {Limits{Cost: 5}, asking, 0, 9, 1, "reports no cost", false},
+		"tells no cost, and waits":   {Limits{Cost: 5}, waiting, 0, 9, 1, "", false},
+		"tells no tokens":            {Limits{Tokens: 5}, over, 9, 0, 1, "reports no tokens", false},
+		"has begun, and tells none":  {Limits{Cost: 5}, running, 0, 9, 1, "", false},
+		"goes on, and tells nothing": {Limits{Cost: 5}, running, 0, 9, 2, "", false},
+		"the disk is full":           {Limits{MinFree: 1 << 62}, running, 0, 0, 1, "are free on the disk", true},
+		"the disk is full, and idle": {Limits{MinFree: 1 << 62}, asking, 0, 0, 1, "", false},
+		"the disk has room":          {Limits{MinFree: 2}, running, 0, 0, 1, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, e := m.running(t)
+			b.Limits = c.limits
+			e.stands, e.cost, e.tokens, e.seen.Iterations = c.stands, c.cost, c.tokens, c.iterations
+			stops := name == "goes on, and tells nothing"
+			if stops {
+				e.process = sleeps
+			}
+			b.bounds()
+			if (b.halt != "") != (c.halt != "") || !strings.Contains(b.halt, c.halt) || b.told != c.told {
+				t.Errorf("%q, told %v; want %q, %v", b.halt, b.told, c.halt, c.told)
+			}
+			if stops {
+				b.bounds()
+				if exit := sleeps.Wait(); exit.Signal != syscall.SIGTERM || !strings.HasPrefix(e.end.Reason, "it reports no cost") {
+					t.Errorf("it ended with %+v: %q", exit, e.end.Reason)
+				}
+			} else if e.end.Reason != "" {
+				t.Errorf("it was ended: %q", e.end.Reason)
+			}
+		})
+	}
+}
+
+// failingGit replaces git by one whose call with that number fails. calls counts them.
+func failingGit(t *testing.T, at int) (calls func() int) {
+	t.Helper()
+	dir := t.TempDir()
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := fmt.Sprintf("#!/bin/sh\necho >>'%s/calls'\n[ $(wc -l <'%s/calls') -ne %d ] || { echo broken >&2; exit 128; }\nexec '%s' \"$@\"\n", dir, dir, at, real)
+	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o700); err != nil { //nolint:gosec // it is a program
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	return func() int {
+		text, _ := os.ReadFile(filepath.Join(dir, "calls"))
+		return len(text)
+	}
+}
+
+// Whichever call of git fails, a tree is removed only when its work is in the user's
+// repository, a loop is done only then, and a result is taken only when a branch has it.
+func TestGitFailsAtAnyCall(t *testing.T) {
+	step := 2
+	if testing.Short() {
+		step = 7
+	}
+	path := os.Getenv("PATH")
+	for name, c := range map[string]func(t *testing.T, b *Batch, e *entry) string{
+		"finish": func(t *testing.T, b *Batch, e *entry) string {
+			e.seen.Status, e.stands = core.StatusDone, over
+			b.finish(e)
+			if (e.end.Status == core.StatusDone) != (e.end.ExitCode == 0) {
+				t.Errorf("%+v", e.end)
+			}
+			if e.end.Status == core.StatusDone || !remains(t, e.Tree) {
+				return checkpoint.Ref(e.RunID)
+			}
+			return ""
+		},
+		"take": func(t *testing.T, b *Batch, e *entry) string {
+			r := &Removal{State: b.State}
+			taking, err := r.Take(t.Context(), []string{"a"}, "b")
+			if err == nil {
+				err = taking.Run(t.Context())
+			}
+			if remains(t, filepath.Join(b.dir(), takenName, e.RunID)) != (err == nil) {
+				t.Errorf("%v, and it counts as taken", err)
+			}
+			if err == nil {
+				return "refs/heads/b"
+			}
+			return ""
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for at := 1; ; at += step {
+				over := false
+				t.Run(strconv.Itoa(at), func(t *testing.T) {
+					m := batchOfOne(t)
+					_, e := m.running(t)
+					b := &Batch{Plan: m.p, Say: &console.Messages{W: t.Output()}, entries: []*entry{e}, cancel: func() {}}
+					journal(t, b.State, e.RunID, done...)
+					if err := m.repo.add(t.Context(), e.Loop); err != nil {
+						t.Fatal(err)
+					}
+					if err := m.p.write(nil); err != nil {
+						t.Fatal(err)
+					}
+					write(t, filepath.Join(e.Tree, "made"), "by the loop")
+					calls := failingGit(t, at)
+					ref := c(t, b, e)
+					over = calls() < at
+					t.Setenv("PATH", path)
+					if ref == "" {
+						if over {
+							t.Error("nothing failed, and it did not end well")
+						}
+						return
+					}
+					if got := gitIn(t, e.Repository, "show", ref+":made"); got != "by the loop" {
+						t.Errorf("%s has %q", ref, got)
+					}
+				})
+				if over {
+					break
+				}
 			}
 		})
 	}
