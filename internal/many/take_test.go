@@ -19,7 +19,7 @@ import (
 func TestWhatIsNotTaken(t *testing.T) {
 	m := batchOfOne(t)
 	dir := journal(t, m.State, m.l.RunID, core.RunStarted{RunID: m.l.RunID, Repository: m.l.Repository, Checkpoint: m.l.Base})
-	write(t, filepath.Join(m.l.Tree, "f"), "y")
+	write(t, filepath.Join(m.l.Tree, "f"), "changed")
 	refused := func(want string, names ...string) {
 		t.Helper()
 		taking, err := (&Removal{State: m.State}).Take(t.Context(), names, "b")
