@@ -168,8 +168,13 @@ func (k *Keeper) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	info, err := from.Stat()
+	if err != nil {
+		return err
+	}
 	_, err = io.Copy(to, from)
-	if err := errors.Join(err, to.Close()); err != nil {
+	// git reads again whatever is as young as its index: a younger copy would hide a change.
+	if err := errors.Join(err, to.Close(), os.Chtimes(part, time.Time{}, info.ModTime())); err != nil {
 		return err
 	}
 	return os.Rename(part, k.index)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/looprun/looprun/internal/git"
 )
@@ -86,6 +87,39 @@ func TestACopyOfTheIndexThatWasCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	save(t, k)
+}
+
+// A file that was changed in the moment in which git wrote its index looks as before: same
+// size, same time. git reads such a file again, because its index is no younger; the copy may
+// not be younger either.
+func TestAChangeInTheMomentOfTheIndex(t *testing.T) {
+	t.Parallel()
+	top, run := repository(t)
+	index, file, moment := filepath.Join(top, ".git", "index"), filepath.Join(top, "a"), time.Now().Add(-time.Hour).Truncate(time.Second)
+	for _, text := range []string{"a", "b"} {
+		put(t, file, text)
+		if err := os.Chtimes(file, moment, moment); err != nil {
+			t.Fatal(err)
+		}
+		if text == "b" {
+			break
+		}
+		for _, args := range [][]string{{"config", "core.trustctime", "false"}, {"add", "a"}} { // no test can set that time
+			if _, err := git.Run(t.Context(), top, nil, args...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Chtimes(index, moment, moment); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k, err := Open(t.Context(), top, run, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := git.Run(t.Context(), top, nil, "show", save(t, k)+":a"); err != nil || got != "b" {
+		t.Errorf("the checkpoint has %q, %v", got, err)
+	}
 }
 
 // Nothing changed is no new checkpoint, also for another process.
