@@ -99,6 +99,25 @@ func TestAnotherCommandThatCannotBeStarted(t *testing.T) {
 	}
 }
 
+// After that the run's own command works again.
+func TestAnotherCommandThatCannotBeStartedEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var seen []int
+		work := looptest.Works(func(_ context.Context, it core.Iteration) core.IterationFinished {
+			d := core.IterationFinished{Outcome: core.OutcomeNotDone, ExitCode: 1, Signature: core.CauseSignature(core.CauseUnfinished)}
+			if it.Escalated {
+				seen = append(seen, it.Number)
+				d.ExitCode = core.ExitNotFound
+			}
+			return d
+		})
+		run := looptest.Start(t, looptest.Defaults, work, escalates(core.RespondedByWhenStuck, "nothing", 3), looptest.Says("nothing"))
+		if res := run.ToEnd(t); res.Iterations != 7 || !slices.Equal(seen, []int{4}) {
+			t.Errorf("the run ended after iteration %d, escalated in %v", res.Iterations, seen)
+		}
+	})
+}
+
 // While looprun dies in an iteration of the other command, it is run again by it.
 func TestAnotherCommandGoesOnAfterACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
