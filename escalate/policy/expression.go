@@ -626,7 +626,7 @@ func (p *parser) binary(op string, a, b *node) *node {
 			return b.value(e)
 		}
 	case "in", "notin":
-		p.want(b, aList, `write the values in brackets: label in ["a", "b"]`)
+		p.want(b, aList, `write the values in brackets: signature in ["a", "b"]`)
 		p.want(a, b.item, "the entries of the list are of another type")
 		n.value = func(e *values) any { return slices.Contains(b.value(e).([]any), a.value(e)) == (op == "in") }
 	case "contains", "startsWith", "endsWith":
