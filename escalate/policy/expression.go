@@ -653,7 +653,7 @@ func (p *parser) pattern(n, a, b *node) {
 	var wrong *syntax.Error
 	switch {
 	case !ok:
-		p.fault(b, "matches wants a pattern in quotes", `write it as label matches "^test-fail:"`)
+		p.fault(b, "matches wants a pattern in quotes", `write it as signature matches "^test-fail:"`)
 	case errors.As(err, &wrong):
 		p.fault(b, fmt.Sprintf("not a pattern: %s: `%s`", wrong.Code, wrong.Expr), "")
 	}
