@@ -176,6 +176,9 @@ func (p *prompt) choice() (Choice, error) {
 	n, err := choose(p.t, p.sheet(), func() (key, sheet, error) {
 		k, err := p.key()
 		p.hint = p.noted()
+		if p.keys.cursor < 0 { // words belong to no option whose mark is gone
+			p.marked, p.edits = -1, false
+		}
 		switch {
 		case err != nil:
 		case k.key == keyEnter:

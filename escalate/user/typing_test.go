@@ -228,6 +228,22 @@ func TestWordsAreTheReason(t *testing.T) {
 	s.answered(byPerson(core.Answer{Option: "cancel"}, "too dear"))
 }
 
+// Words belong to no option whose mark is gone: neither after Backspace nor after a sentence.
+func TestWordsForgetARemovedMark(t *testing.T) {
+	for name, keys := range map[string][]string{"backspace": {"\x7f"}, "a sentence": {"a", "\x7f"}} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, asking())
+			unmarked(s)
+			s.press("c")
+			s.marks("Cancel")
+			s.press(keys...)
+			s.sees("no mark", func(screen string) bool { return marked(screen) == "" })
+			s.press("w")
+			s.shows("Enter: continue with your words alone")
+		})
+	}
+}
+
 // Where nothing is marked, no reason is asked for: it would be for no answer.
 func TestReasonNeedsAnAnswer(t *testing.T) {
 	su := asking()
