@@ -55,7 +55,7 @@ func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
 	case core.QuestionAsked:
 		j = job{command: h.OnQuestion, notify: h.Notify != nil, title: "looprun asks"}
 		d.Hook, d.Summary, d.Next = OnQuestion, data.Header+": "+data.Text, "looprun answer "+s.RunID+" OPTION --question "+data.ID
-		more = question(data)
+		j.asks, more = data.ID, question(data.Question)
 	case core.QuestionAnswered:
 		j = job{notify: data.Notify && h.Notify != nil, title: "looprun answered"}
 		d.Summary, d.Next = fmt.Sprintf("%s by %s: %s", data.Answer, data.Who(), data.Reason), "looprun show "+s.RunID
@@ -67,6 +67,13 @@ func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
 		r := s.Result()
 		j.title = "looprun: " + string(r.Status)
 		d.Hook, d.Summary, d.Next = OnEnd, ended(r, s), afterwards(r, s)
+		if p, ok := data.(core.RunPaused); ok && p.Pending && len(s.Pending()) > 0 {
+			waiting := s.Pending()
+			for _, q := range waiting {
+				j.waits = append(j.waits, q.ID)
+			}
+			more = question(waiting[0])
+		}
 	default:
 		return j, false, nil
 	}
@@ -91,11 +98,7 @@ func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
 			lines[i] = h.shown(lines[i], summaryKept)
 		}
 		if len(lines) > 0 {
-			j.body = strings.Join(lines, "\n")
-		} else if p, ok := e.Data.(core.RunPaused); ok && p.Pending { // its question was sent
-			if j.notify = false; j.command == "" {
-				return j, false, nil
-			}
+			j.body, j.waits = strings.Join(lines, "\n"), nil
 		}
 	}
 	var err error
@@ -111,7 +114,7 @@ const detailsKept = 8
 
 // question returns what a message says of a question below its first line: the evidence, and
 // what can be answered.
-func question(q core.QuestionAsked) (lines []string) {
+func question(q core.Question) (lines []string) {
 	for _, text := range q.Details {
 		if strings.TrimSpace(text) != "" && len(lines) < detailsKept {
 			lines = append(lines, text)

@@ -62,6 +62,7 @@ type Hooks struct {
 	cut     context.CancelCauseFunc
 	left    int // events left out since that was last said
 	closed  bool
+	told    map[string]bool // the ids of the questions that were sent; the worker's
 }
 
 // job is the command and the message for one event.
@@ -72,7 +73,9 @@ type job struct {
 	title    string
 	body     string
 	notify   bool
-	last     bool // the run's end
+	last     bool     // the run's end
+	asks     string   // the id of the question that the message is about
+	waits    []string // those of the questions that a pause waits for: sent only if one of them was not
 }
 
 // errClosing ends hooks to leave time for the hook of the run's end.

@@ -218,6 +218,30 @@ func TestNotify(t *testing.T) {
 	}
 }
 
+// A pause is told where its question was not: it was asked by an earlier looprun, or its message failed.
+func TestNotifyOfAPause(t *testing.T) {
+	paused := event(8, core.RunPaused{Reason: "the question is kept", Pending: true})
+	for name, c := range map[string]struct {
+		fails  error
+		events []core.Event
+		want   []string
+	}{
+		"it was told":      {nil, []core.Event{asked, paused}, []string{"looprun asks (nightly)"}},
+		"asked by another": {nil, []core.Event{paused}, []string{"looprun: paused (nightly)"}},
+		"its message fails": {errors.New("no network"), []core.Event{asked, paused},
+			[]string{"looprun asks (nightly)", "looprun: paused (nightly)"}},
+	} {
+		b := newBench(t)
+		to := &sent{err: c.fails}
+		b.Notify = to
+		b.observe(c.events...)
+		b.Close(t.Context())
+		if !reflect.DeepEqual(to.titles, c.want) {
+			t.Errorf("%s: %q", name, to.titles)
+		}
+	}
+}
+
 // TestNotifierThatFails is reported; the hook of the same event runs.
 func TestNotifierThatFails(t *testing.T) {
 	t.Parallel()

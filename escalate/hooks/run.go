@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,11 +25,17 @@ func (h *Hooks) do(ctx context.Context, j job) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout-grace, fmt.Errorf("it took longer than %s and was ended", timeout))
 	defer cancel()
 	var both sync.WaitGroup
-	if j.notify {
+	told := len(j.waits) > 0 && !slices.ContainsFunc(j.waits, func(id string) bool { return !h.told[id] })
+	if j.notify && !told { // a pause says nothing that its questions have not said
 		both.Go(func() {
 			if err := h.send(ctx, j, grace); err != nil {
 				h.warn(fmt.Sprintf("could not notify for %s: %s; the run continues", j.hook, h.shown(err.Error(), lineKept)))
+				return
 			}
+			if h.told == nil {
+				h.told = map[string]bool{}
+			}
+			h.told[j.asks] = true
 		})
 	}
 	if j.command != "" {
