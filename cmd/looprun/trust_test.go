@@ -157,6 +157,8 @@ func TestEveryKeyUnasked(t *testing.T) {
 				starts = "hook_on_end"
 			case "assistant_name", "assistant_model": // they say something of one
 				text, used, starts = "assistant: x\n"+text, false, "assistant: x"
+			case "when_stuck_guards", "when_stuck_iterations":
+				text, used, starts = "when_stuck: x\n"+text, false, "when_stuck: x"
 			}
 			if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)

@@ -566,14 +566,13 @@ type block struct {
 }
 
 var (
-	hooksBlock  = block{name: "hooks", prefix: "hook_on_", one: "hook %s"}
-	wholeBlocks = []block{commandBlock("assistant"), commandBlock("when_stuck")}
+	hooksBlock = block{name: "hooks", prefix: "hook_on_", one: "hook %s"}
+	// wholeBlocks are of the keys that can also be one shell line.
+	wholeBlocks = []block{
+		{name: "assistant", prefix: "assistant_", one: "key %s of assistant", whole: "command"},
+		{name: "when_stuck", prefix: "when_stuck_", one: "key %s of when_stuck", whole: "command"},
+	}
 )
-
-// commandBlock returns the block of a key that can also be one shell line.
-func commandBlock(name string) block {
-	return block{name: name, prefix: name + "_", one: "key %s of " + name, whole: "command"}
-}
 
 // keys returns the keys that the block can contain, and their names in it.
 func (b block) keys(all []Key) (names []string, of []Key) {
