@@ -53,7 +53,16 @@ func (s *Server) Handler() http.Handler {
 		m.Handle("POST /api/runs/{key}/order", s.writes(s.order))
 		m.Handle("POST /api/runs/{key}/resume", s.writes(s.resume))
 	}
+	for _, once := range []string{"/report/{ticket}", "/log/{ticket}"} {
+		m.HandleFunc("HEAD "+once, notHead)
+	}
 	return s.walled(http.NewCrossOriginProtection().Handler(m))
+}
+
+// notHead rejects a request for the headers alone: a ticket would be gone, and nothing sent for it.
+func notHead(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Allow", http.MethodGet)
+	w.WriteHeader(http.StatusMethodNotAllowed)
 }
 
 // pagePolicy allows only this server's own files: no code and no style within a document.

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -295,6 +297,9 @@ func TestReportTicket(t *testing.T) {
 		t.Fatal(err)
 	}
 	bare := func(r *http.Request) { r.Header.Del("Authorization") }
+	if w := v.request("HEAD", ticket.Path, "", bare); w.Code != 405 {
+		t.Errorf("the headers alone: %d", w.Code)
+	}
 	w := v.request("GET", ticket.Path, "", bare)
 	if w.Code != 200 || !strings.HasPrefix(w.Header().Get("Content-Security-Policy"), "sandbox") || !strings.Contains(w.Body.String(), "&lt;script&gt;") {
 		t.Errorf("%d %s %s", w.Code, w.Header(), w.Body)
@@ -383,8 +388,13 @@ func TestLog(t *testing.T) {
 			t.Errorf("%s: %d bytes", c.query, w.Body.Len())
 		}
 	}
-	if w := v.request("GET", at, ""); w.Code != 404 {
-		t.Errorf("the command, which printed nothing: %d", w.Code)
+	if w := v.request("GET", at, ""); w.Code != 200 || w.Body.String() != `{"lines":[],"total":0,"found":0}`+"\n" {
+		t.Errorf("the command, which printed nothing: %d %s", w.Code, w.Body)
+	}
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	if w := v.request("GET", at+"?check", "", func(r *http.Request) { *r = *r.WithContext(left) }); w.Code == 200 {
+		t.Errorf("the client has left, and the log was read: %s", w.Body)
 	}
 	if w := v.request("GET", at+"?from=one", ""); w.Code != 400 {
 		t.Errorf("a line that is none: %d", w.Code)
@@ -394,12 +404,71 @@ func TestLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	bare := func(r *http.Request) { r.Header.Del("Authorization") }
+	if w := v.request("HEAD", ticket.Path, "", bare); w.Code != 405 {
+		t.Errorf("the headers alone: %d", w.Code)
+	}
 	w := v.request("GET", ticket.Path, "", bare)
 	if w.Code != 200 || w.Body.String() != printed.String() || w.Header().Get("Content-Disposition") != fmt.Sprintf("attachment; filename=%q", filepath.Base(v.dir)+"-0001.check.log") {
 		t.Errorf("%d %v, %d bytes", w.Code, w.Header(), w.Body.Len())
 	}
 	if w := v.request("GET", ticket.Path, "", bare); w.Code != 404 {
 		t.Errorf("a second time: %d", w.Code)
+	}
+}
+
+// Of long lines there are fewer at a time, but none is lost: going back from the last line each
+// is there once, and a line is among those around it.
+func TestALogOfLongLines(t *testing.T) {
+	var printed strings.Builder
+	const lines = 400
+	for i := 1; i <= lines; i++ {
+		fmt.Fprintf(&printed, "%d %s\n", i, strings.Repeat([]string{"x", "<", "\x1b[31m"}[i%3], 5000/len([]string{"x", "<", "\x1b[31m"}[i%3])))
+	}
+	read := func(part report.LogPart) (first, last int) {
+		t.Helper()
+		part.Most = logLines
+		l, err := report.ReadLog(strings.NewReader(printed.String()), part, "")
+		if err != nil || len(l.Lines) == 0 || l.Total != lines {
+			t.Fatalf("%+v: %v, %d of %d lines", part, err, len(l.Lines), l.Total)
+		}
+		size := 0
+		for i, one := range l.Lines {
+			size += len(one.HTML)
+			if one.Number != l.Lines[0].Number+i || !strings.HasPrefix(one.HTML, strconv.Itoa(one.Number)+" ") {
+				t.Errorf("%+v: the line %d is %.20q", part, l.Lines[0].Number+i, one.HTML)
+			}
+		}
+		if size > 256<<10 {
+			t.Errorf("%+v: %d bytes", part, size)
+		}
+		return l.Lines[0].Number, l.Lines[len(l.Lines)-1].Number
+	}
+	for to, times := lines, 0; to > 0; times++ {
+		end := to
+		if times == 0 {
+			end = math.MaxInt32 // wherever that is
+		}
+		first, last := read(report.LogPart{To: end})
+		if last != to || times > lines {
+			t.Fatalf("up to %d: it ends with %d", to, last)
+		}
+		if _, again := read(report.LogPart{From: first}); again < last {
+			t.Errorf("from %d on: up to %d, and not to %d", first, again, last)
+		}
+		to = first - 1
+	}
+	for _, n := range []int{1, lines / 2, lines} {
+		if first, last := read(report.LogPart{Around: n}); first > n || last < n || first == n && n > 1 || last == n && n < lines {
+			t.Errorf("around %d: %d to %d", n, first, last)
+		}
+	}
+	l, err := report.ReadLog(strings.NewReader(printed.String()), report.LogPart{To: lines, Most: 2}, "9 x") // 9 % 3 is 0
+	if err != nil || len(l.Lines) != 2 || l.Lines[0].Number != 369 || l.Lines[1].Number != 399 {
+		t.Errorf("the last two with a text: %v, %d of %d", err, len(l.Lines), l.Found)
+	}
+	l, err = report.ReadLog(strings.NewReader("a"+strings.Repeat("\x1b[31m", 20000)+"b\nc"), report.LogPart{Most: 9}, "")
+	if err != nil || len(l.Lines) != 2 || !strings.HasPrefix(l.Lines[0].HTML, "a") || !strings.Contains(l.Lines[0].HTML, "…") || l.Lines[1].HTML != "c" {
+		t.Errorf("a line that is cut: %v, %+v", err, l.Lines)
 	}
 }
 
@@ -410,7 +479,7 @@ func TestALongLog(t *testing.T) {
 		in := &repeated{text: []byte(strings.Repeat(line, mega/len(line))), left: 64}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		l, err := report.ReadLog(in, 1, logLines, "")
+		l, err := report.ReadLog(in, report.LogPart{Most: logLines}, "")
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; err != nil || in.left != 0 || took > 8*mega {
 			t.Errorf("%s: %d lines, %v; it took %d bytes", name, l.Total, err, took)

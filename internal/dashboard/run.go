@@ -3,6 +3,7 @@ package dashboard
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -333,27 +334,43 @@ func outputName(iteration int, check bool) string {
 // logLines is how many lines of a log the page shows at once.
 const logLines = 1000
 
-// log sends a part of an iteration's whole output: from a line on, or those lines of it that
-// match a search.
+// log sends a part of an iteration's whole output: from a line on, up to one, or around one; or
+// those lines of it that match a search.
 func (s *Server) log(w http.ResponseWriter, r *http.Request, run *row, n int) {
 	q := r.URL.Query()
-	from, err := strconv.Atoi(cmp.Or(q.Get("from"), "1"))
-	if err != nil {
-		http.Error(w, "a line is a number", http.StatusBadRequest)
-		return
+	part := report.LogPart{Most: logLines}
+	for name, line := range map[string]*int{"from": &part.From, "to": &part.To, "around": &part.Around} {
+		var err error
+		if *line, err = strconv.Atoi(cmp.Or(q.Get(name), "0")); err != nil {
+			http.Error(w, "a line is a number", http.StatusBadRequest)
+			return
+		}
 	}
-	f, _, err := report.OpenOutput(run.dir, outputName(n, q.Has("check")))
+	f, size, err := report.OpenOutput(run.dir, outputName(n, q.Has("check")))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
 	}
 	defer f.Close()
-	l, err := report.ReadLog(f, from, logLines, q.Get("search"))
+	l, err := report.ReadLog(&whileAsked{r.Context(), io.LimitReader(f, size)}, part, q.Get("search"))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	reply(w, l)
+}
+
+// whileAsked reads until the client has left.
+type whileAsked struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+func (r *whileAsked) Read(b []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.from.Read(b)
 }
 
 // logTicket creates an address at which the whole output can be saved once.

@@ -442,43 +442,45 @@
   };
 
   // --- The whole log of an iteration: some lines of it at a time ---
-  const atOnce = 1000, log = { key: "", n: 0, asked: 0, first: 1, last: 0, total: 0 };
-  const showLog = async (from, found) => {
-    const asked = ++log.asked, search = $("log-search").value, check = $("log-of").value;
-    const res = await call(`api/runs/${log.key}/log/${log.n}?` + new URLSearchParams({ from: Math.max(1, from), search, ...(check && { check }) }));
+  const log = { key: "", n: 0, asks: new AbortController(), first: 1, last: 0, total: 0 };
+  const showLog = async (part) => {
+    log.asks.abort(); // nobody waits for what was asked before
+    const { signal } = log.asks = new AbortController(), search = $("log-search").value, check = $("log-of").value;
+    const res = await call(`api/runs/${log.key}/log/${log.n}?` + new URLSearchParams({ ...part, search, ...(check && { check }) }), { signal });
     const said = await res.text();
-    if (asked !== log.asked) return;
     if (!res.ok) { $("log-lines").replaceChildren(); $("log-says").textContent = said.trim(); return; }
     const { lines, total, found: fits } = JSON.parse(said), row = search ? "button" : "span";
     Object.assign(log, { total, first: lines[0]?.number || 1, last: lines.at(-1)?.number || total });
-    $("log-lines").replaceChildren(...markup(lines.map((l) => `<${row} class="l${l.number === found ? " found" : ""}" data-n="${l.number}">${l.html}\n</${row}>`).join("")));
+    $("log-lines").replaceChildren(...markup(lines.map((l) => `<${row} class="l${l.number === part.around ? " found" : ""}" data-n="${l.number}">${l.html}\n</${row}>`).join("")));
     $("log-says").textContent = search ? `${fits} of ${plural(total, "line")} ${fits === 1 ? "has" : "have"} it${fits ? "; choose one to see it in its place" : ""}.` : lines.length ? `Lines ${log.first} to ${log.last} of ${total}` : "There is no output.";
     $("log-lines").scrollTop = 0;
     $("log-lines").querySelector(".found")?.scrollIntoView({ block: "center" });
   };
-  const logAt = (from, found) => showLog(from, found).catch((err) => { $("log-says").textContent = err.message; });
+  const logAt = (part) => showLog(part).catch((err) => { if (err.name !== "AbortError") $("log-says").textContent = err.message; });
+  const logFirst = () => logAt({ from: 1 });
   const openLog = () => {
     Object.assign(log, { key: at, n: output.iteration });
     $("log-h").textContent = `Log of iteration ${log.n}`;
     $("log-search").value = $("log-of").value = "";
-    $("log-of").hidden = output.checkBox.hidden;
+    $("log-of").parentElement.hidden = output.checkBox.hidden;
     $("log-lines").replaceChildren();
     $("log").showModal();
-    logAt(1);
+    logFirst();
   };
   $("log-find").addEventListener("submit", (e) => e.preventDefault());
-  $("log-search").addEventListener("input", () => { clearTimeout(log.soon); log.soon = setTimeout(() => logAt(1), 200); });
-  $("log-of").addEventListener("change", () => logAt(1));
-  $("log-first").onclick = () => logAt(1);
-  $("log-earlier").onclick = () => logAt(log.first - atOnce);
-  $("log-later").onclick = () => logAt(log.last < log.total ? log.last + 1 : log.first);
-  $("log-last").onclick = () => logAt(log.total - atOnce + 1);
+  $("log-search").addEventListener("input", () => { clearTimeout(log.soon); log.soon = setTimeout(logFirst, 200); });
+  $("log-of").addEventListener("change", logFirst);
+  $("log-first").onclick = logFirst;
+  $("log-earlier").onclick = () => log.first > 1 ? logAt({ to: log.first - 1 }) : logFirst();
+  $("log-later").onclick = () => logAt({ from: log.last < log.total ? log.last + 1 : log.first });
+  $("log-last").onclick = () => logAt({ to: 2 ** 31 - 1 });
   $("log-close").onclick = () => $("log").close();
+  $("log").addEventListener("close", () => log.asks.abort());
   $("log-lines").addEventListener("click", (e) => {
     const n = Number(e.target.closest("button")?.dataset.n);
     if (!n) return;
     $("log-search").value = "";
-    logAt(n - atOnce / 2, n);
+    logAt({ around: n });
   });
   $("log-save").onclick = async () => {
     try {
