@@ -228,8 +228,11 @@ func TestNotifyOfAPause(t *testing.T) {
 	}{
 		"it was told":      {nil, []core.Event{asked, paused}, []string{"looprun asks (nightly)"}},
 		"asked by another": {nil, []core.Event{paused}, []string{"looprun: paused (nightly)"}},
-		"its message fails": {errors.New("no network"), []core.Event{asked, paused},
-			[]string{"looprun asks (nightly)", "looprun: paused (nightly)"}},
+		"its message fails": {
+			errors.New("no network"),
+			[]core.Event{asked, paused},
+			[]string{"looprun asks (nightly)", "looprun: paused (nightly)"},
+		},
 	} {
 		b := newBench(t)
 		to := &sent{err: c.fails}
