@@ -104,7 +104,7 @@ func TestMatrixNoAnswer(t *testing.T) {
 				t.Parallel()
 				c := newCell(t, guard, core.Option{}, "")
 				rule := "version: 1\nrules:\n  - guard: " + c.ruled() + "\n    answer: cancel\n    reason: It is stuck.\n    "
-				c.write(t, "empty.yaml", "version: 1\nrules: []\n")
+				c.write(t, "empty.yaml", "version: 1\nnever: [accept]\nrules: []\n")
 				c.write(t, "verify.yaml", rule+"verify: test -e nothing\n")
 				c.write(t, "condition.yaml", rule+"when: iteration > 1000\n")
 				c.nobody(t, flags...)
