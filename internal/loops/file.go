@@ -81,13 +81,16 @@ func (c Command) IsZero() bool { return len(c.Words) == 0 && c.Shell == "" }
 // Options holds the values of other keys of looprun.yaml, as written.
 type Options map[string]any
 
-// own lists the keys that all loops share, or that are set for them.
-var own = []string{"state_dir", "result", "interactive", "checkpoint", "once", "name", "shell", "check"}
+// forAll lists the keys that are set for all loops.
+var forAll = []string{"state_dir", "result", "interactive", "checkpoint", "once"}
+
+// own lists further keys that a loop has as its own, or as its command.
+var own = []string{"name", "shell", "check"}
 
 // optionNames lists the keys that a loop can have beside its own.
 var optionNames = sync.OnceValue(func() (names []string) {
 	for _, k := range config.Keys() {
-		if !slices.Contains(own, k.Name) {
+		if !slices.Contains(own, k.Name) && !slices.Contains(forAll, k.Name) {
 			names = append(names, k.Name)
 		}
 	}
@@ -98,12 +101,15 @@ var optionNames = sync.OnceValue(func() (names []string) {
 var inLoop = []string{"limits", "options"}
 
 // Names returns the names of the keys.
-func (o *Options) Names() []string { return slices.Concat(optionNames(), inLoop) }
+func (o *Options) Names() []string { return slices.Concat(optionNames(), forAll, inLoop) }
 
 // Take stores the value of a key, if it is right.
 func (o *Options) Take(key string, value any) error {
 	if slices.Contains(inLoop, key) {
 		return problem.Problem{Text: key + " is gone", Remedy: "write its keys in the loop itself"}
+	}
+	if slices.Contains(forAll, key) {
+		return problem.Problem{Text: key + " is set for all loops", Remedy: "leave it out"}
 	}
 	if *o == nil {
 		*o = Options{}

@@ -81,7 +81,7 @@ func TestParseRefuses(t *testing.T) {
 		"loops: [{command: a, policy: }]":                                    `"policy" has no value`,
 		"loops: [{command: a, limits: {max_iterations: 3}}]":                 "limits is gone; write its keys in the loop itself",
 		"defaults: {options: {delay: 1s}}\nloops: [{command: a}]":            "options is gone; write its keys in the loop itself",
-		"loops: [{command: a, state_dir: x}]":                                `unknown key "state_dir"`,
+		"loops: [{command: a, state_dir: x}]":                                "state_dir is set for all loops; leave it out",
 		"max_cost: 5\nkeep: 1h\nloops: [{command: a}]":                       `its name is now "total_cost"`,
 		"loops: [{command: a, comand: b}]":                                   `did you mean`,
 		"defaults: {name: x}\nloops: [{command: a}]":                         "defaults have no name",
