@@ -47,7 +47,7 @@ func compile(r *report, text string, scope []core.GuardID, known Known, path []a
 		r.value(fmt.Sprintf("the condition has %d bytes", len(text)), fmt.Sprintf("shorten it to at most %d", maxCondition), path...)
 		return c
 	}
-	root, faults := read(text, known)
+	root, faults := read(text, known, r.recorded)
 	for _, f := range faults {
 		r.in(f.at, f.text, f.remedy, path...)
 	}

@@ -98,6 +98,7 @@ type fault struct {
 type parser struct {
 	text   string
 	known  Known
+	former bool // former names of facts are known
 	scan   scanner.Scanner
 	token  string // an operator, "name", "value" or "end"
 	word   string // as it is written
@@ -111,8 +112,8 @@ type parser struct {
 }
 
 // read parses a condition, which must be true or false.
-func read(text string, known Known) (n *node, faults []fault) {
-	p := &parser{text: text, known: known}
+func read(text string, known Known, former bool) (n *node, faults []fault) {
+	p := &parser{text: text, known: known, former: former}
 	defer func() {
 		if e := recover(); e != nil {
 			f, ok := e.(fault)
@@ -454,13 +455,16 @@ func (p *parser) list(from int) *node {
 
 func (p *parser) fact(from int, name string) *node {
 	n := p.node("fact", from, anything)
+	i := slices.IndexFunc(core.FactList(), func(f core.Fact) bool { return f.Name == name || p.former && f.Was == name })
+	if i >= 0 {
+		name = core.FactList()[i].Name
+	}
 	n.name, n.value = name, func(e *values) any {
 		if v, ok := e.given[name]; ok {
 			return v
 		}
 		return plain(e.facts.Value(name))
 	}
-	i := slices.IndexFunc(core.FactList(), func(f core.Fact) bool { return f.Name == name })
 	if i < 0 {
 		return p.fault(n, "unknown fact "+quote(name), nearestFact(name))
 	}

@@ -68,6 +68,7 @@ func (l *guardList) FromYAML(value any) error {
 type report struct {
 	doc      *strictyaml.Document
 	problems problem.List
+	recorded bool // former names of facts are known
 }
 
 // value reports a problem at the value that the path leads to. A second problem at the same

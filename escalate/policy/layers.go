@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -23,6 +24,14 @@ type Source struct {
 	// Included means that the file is included by the nearest file before it that is not
 	// itself included.
 	Included bool `json:"included,omitempty"`
+	recorded bool // conditions may have former names of facts
+}
+
+// UnmarshalJSON reads a file as a run recorded it.
+func (s *Source) UnmarshalJSON(data []byte) error {
+	type source Source
+	s.recorded = true
+	return json.Unmarshal(data, (*source)(s))
 }
 
 // Sources are files that answer together; earlier files come first.

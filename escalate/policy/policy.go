@@ -89,10 +89,17 @@ func Parse(file string, data []byte, known Known) (*Policy, error) {
 
 // read parses this file alone.
 func (s Source) read(known Known) (*Policy, *report) {
-	var f policyFile
+	var f struct {
+		policyFile `yaml:",inline"`
+		Untested   any `yaml:"tests"` // of a recorded file, whose tests are not run
+	}
+	into := any(&f.policyFile)
+	if s.recorded {
+		into = &f
+	}
 	file := s.Name
-	doc, err := strictyaml.Decode(file, []byte(s.Text), &f)
-	r := &report{doc: doc, problems: problem.Of(err)}
+	doc, err := strictyaml.Decode(file, []byte(s.Text), into)
+	r := &report{doc: doc, problems: problem.Of(err), recorded: s.recorded}
 	p := &Policy{File: file, known: known}
 	if !doc.Has() {
 		return p, r

@@ -359,7 +359,9 @@ func (s *Session) loadPolicy(sources policy.Sources) error {
 	if sources == nil && len(s.opts.Policy) == 0 {
 		return nil
 	}
+	about := "the run's own copy of the policy cannot be used, and nothing was run; give the corrected one with --policy FILE"
 	if sources == nil {
+		about = "the policy cannot be used, and nothing was run"
 		var err error
 		if sources, err = policy.Read(s.opts.Policy...); err != nil {
 			return config.Usagef("%s: %v", config.Flag("policy"), err)
@@ -374,7 +376,7 @@ func (s *Session) loadPolicy(sources policy.Sources) error {
 		err = p.Without(!s.debugs(), len(s.opts.Notify) == 0)
 	}
 	if err != nil {
-		return fmt.Errorf("the policy cannot be used, and nothing was run:\n%w", err)
+		return fmt.Errorf("%s:\n%w", about, err)
 	}
 	s.policy, s.policySource, s.questions.never = p, sources, p.Never()
 	return nil
