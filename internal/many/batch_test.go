@@ -331,19 +331,27 @@ func TestABudgetIsSpent(t *testing.T) {
 	}
 }
 
-// failingGit replaces git by one whose call with that number fails. calls counts them.
-func failingGit(t *testing.T, at int) (calls func() int) {
+// gitThat replaces git by a shell script that ends by calling the real one, unless it exits
+// before, and returns the folder of the script. $real is that git.
+func gitThat(t *testing.T, script string) (dir string) {
 	t.Helper()
-	dir := t.TempDir()
+	dir = t.TempDir()
 	real, err := exec.LookPath("git")
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := fmt.Sprintf("#!/bin/sh\necho >>'%s/calls'\n[ $(wc -l <'%s/calls') -ne %d ] || { echo broken >&2; exit 128; }\nexec '%s' \"$@\"\n", dir, dir, at, real)
+	script = fmt.Sprintf("#!/bin/sh\nreal='%s'\n%s\nexec \"$real\" \"$@\"\n", real, script)
 	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o700); err != nil { //nolint:gosec // it is a program
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	return dir
+}
+
+// failingGit replaces git by one whose call with that number fails. calls counts them.
+func failingGit(t *testing.T, at int) (calls func() int) {
+	t.Helper()
+	dir := gitThat(t, fmt.Sprintf("calls=${0%%/*}/calls\necho >>\"$calls\"\n[ $(wc -l <\"$calls\") -ne %d ] || { echo broken >&2; exit 128; }", at))
 	return func() int {
 		text, _ := os.ReadFile(filepath.Join(dir, "calls"))
 		return len(text)

@@ -322,6 +322,30 @@ func TestTheSameChangeIsTaken(t *testing.T) {
 	}
 }
 
+// A git that fails after the first file of a patch has not printed what a branch has.
+func TestAPartOfAPatchIsNotTaken(t *testing.T) {
+	m := batchOfOne(t)
+	run := func(args ...string) string { return gitIn(t, m.l.Repository, args...) }
+	branch := run("branch", "--show-current")
+	for _, name := range []string{"a", "b"} {
+		write(t, filepath.Join(m.l.Repository, name), "made")
+	}
+	run("checkout", "-q", "--detach")
+	run("add", "-A")
+	run("commit", "-q", "-m", "both")
+	made := run("rev-parse", "HEAD")
+	run("checkout", "-q", branch)
+	run("checkout", made, "--", "a")
+	run("commit", "-q", "-m", "one")
+	gitThat(t, `case " $* " in *" diff "*) "$real" "$@" | sed '/^diff --git a.b /,$d'; echo broken >&2; exit 128;; esac`)
+	if printed, err := git.Run(t.Context(), m.l.Repository, nil, append(patchOf("diff"), m.l.Base, made)...); err == nil || !strings.HasSuffix(printed, "+made\n\\ No newline at end of file") || strings.Contains(printed, "b/b") {
+		t.Fatalf("it is to print the first file only, and to fail: %q, %v", printed, err)
+	}
+	if is, err := (&result{Loop: m.l, repo: m.repo}).taken(t.Context(), new(branches), made); is || err != nil {
+		t.Errorf("taken %v, %v", is, err)
+	}
+}
+
 // A result is what the loop made since its run began, and its tree counts as long as it is
 // there.
 func TestRoom(t *testing.T) {

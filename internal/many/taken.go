@@ -101,8 +101,8 @@ func (m *result) taken(ctx context.Context, b *branches, commit string) (bool, e
 		return false, err
 	}
 	for _, start := range starts {
-		text, _ := git.Run(ctx, in, nil, append(patchOf("diff"), "--end-of-options", start, commit)...)
-		if patches[digest(text)] { // never without a text
+		text, err := git.Run(ctx, in, nil, append(patchOf("diff"), "--end-of-options", start, commit)...)
+		if err == nil && patches[digest(text)] { // one that failed may have printed a part
 			return true, nil
 		}
 	}
