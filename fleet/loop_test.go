@@ -215,6 +215,17 @@ func TestWhoseAnswerCounts(t *testing.T) {
 	}
 }
 
+// when_stuck answers on a fleet that has no policy and no assistant.
+func TestWhenStuckAnswersOnAFleet(t *testing.T) {
+	b := newBench(t, nil)
+	r := b.run(submitted(t, "echo the same; exit 1", func(l *loops.Loop) {
+		l.Options["when_stuck"], l.Options["wait_answer"] = "echo another; exit 1", "1s"
+	}))
+	if by := b.answerers(); r.Guard != core.LoopDetected || r.Iterations != 6 || !slices.Equal(by, []string{core.RespondedByWhenStuck}) {
+		t.Errorf("%+v, answered by %v", r, by)
+	}
+}
+
 // An iteration ends when the run has had its time.
 func TestAnIterationEndsWithItsTime(t *testing.T) {
 	b := newBench(t, nil)

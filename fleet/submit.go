@@ -106,7 +106,7 @@ func check(l loops.Loop, dir, version string) (Submission, error) {
 	}
 	return Submission{l.Name, Loop{Started: started, Work: Work{
 		Label: l.Label, Repo: repository(l.Repo, dir), Ref: l.Ref, Dir: l.Dir, Setup: string(l.Setup), Env: l.Env,
-		Debug: o.Debug != "", Responds: len(o.Policy) > 0 || o.Assistant != "" || !o.Detached.IsZero(),
+		Debug: o.Debug != "", Responds: o.Responds(),
 		WaitAnswer: time.Duration(o.WaitAnswer), WaitDelay: o.WaitDelay.Or(0), Backoff: o.Delays(), RetryFor: time.Duration(l.RetryFor),
 	}}}, nil
 }

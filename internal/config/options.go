@@ -540,6 +540,13 @@ func (o *Options) Work(command []string) engine.Step {
 	return escalatingStep{own, engine.Shell(string(o.WhenStuck))}
 }
 
+// Responds reports whether anything but a person may answer a question of a run that is driven
+// elsewhere.
+func (o *Options) Responds() bool {
+	return o.WhenStuck != "" || o.AgentQuestions == "go_on" || len(o.Policy) > 0 ||
+		o.Assistant != "" || len(o.Assistants) > 0 || !o.Detached.IsZero()
+}
+
 // Escalates returns for how many iterations the command of when_stuck works after a trip of the
 // guard; zero means that it does not.
 func (o *Options) Escalates(guard core.GuardID) int {

@@ -117,9 +117,9 @@ type Response struct {
 	Unanswered string
 }
 
-// Respond lets the policy answer a question, or else the assistant, or else the mode for
-// questions that nobody answers (--detached). If none of them answers, the question is left to
-// a person.
+// Respond lets when_stuck answer a question, or else the agent that decides itself, the policy,
+// the assistant, or the mode for questions that nobody answers (--detached). If none of them
+// answers, the question is left to a person.
 func (h *Host) Respond(ctx context.Context, q core.Question, st *core.State) (Response, error) {
 	var r Response
 	a, err := h.respond(ctx, &q, st, &r)
@@ -143,6 +143,9 @@ func (h *Host) respond(ctx context.Context, q *core.Question, st *core.State, r 
 	s := h.s
 	refused := func(by string, err error) {
 		r.Events = append(r.Events, core.AnswerInvalid{QuestionID: q.ID, Responder: by, Reason: err.Error()})
+	}
+	if !s.opts.Responds() { // then nobody calls it, so what is below needs a word there
+		return core.Answer{}, core.ErrDeferred
 	}
 	if a, err := s.whenStuck(ctx, *q, st); err == nil {
 		return a, nil

@@ -22,7 +22,9 @@ func TestAnAnswerOfAHostIsMasked(t *testing.T) {
 	const text = `version: 1
 rules: [{guard: max_iterations, answer: accept, verify: "echo %[1]s", reason: "It has %[1]s."}]
 `
-	recorded, err := json.Marshal(Recorded{Command: []string{"true"}, Policy: policy.Sources{{Name: "policy.yaml", Text: fmt.Sprintf(text, secret)}}})
+	submitted := Recorded{Command: []string{"true"}, Policy: policy.Sources{{Name: "policy.yaml", Text: fmt.Sprintf(text, secret)}}}
+	submitted.Options.Policy = []string{"policy.yaml"}
+	recorded, err := json.Marshal(submitted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,6 +104,7 @@ func hostOf(t *testing.T, options, rules string) *Host {
 		t.Fatal(err)
 	}
 	if rules != "" {
+		r.Options.Policy = []string{"policy.yaml"}
 		r.Policy = policy.Sources{{Name: "policy.yaml", Text: "version: 1\n" + rules}}
 	}
 	recorded, err := json.Marshal(r)
@@ -192,7 +195,7 @@ func TestWhoAnswersForAHost(t *testing.T) {
 
 // A host's when_stuck answers before its policy, once, and only what a program may.
 func TestWhenStuckOfAHost(t *testing.T) {
-	h := hostOf(t, `{"when_stuck":"claude -p"}`, `rules: [{guard: loop_detected, answer: cancel, reason: "Enough."}]`)
+	h := hostOf(t, `{"when_stuck":"claude -p `+strings.Repeat("x", 100)+`"}`, `rules: [{guard: loop_detected, answer: cancel, reason: "Enough."}]`)
 	st := looptest.Folded(t, core.RunStarted{RunID: "test", Command: []string{"true"}, Limits: looptest.Defaults})
 	q := core.Question{ID: "q", Kind: core.KindSelect, Guard: core.LoopDetected, Options: []core.Option{{ID: "debug", Action: core.ActionDebug}, {ID: "again", Action: core.ActionContinue}, {ID: "cancel", Action: core.ActionCancel}}}
 	by := func(q core.Question) (core.Answer, string) {
@@ -205,7 +208,7 @@ func TestWhenStuckOfAHost(t *testing.T) {
 		}
 		return *r.Answer, r.Answer.Responder
 	}
-	if a, who := by(q); who != core.RespondedByWhenStuck || a.Option != "again" || a.Escalate != 3 {
+	if a, who := by(q); who != core.RespondedByWhenStuck || a.Option != "again" || a.Escalate != 3 || a.Reason != "now claude -p "+strings.Repeat("x", 49)+"… works for 3 iterations" {
 		t.Errorf("answered %+v", a)
 	}
 	for _, c := range []struct {

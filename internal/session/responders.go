@@ -18,6 +18,7 @@ import (
 	"github.com/looprun/looprun/escalate/user"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/helper"
 	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/internal/plural"
@@ -112,7 +113,7 @@ func (s *Session) whenStuck(_ context.Context, q core.Question, st *core.State) 
 		return core.Answer{}, core.ErrNoAnswer
 	}
 	a := core.Answer{Option: q.Options[at].ID, Responder: core.RespondedByWhenStuck, Escalate: n}
-	a.Reason = fmt.Sprintf("now %s works for %s", termsafe.Line(string(s.opts.WhenStuck)), plural.Count(n, "iteration"))
+	a.Reason = fmt.Sprintf("now %s works for %s", console.Short(string(s.opts.WhenStuck), 60), plural.Count(n, "iteration"))
 	if _, err := q.Resolve(a); err != nil {
 		return core.Answer{}, core.ErrNoAnswer // it is not a program's to answer
 	}
