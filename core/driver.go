@@ -353,7 +353,7 @@ func (d *Driver) crashed() error {
 	}
 	return errors.Join(d.Record(IterationStarted{n}), d.Record(IterationFinished{
 		Iteration: n, Outcome: OutcomeError, Cause: CauseCrash, ExitCode: -1,
-		Detail:    fmt.Sprintf("it was begun %d times, and looprun, or the worker that ran it, was lost each time", crashLimit),
+		Detail:    "it did not end: looprun, or the worker that ran it, stopped or was lost each time",
 		Signature: CauseSignature(CauseCrash),
 	}))
 }

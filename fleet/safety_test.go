@@ -536,7 +536,7 @@ func TestThreeLossesAreAnError(t *testing.T) {
 		})
 		r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Options["detached"] = "deny" }))
 		s := b.state()
-		if r.Guard != core.ConsecutiveErrors || s.Last == nil || s.Last.Cause != core.CauseCrash || times != c.times || !strings.Contains(r.Reason, "iteration 1: it was begun 3 times") {
+		if r.Guard != core.ConsecutiveErrors || s.Last == nil || s.Last.Cause != core.CauseCrash || times != c.times || !strings.Contains(r.Reason, "iteration 1: it did not end: ") {
 			t.Errorf("%s: %+v, %+v, it began %d times", name, r, s.Last, times)
 		}
 	}

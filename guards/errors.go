@@ -28,7 +28,7 @@ func (Errors) Check(s *core.State) *core.Trip {
 			Reason: fmt.Sprintf("the last %d iterations showed nothing but skipped issues", s.KnownRun),
 		}
 	}
-	if s.ErrorRun > 0 && s.Last != nil && s.Last.Cause == core.CauseCrash {
+	if s.ErrorRun > 0 && s.Last != nil && s.Last.Cause == core.CauseCrash && !s.IsKnown(s.Match(s.Last.Signature)) {
 		return &core.Trip{Guard: core.ConsecutiveErrors, Window: s.ErrorRun, Reason: fmt.Sprintf("iteration %d: %s", s.Last.Iteration, s.Last.Detail)}
 	}
 	if s.ErrorRun < limit {

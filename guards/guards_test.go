@@ -227,6 +227,26 @@ func TestASkippedIssueAmongThemIsMentioned(t *testing.T) {
 	}
 }
 
+// A crash trips at once, but not one that was skipped, whatever came before it.
+func TestASkippedCrash(t *testing.T) {
+	limits := off
+	limits.Errors = 3
+	for _, skipped := range []bool{false, true} {
+		s := guardtest.Start(t, limits)
+		guardtest.Finish(t, s, guardtest.Step{Outcome: core.OutcomeNotDone, Same: 1})
+		if skipped {
+			s.Known = []core.KnownIssue{{Hash: s.Last.Signature.Hash}}
+		}
+		for _, same := range []int{2, 1} {
+			guardtest.Finish(t, s, guardtest.Step{Outcome: core.OutcomeError, Same: same})
+		}
+		s.Last.Cause = core.CauseCrash
+		if trip := (guards.Errors{}).Check(s); (trip == nil) != skipped {
+			t.Errorf("skipped %t: %+v", skipped, trip)
+		}
+	}
+}
+
 func TestLoopIsNone(t *testing.T) {
 	for _, c := range []struct {
 		name  string
