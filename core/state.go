@@ -287,10 +287,10 @@ type Streaks struct {
 type Escalation struct {
 	// Until is the last iteration of the other command.
 	Until int `json:"until"`
-	// Failed is the iteration in which it could not be started; zero if there was none.
+	// Failed is the iteration in which it was not started, or ended with an exit code that means
+	// that; zero if there was none.
 	Failed int `json:"failed,omitempty"`
-	// Before are the streaks that the trip was about. They count again if the other command
-	// cannot be started.
+	// Before are the streaks that the trip was about. They count again after Failed.
 	Before Streaks `json:"before,omitzero"`
 }
 
@@ -467,7 +467,7 @@ func (s *State) Next(guards []Guard) (Next, *Trip) {
 			trip.Reason += s.Confirmed.says()
 		}
 		if s.Escalated != nil && s.Escalated.Failed == s.Iterations {
-			trip.Reason += "; the command of when_stuck could not be started"
+			trip.Reason += "; the command of when_stuck " + s.Last.unstarted()
 		}
 		return NextTrip, trip
 	}

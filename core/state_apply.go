@@ -201,7 +201,7 @@ func (s *State) foldIteration(d IterationFinished) {
 		return
 	}
 	s.Errors = last(append(s.Errors, d), errorsKept)
-	if s.escalates(d.Iteration) && d.unstarted() { // nothing was tried, so what was stuck before still is
+	if s.escalates(d.Iteration) && d.unstarted() != "" { // nothing was tried, so what was stuck before still is
 		s.Streaks = s.Escalated.Before
 		s.Escalated = &Escalation{Until: d.Iteration, Failed: d.Iteration}
 		return
@@ -215,13 +215,20 @@ func (s *State) escalates(iteration int) bool {
 	return s.Escalated != nil && iteration > 0 && iteration <= s.Escalated.Until
 }
 
-// unstarted reports whether the work of an iteration that is not done could not be started.
-func (d *IterationFinished) unstarted() bool {
+// unstarted says how the work of an iteration that is not done ended, if it was not started or
+// its exit code means that; otherwise it is empty.
+func (d *IterationFinished) unstarted() string {
 	code := d.ExitCode
 	if d.WorkExitCode != nil {
 		code = *d.WorkExitCode
 	}
-	return code == ExitNotExecutable || code == ExitNotFound
+	switch {
+	case code != ExitNotExecutable && code != ExitNotFound:
+		return ""
+	case d.Cause == CauseStartFailed:
+		return "could not be started"
+	}
+	return fmt.Sprintf("ended with exit code %d", code)
 }
 
 // warn adds the warnings of an iteration, each only once.

@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -73,13 +74,19 @@ func TestAnotherCommandBeginsEveryStreak(t *testing.T) {
 // An iteration of the other command that cannot be started gives the guards back what they had
 // seen, whichever of its iterations it is, so that the trip is asked.
 func TestAnotherCommandThatCannotBeStarted(t *testing.T) {
-	for failing := 4; failing <= 5; failing++ {
+	for failing, c := range map[int]struct {
+		cause core.Cause
+		says  string
+	}{
+		4: {core.CauseStartFailed, "; the command of when_stuck could not be started"},
+		5: {core.CauseExited, "; the command of when_stuck ended with exit code 127"},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			var seen []int
 			work := looptest.Works(func(_ context.Context, it core.Iteration) core.IterationFinished {
 				d := core.IterationFinished{Outcome: core.OutcomeNotDone, ExitCode: 1, Signature: core.CauseSignature(core.CauseUnfinished)}
 				if it.Number == failing {
-					d.Outcome, d.ExitCode, d.Signature = core.OutcomeError, core.ExitNotFound, core.CauseSignature(core.CauseStartFailed)
+					d.Outcome, d.Cause, d.ExitCode, d.Signature = core.OutcomeError, c.cause, core.ExitNotFound, core.CauseSignature(core.CauseStartFailed)
 				}
 				if it.Escalated {
 					seen = append(seen, it.Number)
@@ -89,8 +96,8 @@ func TestAnotherCommandThatCannotBeStarted(t *testing.T) {
 			run := looptest.Start(t, looptest.Defaults, work, escalates(core.RespondedByWhenStuck, "nothing", 3))
 			res := run.ToEnd(t)
 			s := run.State()
-			if res.Iterations != failing || res.Guard != core.LoopDetected || len(seen) != failing-3 {
-				t.Fatalf("with iteration %d, the run ended after %d by %s, escalated in %v", failing, res.Iterations, res.Guard, seen)
+			if res.Iterations != failing || res.Guard != core.LoopDetected || len(seen) != failing-3 || !strings.HasSuffix(s.LastTrip.Reason, c.says) {
+				t.Fatalf("with iteration %d, the run ended after %d by %s (%s), escalated in %v", failing, res.Iterations, res.Guard, s.LastTrip.Reason, seen)
 			}
 			if issues := s.WindowIssues(*s.LastTrip); len(issues) != 1 || issues[0].Hash != core.CauseSignature(core.CauseUnfinished).Hash {
 				t.Errorf("the trip is about %v", issues)

@@ -26,7 +26,7 @@ type Answer struct {
 	Selected  Selected `json:"selected"`
 	Text      *string  `json:"text"`
 	Cancelled bool     `json:"cancelled"`
-	Responder string   `json:"responder"` // who answered: policy, assistant, parent, user, detached
+	Responder string   `json:"responder"` // who answered: when_stuck, policy, assistant, parent, user, detached
 	Person    bool     `json:"person,omitempty"`
 	// Assistant is the assistant that answered, if known.
 	Assistant core.Assistant `json:"assistant,omitzero"`

@@ -135,7 +135,7 @@ func answerShape() shape {
 			strictjson.Optional("selected", shape{Form: strictjson.Selected, NoNUL: true, Nullable: true, About: "The id of an option, or yes or no; a list of ids for multi_select; null when it was answered as text or cancelled."}),
 			strictjson.Optional("text", typed),
 			strictjson.Optional("cancelled", flag("Whether the question was declined, where it allows that. It takes precedence over text.")),
-			strictjson.Optional("responder", text("Who answered: policy, assistant, parent, user, detached.")),
+			strictjson.Optional("responder", text("Who answered: when_stuck, policy, assistant, parent, user, detached.")),
 			strictjson.Optional("person", flag("Whether a person gave the answer.")),
 			strictjson.Optional("assistant", shape{Form: strictjson.Object, About: "Which assistant it was.", Fields: []field{
 				strictjson.Optional("name", text("What it is called.")), strictjson.Optional("model", text("The model that it asked.")),
