@@ -32,6 +32,15 @@ var otherNames = map[string]string{
 	"status": "list", "ls": "list", "ps": "list", "logs": "show", "log": "show", "rm": "prune", "kill": "stop",
 }
 
+// keepsRuns returns an error for looprun many --keep with a time, which is for work trees.
+func (l *line) keepsRuns(k config.Key, by, value string) error {
+	if k.Name != "keep" || l.node.Path() != "many" || new(config.Duration).UnmarshalText([]byte(value)) != nil {
+		return nil
+	}
+	err := new(config.Keep).UnmarshalText([]byte(value))
+	return config.Usage(fmt.Sprintf("%s: %v", by, err), "for work trees write --keep-trees "+value)
+}
+
 // instead returns the command line with the i-th flag replaced by another. A time without a
 // unit gets one.
 func (l *line) instead(i int, name, flag string) string {

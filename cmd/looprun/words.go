@@ -193,6 +193,9 @@ func (l *line) key(i int, k config.Key, denied bool, by, value string, joined bo
 		if err != nil {
 			return 0, err
 		}
+		if err := l.keepsRuns(k, by, value); err != nil {
+			return 0, err
+		}
 		l.seen[k.Flag()] = append(l.seen[k.Flag()], value)
 		return n, l.given.Add(k, by, value)
 	}

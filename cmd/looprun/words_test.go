@@ -141,6 +141,7 @@ func TestMistakes(t *testing.T) {
 		"list a b":                `"a" is one word too many; see looprun list --help`,
 		"policy check":            `FILE is missing; write looprun policy check FILE`,
 		"stop":                    `RUN is missing; write looprun stop RUN, with an id from looprun list or with latest`,
+		"many --keep 1h -- x":     `--keep: "1h" is not runs=N, days=N, megabytes=N or off; for work trees write --keep-trees 1h`,
 		"--max-iteration 5 -- x":  `unknown flag --max-iteration; did you mean --max-iterations?; a flag of the command itself goes after --`,
 		"lsit":                    `"lsit" is not a command of looprun; did you mean looprun list? To run it as a command write looprun -- lsit`,
 		"__complet":               `"__complet" is not a command of looprun; write looprun -- __complet`,
