@@ -19,7 +19,7 @@ var textReaders = map[string]string{
 	"protocol/signal/text.go":         "several lines are set out on one",
 	"templates/text.go":               "text/template puts its name in front",
 	"fleet/internal/cli/cli.go Main":  "an error is printed, each of its lines marked",
-	"fleet/inbox.go explained":        "the server says in words alone that another version began the loop",
+	"fleet/workflow.go decide":        "a history keeps an error as its words alone",
 	"internal/workspace/git.go":       "git says in words alone that there is not a repository",
 }
 

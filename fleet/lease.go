@@ -152,7 +152,7 @@ func typeOf(err error) string {
 // unbegun reports whether the error says that the worker ran nothing.
 func unbegun(err error) bool {
 	timeout, late := errors.AsType[*temporal.TimeoutError](err)
-	return typeOf(err) == errGone || late && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START
+	return typeOf(err) == errGone || typeOf(err) == errUnknown || late && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START
 }
 
 // handedBack reports whether the error says that the worker ran nothing, or ended what it ran

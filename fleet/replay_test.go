@@ -130,22 +130,33 @@ func TestAHistoryIsRead(t *testing.T) {
 
 // An event that a worker does not know fails its task, and not the loop: another worker may know it.
 func TestAnUnknownEventEndsNoLoop(t *testing.T) {
-	err := replay(t, filepath.Join("testdata", "histories", "checked.json"), Run, func(h *historypb.History) {
-		for _, e := range h.Events {
-			m := e.GetMarkerRecordedEventAttributes()
-			if m.GetMarkerName() != "SideEffect" {
-				continue
+	for want, c := range map[string]struct {
+		after int // decisions
+		made  decision
+	}{
+		core.ErrUnknownEvent.Error():     {0, decision{Events: []json.RawMessage{[]byte(`{"seq":1,"time":"2026-01-02T03:04:05Z","type":"run.dreamt","elapsed_ms":0}`)}}},
+		`step "dream" is not known here`: {1, decision{Next: "dream"}},
+	} {
+		err := replay(t, filepath.Join("testdata", "histories", "checked.json"), Run, func(h *historypb.History) {
+			for _, e := range h.Events {
+				m := e.GetMarkerRecordedEventAttributes()
+				if m.GetMarkerName() != "SideEffect" {
+					continue
+				}
+				if c.after--; c.after >= 0 {
+					continue
+				}
+				p, err := unkeyed.ToPayloads(c.made)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.Details["data"] = p
+				return
 			}
-			p, err := unkeyed.ToPayloads(decision{Events: []json.RawMessage{[]byte(`{"seq":1,"time":"2026-01-02T03:04:05Z","type":"run.dreamt","elapsed_ms":0}`)}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			m.Details["data"] = p
-			return
+		})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, not %q", err, want)
 		}
-	})
-	if err == nil || !strings.Contains(err.Error(), core.ErrUnknownEvent.Error()) {
-		t.Error(err)
 	}
 }
 

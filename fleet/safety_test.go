@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -23,6 +25,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/mocks"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/looprun/looprun/core"
@@ -451,7 +454,7 @@ func TestAnIterationThatDidNotBeginCostsNothing(t *testing.T) {
 	var committed []Spend
 	b := labelled(t, func(context.Context, Spend) (Granted, error) { return Granted{OK: true}, nil }, &committed)
 	failures := []error{
-		temporal.NewNonRetryableApplicationError("the loop has no slot", errGone, nil), (&Worker{}).stopped(), // and that may have run
+		temporal.NewNonRetryableApplicationError("the loop has no slot", errGone, nil), unknown(t), (&Worker{}).stopped(), // and that may have run
 	}
 	b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(ctx context.Context, in Iterate) (Iterated, error) {
 		if len(failures) > 0 {
@@ -464,8 +467,35 @@ func TestAnIterationThatDidNotBeginCostsNothing(t *testing.T) {
 	l := submitted(t, "true", func(l *loops.Loop) { l.Label = "team" })
 	l.Work.Reserve = 3
 	b.run(l)
-	if len(committed) != 3 || committed[0].USD != 0 || committed[0].Silent || committed[1].USD != 3 || committed[1].Silent {
+	if len(committed) != 4 || committed[0].USD != 0 || committed[0].Silent || committed[1].USD != 0 || committed[2].USD != 3 || committed[2].Silent {
 		t.Errorf("%+v", committed)
+	}
+}
+
+// unknown is the error of a worker that does not know an activity, as a workflow gets it.
+func unknown(t *testing.T) error {
+	t.Helper()
+	env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
+	env.RegisterActivity((&Worker{}).Leave)
+	_, err := env.ExecuteActivity("Dream")
+	if typeOf(err) == "" {
+		t.Fatal(err)
+	}
+	return err
+}
+
+// An iteration whose checkpoint was not pushed has run.
+func TestAnIterationThatWasNotPushedCostsWhatItReserved(t *testing.T) {
+	var committed []Spend
+	b := labelled(t, func(context.Context, Spend) (Granted, error) { return Granted{OK: true}, nil }, &committed)
+	b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(Iterated{Away: "the repository is away"}, nil).Once()
+	b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(b.worker.Iterate)
+	b.OnActivity((*Worker)(nil).Push, mock.Anything, mock.Anything).Return(temporal.NewNonRetryableApplicationError("no slot", errGone, nil))
+	l := submitted(t, "true", func(l *loops.Loop) { l.Label = "team" })
+	l.Work.Reserve = 3
+	r := b.run(l)
+	if r.Status != core.StatusDone || len(committed) != 2 || committed[0].USD != 3 {
+		t.Errorf("%+v, %+v", r, committed)
 	}
 }
 
@@ -539,6 +569,41 @@ func TestThreeLossesAreAnError(t *testing.T) {
 		if r.Guard != core.ConsecutiveErrors || s.Last == nil || s.Last.Cause != core.CauseCrash || times != c.times || !strings.Contains(r.Reason, "iteration 1: it did not end: ") {
 			t.Errorf("%s: %+v, %+v, it began %d times", name, r, s.Last, times)
 		}
+	}
+}
+
+// After an answer, workers may hand an iteration back as often as before.
+func TestAnAnswerForgetsWhatWasHandedBack(t *testing.T) {
+	b := newBench(t, nil)
+	times := 0
+	b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(ctx context.Context, in Iterate) (Iterated, error) {
+		if times++; times <= handedMost+3+handedMost {
+			return Iterated{}, (&Worker{Name: "w0"}).stopped()
+		}
+		return b.worker.Iterate(ctx, in)
+	})
+	given := b.answer(time.Hour, "u1", "", core.Answer{Option: "retry"})
+	b.RegisterDelayedCallback(b.CancelWorkflow, 2*time.Hour)
+	if r := b.run(submitted(t, "true", nil)); r.Status != core.StatusDone || *given != nil {
+		t.Errorf("%+v after %d, the answer: %v", r, times, *given)
+	}
+}
+
+// Workers that hand the help with a question back each time leave the question to a person.
+func TestAHelpThatIsHandedBackEachTime(t *testing.T) {
+	b := newBench(t, nil)
+	times := 0
+	b.OnActivity((*Worker)(nil).Respond, mock.Anything, mock.Anything).Return(func(context.Context, Respond) (Responded, error) {
+		if times++; times > 3*handedMost {
+			b.CancelWorkflow()
+		}
+		return Responded{}, unknown(t)
+	})
+	given := b.answer(time.Hour, "u1", "", core.Answer{Option: "cancel"})
+	l := submitted(t, "echo the same; exit 1", nil)
+	l.Work.Responds = true
+	if r := b.run(l); r.Guard != core.LoopDetected || *given != nil || times != handedMost+1 {
+		t.Errorf("%+v after %d, the answer: %v", r, times, *given)
 	}
 }
 
@@ -762,25 +827,46 @@ func TestATreeThatCannotBeKept(t *testing.T) {
 	}
 }
 
-// hang makes git's push to a repository hang, until the returned function is called.
-func hang(t *testing.T, repo string) (begun string, end func()) {
+// hang returns the address of a repository at which git hangs, until end is called; begun is
+// closed when git is there.
+func hang(t *testing.T) (repo string, begun <-chan struct{}, end func()) {
 	t.Helper()
-	begun, over := filepath.Join(repo, "begun"), filepath.Join(repo, "over")
-	hook := "#!/bin/sh\n: > " + begun + "\nuntil test -e " + over + "; do sleep 0.02; done\n"
-	if err := os.WriteFile(filepath.Join(repo, ".git", "hooks", "pre-receive"), []byte(hook), 0o700); err != nil {
+	at, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
 		t.Fatal(err)
 	}
-	end = func() { _ = os.WriteFile(over, nil, 0o600) }
+	in, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		c, err := at.Accept()
+		if err != nil {
+			return
+		}
+		close(in)
+		<-over
+		_ = c.Close()
+	}()
+	end = sync.OnceFunc(func() {
+		close(over)
+		_ = at.Close()
+	})
 	t.Cleanup(end)
-	return begun, end
+	return "git://" + at.Addr().String() + "/app", in, end
 }
 
 // A push that hangs is given up and tried again, and holds up no other repository.
 func TestAPushThatHangs(t *testing.T) {
-	from := repo(t)
-	w := &Worker{Name: "w1", Root: t.TempDir(), attempt: time.Second}
-	p := &place{id: "20260102-030405-0001", repo: from, tree: from}
-	_, _ = hang(t, from)
+	at, begun, _ := hang(t)
+	w := &Worker{Name: "w1", Root: t.TempDir()}
+	p := &place{id: "20260102-030405-0001", repo: at, tree: repo(t)}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-begun
+		cancel()
+	}()
+	if err := w.push(ctx, p, "HEAD", ""); err == nil || ctx.Err() == nil {
+		t.Errorf("a cancel does not end it: %v", err)
+	}
+	w.attempt = time.Second
 	err := w.push(t.Context(), p, "HEAD", "")
 	if app, ok := errors.AsType[*temporal.ApplicationError](err); !ok || app.Type() != errAway || !strings.Contains(app.Message(), "it took too long") {
 		t.Error(err)
@@ -795,25 +881,24 @@ func TestAPushThatHangs(t *testing.T) {
 	w.lockMirror("another")()
 }
 
-// A cancel ends a push that hangs.
+// A cancel ends a loop whose push hangs.
 func TestACancelEndsAPush(t *testing.T) {
 	b := newBench(t, nil)
 	from := repo(t)
-	away := from + ".away"
+	at, begun, end := hang(t)
 	b.OnUpsertMemo(mock.Anything).Run(func(args mock.Arguments) {
 		if note, _ := args.Get(0).(map[string]any)[memoNote].(Note); note.Reason == "" {
 			return
 		}
-		if err := os.Rename(away, from); err != nil {
-			t.Error(err)
-		}
-		begun, _ := hang(t, from)
+		git1(t, filepath.Join(b.root, "trees", b.state().RunID), "config", "url."+at+".insteadOf", from)
 		go func() {
-			waitFor(begun)
+			<-begun
 			b.CancelWorkflow()
 		}()
 	}).Return(nil)
-	r := b.run(submitted(t, `mv `+from+` `+away, func(l *loops.Loop) { l.Repo = from }))
+	r := b.run(submitted(t, `mv `+from+` `+from+`.away`, func(l *loops.Loop) { l.Repo = from }))
+	end() // a worker of the bench hears of the cancel with its next heartbeat
+	b.worker.work.Wait()
 	if r.Status != core.StatusInterrupted || len(b.worker.held) != 0 {
 		t.Errorf("%+v, %v", r, b.worker.held)
 	}

@@ -45,8 +45,7 @@ const minFree = 512 << 20
 // and a worker that has lost the loop can no longer store another one.
 func (w *Worker) checkOut(ctx context.Context, p *place, commit string) (at string, fresh bool, err error) {
 	if _, err := os.Stat(w.unready(p)); err == nil {
-		err = w.removeTree(ctx, p.id)
-		if err != nil {
+		if err := w.removeTree(ctx, p.id); err != nil {
 			return "", false, err
 		}
 	}

@@ -37,6 +37,7 @@ const (
 	// errGone means that the worker ran nothing: the loop has no slot there, or it takes nothing
 	// more. errStopped means that it stops, and ended what ran.
 	errGone    = "Gone"
+	errUnknown = "ActivityNotRegisteredError" // of the SDK: a worker of another version
 	errStopped = "Stopped"
 )
 
@@ -351,8 +352,7 @@ func (w *Worker) openRun(in Prepare) (*scratchpad.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = core.Record(new(core.State), run.Journal, nil, 0, in.Started)
-	if err != nil {
+	if _, err = core.Record(new(core.State), run.Journal, nil, 0, in.Started); err != nil {
 		return nil, errors.Join(err, run.Close())
 	}
 	return run, nil

@@ -24,7 +24,7 @@ type loop struct {
 	ctx    workflow.Context
 	driver core.Driver // its methods that record events run in decide
 	made   *decision   // of the step that is being decided
-	handed int         // how often the iteration was handed back
+	handed int         // how often workers handed something back, since an iteration ended or a question was put
 	state  core.State
 	in     Loop
 	active time.Duration // as the workers measured it; time in a queue is not in it
@@ -97,7 +97,7 @@ func (l *loop) run() (core.Result, error) {
 		case core.NextEnd:
 			return l.end()
 		default:
-			err = fmt.Errorf("an iteration runs that nobody started (%s)", made.Next)
+			panic(fmt.Sprintf("step %q is not known here", made.Next)) // as in decide
 		}
 		if l.interrupted() && l.state.Interrupt == nil { // the step was cut short; no history is cut before that is recorded
 			err = l.stop()
@@ -165,11 +165,10 @@ func (l *loop) record(d core.Data) error {
 // fold folds an event into the state, in the form that the history has.
 func (l *loop) fold(raw json.RawMessage) error {
 	var e core.Event
-	err := json.Unmarshal(raw, &e)
-	if err == nil {
-		err = l.state.Apply(e)
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return err
 	}
-	return err
+	return l.state.Apply(e)
 }
 
 // handle installs the handler through which others answer the loop.
@@ -241,19 +240,19 @@ func (l *loop) iterate(n int) error {
 		left, most = 0, forever
 	}
 	var out Iterated
-	err = l.onHost(most, (*Worker).Iterate, Iterate{
+	failed := l.onHost(most, (*Worker).Iterate, Iterate{
 		Loop: l.in.Started.RunID, State: l.state, Iteration: it, Left: left, Commit: l.in.Place.Commit,
 	}, &out)
-	if err == nil && out.Away != "" {
-		err = l.push(out)
+	before, free := l.state.Cost, unbegun(failed)
+	if failed == nil && out.Away != "" {
+		failed = l.push(out)
 	}
-	before, failed := l.state.Cost, err
 	if err := l.over(it, out, failed); err != nil {
 		return err
 	}
 	cost := l.state.Cost - before
 	l.in.Dear = max(l.in.Dear, cost)
-	if failed == nil || unbegun(failed) { // else it may have cost as much as it reserved
+	if failed == nil || free { // else it may have cost as much as it reserved
 		reserved.USD, reserved.Silent = cost, failed == nil && cost == 0 && l.state.Iterations > 0
 	}
 	return l.commit(*reserved)
@@ -273,8 +272,8 @@ func (l *loop) push(out Iterated) error {
 	return err
 }
 
-// handedMost is how often workers may hand an iteration back before each time counts as a crash:
-// more often than any upgrade does.
+// handedMost is how often workers may hand an iteration back, or the help with a question, before
+// each time counts as a lost worker: more often than any upgrade does.
 const handedMost = 10
 
 // over records how the iteration ended: as the worker reports, or by losing the worker.
@@ -329,6 +328,7 @@ func (l *loop) ask(q core.Question) error {
 		return err
 	}
 	l.release()
+	l.handed = 0
 	answered, err := true, error(nil)
 	if d := l.in.Work.WaitAnswer; d > 0 {
 		answered, err = workflow.AwaitWithTimeout(l.ctx, d, func() bool { return !l.waits(q.ID) })
@@ -364,7 +364,7 @@ func (l *loop) tell() error {
 func (l *loop) respond(q core.Question) error {
 	var out Responded
 	return l.help((*Worker).Respond, Respond{Loop: l.in.Started.RunID, State: l.state, Question: q}, &out, func(error) error {
-		l.asked = q.ID
+		l.asked, l.handed = q.ID, 0
 		return l.settle(func() error { return l.responded(q, out) })
 	})
 }
@@ -396,7 +396,7 @@ func (l *loop) waits(id string) bool {
 }
 
 // help runs what helps with a question on a worker, and then calls done, with the reason if it
-// has no result. It does not if the run must check again.
+// has no result. It does not if the run must check again, as where a worker handed it back.
 func (l *loop) help(activity, in, out any, done func(failed error) error) error {
 	if ok, err := l.acquire(); !ok || err != nil {
 		return err
@@ -407,9 +407,9 @@ func (l *loop) help(activity, in, out any, done func(failed error) error) error 
 	}
 	if failed != nil {
 		l.lost()
-	}
-	if handedBack(failed) {
-		return nil
+		if l.handed++; handedBack(failed) && l.handed <= handedMost {
+			return nil
+		}
 	}
 	return done(failed)
 }
