@@ -153,6 +153,7 @@ func TestWhoAnswersForAHost(t *testing.T) {
 		{name: "an assistant that is not for it", options: `{` + accepts + `}`},
 		{name: "an assistant by the mode", options: `{"detached":"auto",` + accepts + `}`, by: core.RespondedByAssistant},
 		{name: "an assistant for all guards", options: `{"assistant_for":["guards"],` + accepts + `}`, by: core.RespondedByAssistant},
+		{name: "an assistant for this guard", options: `{"assistants":{"max_iterations":{"command":"cat >/dev/null; echo '{\"reason\":\"good\",\"answer\":\"accept\"}'"}}}`, by: core.RespondedByAssistant},
 		{name: "the policy before an assistant", options: `{"detached":"auto",` + accepts + `}`, policy: `rules: [{guard: max_iterations, answer: accept, reason: "Enough."}]`, by: core.RespondedByPolicy},
 		{name: "an assistant that raves", options: `{"detached":"auto",` + raves + `}`, denied: true, events: "answer.invalid"},
 		{name: "an assistant that advises", options: `{"assistant_for":["guards"],` + cancels + `}`, events: "advice.given"},
@@ -190,6 +191,17 @@ func TestWhoAnswersForAHost(t *testing.T) {
 				t.Errorf("answered by %q, unanswered %q, %q", by, r.Unanswered, events)
 			}
 		})
+	}
+}
+
+// An agent that decides itself needs no policy and no assistant.
+func TestAnAgentOfAHostDecidesItself(t *testing.T) {
+	q := core.Question{ID: "q", Kind: core.KindText, AskID: core.AgentAsks, Returned: true}
+	for options, want := range map[string]bool{`{"agent_questions":"go_on"}`: true, `{"agent_questions":"ask"}`: false} {
+		r, err := hostOf(t, options, "").Respond(t.Context(), q, &core.State{})
+		if err != nil || (r.Answer != nil) != want {
+			t.Errorf("%s: %+v, %v", options, r, err)
+		}
 	}
 }
 
