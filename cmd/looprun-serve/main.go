@@ -100,7 +100,10 @@ func (l program) command(ctx context.Context, dir, name string, args ...string) 
 }
 
 func (l program) explain(dir string) (string, error) {
-	text, _, err := l.text(context.Background(), dir, "explain", "--color", "never")
+	text, whole, err := l.text(context.Background(), dir, "explain", "--color", "never")
+	if err == nil && !whole {
+		text += "The rest is left out here; looprun explain " + filepath.Base(dir) + " prints all of it.\n"
+	}
 	return text, err
 }
 
@@ -117,6 +120,7 @@ func (l program) text(ctx context.Context, dir, name string, args ...string) (te
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	cmd := l.command(ctx, dir, name, args...)
+	cmd.WaitDelay = time.Second // then the pipes are closed: a child of looprun may hold them
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()

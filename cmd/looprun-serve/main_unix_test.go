@@ -69,6 +69,16 @@ func TestWhatLooprunRefuses(t *testing.T) {
 	}
 }
 
+// Of a long explanation the page has the beginning, and says so.
+func TestALongExplanation(t *testing.T) {
+	for lines, want := range map[int]string{3: "", 100000: "The rest is left out here; looprun explain 20260102-030405-0a1b prints all of it.\n"} {
+		said, err := script(t, "yes line | head -n "+strconv.Itoa(lines)).explain("/d/20260102-030405-0a1b")
+		if rest := strings.TrimLeft(said, "line\n"); err != nil || len(said) > mostText+100 || rest != want {
+			t.Errorf("%d lines: %d bytes, %v, %q", lines, len(said), err, rest)
+		}
+	}
+}
+
 // A run that goes on is not resumed, and one that was resumed goes on once it is locked.
 func TestARunThatGoesOn(t *testing.T) {
 	state, mark := t.TempDir(), t.TempDir()

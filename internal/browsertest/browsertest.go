@@ -26,6 +26,7 @@ type Browser struct {
 	out     *bufio.Reader
 	next    int
 	session string
+	life    *time.Timer // ends a browser that does not answer
 	// Events holds the browser's events since the last Open.
 	Events []Message
 }
@@ -79,7 +80,7 @@ func Start(t *testing.T) *Browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
+	ctx, cancel := context.WithCancel(t.Context())
 	// --no-sandbox: containers have none, and the browser opens nothing but the page.
 	cmd := exec.CommandContext(ctx, path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--disable-extensions", "--no-first-run", "--user-data-dir="+profile, "--remote-debugging-pipe", "about:blank")
@@ -91,11 +92,12 @@ func Start(t *testing.T) *Browser {
 	}
 	theirIn.Close()
 	theirOut.Close()
-	b := &Browser{t: t, in: in, out: bufio.NewReaderSize(out, 1<<20)}
+	b := &Browser{t: t, in: in, out: bufio.NewReaderSize(out, 1<<20), life: time.AfterFunc(eventually.Patience, cancel)}
 	t.Cleanup(func() {
 		b.session = ""
 		fmt.Fprint(in, `{"id":999999,"method":"Browser.close"}`+"\x00")
 		_ = cmd.Wait() // closed, or ended with the context
+		b.life.Stop()
 		cancel()
 		in.Close()
 		out.Close()
@@ -140,6 +142,7 @@ func (b *Browser) window(params map[string]any) {
 // Call calls a method and waits for the reply; it keeps events that arrive before it.
 func (b *Browser) Call(method string, params, result any) {
 	b.t.Helper()
+	b.life.Reset(eventually.Patience)
 	b.next++
 	request := map[string]any{"id": b.next, "method": method}
 	if params != nil {

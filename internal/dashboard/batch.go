@@ -54,12 +54,20 @@ func (x *index) batches(state string) {
 	}
 }
 
+// listed is a row of the list. in is the key of the batch below which it is listed, or empty.
+type listed struct {
+	*row
+	in string
+}
+
 // grouped returns the rows of a batch: one for all of it, then those of its loops that the page
-// shows: those that ask, and the others where it is open.
-func (x *index) grouped(b *batch, open bool) []*row {
+// shows: those that ask, and, where it is open, as many of the others as there is room for. left
+// is how many runs there is no room for.
+func (x *index) grouped(b *batch, open bool, room int) (rows []listed, left int) {
 	g := &group{Active: b.plan.Active(), Open: open}
 	whole := &row{Key: b.key, ID: b.plan.ID, Group: g, Started: b.plan.Started}
-	rows, names := []*row{whole}, []string{}
+	names := []string{}
+	rows = append(rows, listed{row: whole})
 	for i, l := range b.plan.Loops {
 		names = append(names, l.Name)
 		r := x.rows[filepath.Join(b.plan.State, l.RunID)]
@@ -83,11 +91,11 @@ func (x *index) grouped(b *batch, open bool) []*row {
 		if r.Updated.After(whole.Updated) {
 			whole.Updated = r.Updated
 		}
-		if open || r.Asks {
-			r.look()
-			in := *r
-			in.In = b.key
-			rows = append(rows, &in)
+		switch {
+		case r.Asks || open && len(rows) < room:
+			rows = append(rows, listed{r, b.key})
+		case open && !r.Waits:
+			left++
 		}
 	}
 	if whole.Updated.IsZero() {
@@ -95,5 +103,5 @@ func (x *index) grouped(b *batch, open bool) []*row {
 	}
 	const most = 20 // names: the page cuts them
 	whole.Title = termsafe.Line(fmt.Sprintf("%d loops: %s", len(names), strings.Join(names[:min(len(names), most)], ", ")))
-	return rows
+	return rows, left
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/eventually"
+	"github.com/looprun/looprun/internal/many"
 	"github.com/looprun/looprun/internal/origin"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/report"
@@ -784,6 +785,39 @@ func TestTheListIsWhole(t *testing.T) {
 	}
 	if n := total(); n != 2*atOnce+1 {
 		t.Errorf("%d runs after one was removed", n)
+	}
+}
+
+// An open batch does not make the list any longer, and its loops have what other runs have.
+func TestAnOpenBatchIsLimited(t *testing.T) {
+	state := filepath.Join(t.TempDir(), ".looprun")
+	first := recorded(t, state, "first")
+	plan := &many.Plan{ID: "20250101-000000-ffff", State: state, Loops: []many.Loop{{Name: "first", RunID: filepath.Base(first)}}}
+	for i := range listLimit {
+		l := many.Loop{Name: strconv.Itoa(i), RunID: fmt.Sprintf("20250101-000000-%04x", i)}
+		if err := errors.Join(os.Mkdir(filepath.Join(state, l.RunID), 0o700), os.Link(filepath.Join(first, "journal.jsonl"), filepath.Join(state, l.RunID, "journal.jsonl"))); err != nil {
+			t.Fatal(err)
+		}
+		plan.Loops = append(plan.Loops, l)
+	}
+	x, b := newIndex(func() []string { return []string{state} }), &batch{"b", plan}
+	x.refresh(0)
+	for _, l := range plan.Loops {
+		x.batchOf[filepath.Join(state, l.RunID)] = b
+	}
+	for range 2 { // what was looked up is kept
+		l, err := x.list("", "", []string{"b"}, listLimit)
+		if err != nil || len(l.Runs) != listLimit || l.Left != 2 || l.Runs[0].Group == nil || l.Runs[0].Group.Done != listLimit+1 {
+			t.Fatalf("%v: %d runs, %d left", err, len(l.Runs), l.Left)
+		}
+		for _, r := range l.Runs[1:] {
+			if r.In != "b" || r.Limit != 3 {
+				t.Fatalf("%s is in %q, of %d iterations", r.Title, r.In, r.Limit)
+			}
+		}
+	}
+	if l, err := x.list("", "", nil, listLimit); err != nil || len(l.Runs) != 1 || l.Left != 0 {
+		t.Errorf("closed: %v, %d runs, %d left", err, len(l.Runs), l.Left)
 	}
 }
 

@@ -357,7 +357,7 @@ func (x *index) list(search, filter string, open []string, limit int) (listing, 
 	defer x.mu.Unlock()
 	x.sort()
 	l, groups := listing{Total: len(x.sorted)}, map[*batch]bool{}
-	shown := []*row{}
+	shown := []listed{}
 	for _, r := range x.sorted {
 		if r.Asks {
 			l.Asking++
@@ -376,15 +376,18 @@ func (x *index) list(search, filter string, open []string, limit int) (listing, 
 			l.Left++
 		case b != nil && search == "" && filter == "":
 			groups[b] = true
-			shown = append(shown, x.grouped(b, slices.Contains(open, b.key))...)
+			rows, left := x.grouped(b, slices.Contains(open, b.key), limit-len(shown))
+			shown = append(shown, rows...)
+			l.Left += left
 		default:
-			shown = append(shown, r)
+			shown = append(shown, listed{row: r})
 		}
 	}
 	parallel.Each(len(shown), func(i int) { shown[i].look() })
 	l.Runs = make([]row, len(shown))
 	for i, r := range shown {
-		l.Runs[i] = *r
+		l.Runs[i] = *r.row
+		l.Runs[i].In = r.in
 	}
 	return l, nil
 }

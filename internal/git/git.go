@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strconv"
@@ -40,7 +41,15 @@ func Run(ctx context.Context, dir string, env []string, args ...string) (string,
 	if ctx.Err() != nil {
 		return "", fmt.Errorf("git %s: %w", args[0], context.Cause(ctx))
 	}
+	if err != nil && ExitCode(err) < 0 && gone(dir) { // the error names git, which is there
+		return "", fmt.Errorf("git %s: the folder %s is gone", args[0], dir)
+	}
 	return strings.TrimSuffix(out.String(), "\n"), said.With(args[0], err)
+}
+
+func gone(dir string) bool {
+	_, err := os.Stat(dir)
+	return dir != "" && errors.Is(err, fs.ErrNotExist)
 }
 
 // DiskUsage returns how many bytes the objects of these revisions take in a repository; 0 if

@@ -1,9 +1,22 @@
 package git
 
 import (
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
 )
+
+// A folder that is gone does not read as if git were.
+func TestTheFolderIsGone(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is needed")
+	}
+	dir := filepath.Join(t.TempDir(), "tree")
+	if out, err := Run(t.Context(), dir, nil, "diff"); err == nil || err.Error() != "git diff: the folder "+dir+" is gone" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
 
 func TestEnvironment(t *testing.T) {
 	got := Environ([]string{"A=b", "GIT_DIR=x", "git_index_file=x", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=k", "GIT_CONFIG=x", "LC_ALL=de", "GIT_TERMINAL_PROMPT=1"})
