@@ -344,6 +344,25 @@ func TestOutputIsALink(t *testing.T) {
 	}
 }
 
+// Whoever asks once has all that was printed by then, however long the last reading took.
+func TestOutputIsAllThatWasPrinted(t *testing.T) {
+	v := newServing(t, false)
+	name := scratchpad.OutputFile(v.dir, 1)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"300\n", "300\nthe end\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w := v.request("GET", "/api/runs/"+v.key+"/output/1", "")
+		if strings.Contains(text, "the end") != strings.Contains(w.Body.String(), "the end") {
+			t.Errorf("%q was printed: %s", text, w.Body)
+		}
+		v.tails.list[0].took = time.Hour
+	}
+}
+
 // A log has its lines by number, those that match a search, and never more than a page can
 // have. It can be saved as it was printed, at an address that works once.
 func TestLog(t *testing.T) {

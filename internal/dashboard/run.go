@@ -279,14 +279,15 @@ type keptTail struct {
 }
 
 // of returns the end of an iteration's output, in JSON, and how much it had printed by then.
-// It rereads the output when there is more, but not more often than is fair.
-func (v *tails) of(dir string, iteration int) (json.RawMessage, [2]int64, error) {
+// It rereads the output when there is more; a stream, which asks again, not more often than is
+// fair.
+func (v *tails) of(dir string, iteration int, stream bool) (json.RawMessage, [2]int64, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	sizes := sizesOf(dir, iteration)
 	i := slices.IndexFunc(v.list, func(k *keptTail) bool { return k.dir == dir && k.iteration == iteration })
 	if i >= 0 {
-		if k := v.list[i]; k.sizes == sizes || time.Since(k.made) < max(lookEvery, share*k.took) {
+		if k := v.list[i]; k.sizes == sizes || stream && time.Since(k.made) < max(lookEvery, share*k.took) {
 			return k.shown, k.sizes, nil
 		}
 		v.list = slices.Delete(v.list, i, i+1)
@@ -428,7 +429,7 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request, run *row, n int) {
 }
 
 func (s *Server) output(w http.ResponseWriter, _ *http.Request, run *row, n int) {
-	shown, _, err := s.tails.of(run.dir, n)
+	shown, _, err := s.tails.of(run.dir, n, false)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -516,7 +517,7 @@ func (l *looking) at(out *events) {
 	if sizesOf(l.run.dir, l.iteration) == l.sizes {
 		return
 	}
-	t, sizes, err := l.server.tails.of(l.run.dir, l.iteration)
+	t, sizes, err := l.server.tails.of(l.run.dir, l.iteration, true)
 	if err != nil || sizes == l.sizes {
 		return
 	}
