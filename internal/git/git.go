@@ -42,10 +42,17 @@ func Run(ctx context.Context, dir string, env []string, args ...string) (string,
 		return "", fmt.Errorf("git %s: %w", args[0], context.Cause(ctx))
 	}
 	if err != nil && ExitCode(err) < 0 && gone(dir) { // the error names git, which is there
-		return "", fmt.Errorf("git %s: the folder %s is gone", args[0], dir)
+		return "", goneError(fmt.Sprintf("git %s: the folder %s is gone", args[0], dir))
 	}
 	return strings.TrimSuffix(out.String(), "\n"), said.With(args[0], err)
 }
+
+// goneError is an [fs.ErrNotExist] in words of its own.
+type goneError string
+
+func (e goneError) Error() string { return string(e) }
+
+func (goneError) Is(target error) bool { return target == fs.ErrNotExist }
 
 func gone(dir string) bool {
 	_, err := os.Stat(dir)

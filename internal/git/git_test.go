@@ -1,6 +1,8 @@
 package git
 
 import (
+	"errors"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -13,7 +15,7 @@ func TestTheFolderIsGone(t *testing.T) {
 		t.Skip("git is needed")
 	}
 	dir := filepath.Join(t.TempDir(), "tree")
-	if out, err := Run(t.Context(), dir, nil, "diff"); err == nil || err.Error() != "git diff: the folder "+dir+" is gone" {
+	if out, err := Run(t.Context(), dir, nil, "diff"); !errors.Is(err, fs.ErrNotExist) || err.Error() != "git diff: the folder "+dir+" is gone" {
 		t.Errorf("%q, %v", out, err)
 	}
 }
