@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/internal/rounds"
 )
 
 // refusingGit is a git of which one call fails.
@@ -31,15 +33,11 @@ exec '%[2]s' "$@"
 	return g
 }
 
-// each lets try run looprun once for each git that it starts, which fails then. With -short
-// every fifth does.
+// each lets try run looprun once for every third git that it starts, which fails then; in the
+// long form of the tests once for each.
 func (g refusingGit) each(t *testing.T, try func(n int, run func(s *started) int)) {
 	t.Helper()
-	step := 1
-	if testing.Short() {
-		step = 5
-	}
-	for n := 1; ; n += step {
+	for n := 1; ; n += rounds.Step(3) {
 		if n > 500 {
 			t.Fatal("there is no end of it")
 		}
