@@ -106,10 +106,13 @@ var factList = sync.OnceValue(func() []Fact {
 
 // UnknownFacts returns the facts of a run of which only the guard is known.
 func UnknownFacts(guard GuardID) Facts {
-	return Facts{
-		Guard: string(guard), MaxIterations: -1,
-		Failing: -1, Passing: -1, Total: -1, ChecksTotal: -1, ChecksMost: -1, Skipped: -1, LastExitCode: -1, Cost: -1, Tokens: -1, Attempts: -1,
+	f := Facts{Guard: string(guard)}
+	for i, fact := range FactList() {
+		if _, list := fact.Unknown.([]string); fact.Unknown != nil && !list {
+			reflect.ValueOf(&f).Elem().Field(i).Set(reflect.ValueOf(fact.Unknown))
+		}
 	}
+	return f
 }
 
 // FactsOf returns the facts for the guard's question. It does not change the state.

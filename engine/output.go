@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -300,7 +299,8 @@ func (s *stream) fact(f carrier.Fact) {
 	switch f := f.(type) {
 	case carrier.Began:
 		s.transcript()
-		if s.of.ended = false; s.begun == nil {
+		s.of.ended = false
+		if s.begun == nil {
 			s.begun = map[string]int{}
 		}
 		s.begun[f.Agent]++
@@ -333,12 +333,15 @@ func (s *stream) fact(f carrier.Fact) {
 	}
 }
 
-// underWay returns an agent whose turn has begun and not ended; empty if there is none.
-func (s *stream) underWay() string {
-	for _, agent := range slices.Sorted(maps.Keys(s.begun)) {
-		return agent
+// underWay returns the first agent by name whose turn has begun and not ended; empty if there is
+// none.
+func (s *stream) underWay() (first string) {
+	for agent := range s.begun {
+		if first == "" || agent < first {
+			first = agent
+		}
 	}
-	return ""
+	return first
 }
 
 // ordinary takes text outside transcripts: the work's own output, which is evidence.

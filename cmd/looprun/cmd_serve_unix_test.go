@@ -133,6 +133,16 @@ func (v *served) open(b *browsertest.Browser) *window {
 	return &window{b, v}
 }
 
+// step ends the n-th iteration of a command in dir, which waits for a file, and waits until the page
+// has its mark.
+func (v *window) step(dir string, n int) {
+	v.t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("go%d", n)), nil, 0o600); err != nil {
+		v.t.Fatal(err)
+	}
+	v.shows(fmt.Sprintf(`document.querySelectorAll(".steps .cell").length === %d`, n))
+}
+
 // shows waits until an expression holds in the page.
 func (v *window) shows(expression string) {
 	v.t.Helper()
@@ -661,18 +671,11 @@ func browserSteady(t *testing.T, b *browsertest.Browser) {
 	run := begin(t, dir, "-q", "--non-interactive", "--max-iterations", "4", "--loop-threshold", "off", "-c",
 		`i=$(cat i || echo 0); i=$((i+1)); echo $i >i; seq 300; until [ -e go$i ]; do sleep 0.02; done; echo the end; exit 1`)
 	v := startServe(t, dir).open(b)
-	step := func(n int) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("go%d", n)), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		v.shows(fmt.Sprintf(`document.querySelectorAll(".steps .cell").length === %d`, n))
-	}
 	v.shows(`document.querySelector(".work-out")?.textContent.includes("300")`)
 	buttons := `[...document.querySelectorAll("#run > .actions button")].map((b) => b.textContent).join()`
 	v.shows(buttons + ` === "Full report"`)
 	browsertest.Eval[any](v.Browser, `document.querySelector("#run > .actions button").focus()`)
-	step(1)
+	v.step(dir, 1)
 	v.shows(buttons + ` === "Why?,Full report"`)
 	browsertest.Eval[any](v.Browser, `document.querySelector("#run > .actions button").click()`)
 	v.shows(`document.querySelector(".explained, #run .bad")?.className === "explained"`)
@@ -684,9 +687,9 @@ func browserSteady(t *testing.T, b *browsertest.Browser) {
 	if !strings.Contains(at, ",8,true,#i1,") {
 		t.Fatal(at)
 	}
-	step(2)
+	v.step(dir, 2)
 	v.shows(`out.isConnected && out.textContent.endsWith("the end\n")`)
-	step(3)
+	v.step(dir, 3)
 	if after := browsertest.Eval[string](v.Browser, `steady()`); after != at {
 		t.Errorf("it moved from %s to %s", at, after)
 	}
@@ -698,7 +701,7 @@ func browserSteady(t *testing.T, b *browsertest.Browser) {
 	v.shows(`[...document.querySelectorAll(".output h2 button")].some((b) => b.checkVisibility())`)
 	browsertest.Eval[any](v.Browser, `document.querySelector(".output h2 button").click()`)
 	v.shows(`![...document.querySelectorAll(".output h2 button")].some((b) => b.checkVisibility())`)
-	step(4)
+	v.step(dir, 4)
 	run.ended(t)
 	v.quiet()
 }
@@ -717,15 +720,8 @@ func browserChanges(t *testing.T, b *browsertest.Browser) {
 		`i=$(cat i || echo 0); i=$((i+1)); echo $i >i; until [ -e go$i ]; do sleep 0.02; done
 		case $i in 1) echo '++ <b>one</b>' >a;; 2) seq 60000 >a;; esac; exit 1`)
 	v := startServe(t, dir).open(b)
-	step := func(n int) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("go%d", n)), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		v.shows(fmt.Sprintf(`document.querySelectorAll(".steps .cell").length === %d`, n))
-	}
 	v.shows(`document.querySelector(".output summary")?.checkVisibility() === false`)
-	step(1)
+	v.step(dir, 1)
 	v.shows(`document.querySelector(".output h2").textContent.startsWith("Output of iteration 2")`)
 	browsertest.Eval[any](v.Browser, `document.querySelector(".output summary").click()`)
 	v.shows(`document.querySelector(".diff").textContent.includes("iteration 2 has no checkpoint; there are those of 1 to 1")`)
@@ -734,7 +730,7 @@ func browserChanges(t *testing.T, b *browsertest.Browser) {
 	browsertest.Eval[any](v.Browser, `document.querySelector(".output details").open || document.querySelector(".output summary").click()`)
 	v.shows(`[...document.querySelectorAll(".diff .add")].map((e) => e.textContent).join() === "+++ <b>one</b>"`)
 	v.sound("diff")
-	step(2)
+	v.step(dir, 2)
 	v.shows(`document.querySelector(".diff .add")?.textContent === "+++ <b>one</b>"`)
 	browsertest.Eval[any](v.Browser, `document.querySelectorAll(".cell")[1].click()`)
 	v.shows(`document.querySelector(".output h2").textContent.startsWith("Output of iteration 2")`)
@@ -744,7 +740,7 @@ func browserChanges(t *testing.T, b *browsertest.Browser) {
 	if n := browsertest.Eval[float64](v.Browser, `document.querySelector(".diff").textContent.length`); n > 300<<10 {
 		t.Errorf("%v characters", n)
 	}
-	step(3)
+	v.step(dir, 3)
 	run.ended(t)
 	v.quiet()
 }

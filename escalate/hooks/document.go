@@ -47,8 +47,7 @@ type Document struct {
 // job returns the job for an event; false if there is none. The state is not kept, because it
 // changes when the loop continues.
 func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
-	host, _ := os.Hostname()
-	d := Document{Schema: Schema, RunID: s.RunID, Name: h.shown(s.Name, summaryKept), Dir: h.shown(s.Dir, summaryKept), Host: host}
+	d := Document{Schema: Schema, RunID: s.RunID}
 	var j job
 	var more []string
 	switch data := e.Data.(type) {
@@ -67,12 +66,12 @@ func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
 		r := s.Result()
 		j.title = "looprun: " + string(r.Status)
 		d.Hook, d.Summary, d.Next = OnEnd, ended(r, s), afterwards(r, s)
-		if p, ok := data.(core.RunPaused); ok && p.Pending && len(s.Pending()) > 0 {
-			waiting := s.Pending()
-			for _, q := range waiting {
-				j.waits = append(j.waits, q.ID)
+		if p, ok := data.(core.RunPaused); ok && p.Pending {
+			for i, q := range s.Pending() {
+				if j.waits = append(j.waits, q.ID); i == 0 {
+					more = question(q)
+				}
 			}
-			more = question(waiting[0])
 		}
 	default:
 		return j, false, nil
@@ -81,7 +80,8 @@ func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
 	if j.command == "" && !j.notify {
 		return j, false, nil
 	}
-	d.Summary = h.shown(d.Summary, summaryKept)
+	d.Name, d.Dir, d.Summary = h.shown(s.Name, summaryKept), h.shown(s.Dir, summaryKept), h.shown(d.Summary, summaryKept)
+	d.Host, _ = os.Hostname()
 	for i := range more {
 		more[i] = h.shown(more[i], lineKept)
 	}
@@ -89,15 +89,11 @@ func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
 	if of := cmp.Or(d.Name, d.Host); of != "" {
 		j.title += " (" + of + ")"
 	}
-	if j.last && j.notify {
-		var lines []string
-		if h.Morning != nil {
-			lines = h.Morning()
-		}
-		for i := range lines {
-			lines[i] = h.shown(lines[i], summaryKept)
-		}
-		if len(lines) > 0 {
+	if j.last && j.notify && h.Morning != nil {
+		if lines := h.Morning(); len(lines) > 0 {
+			for i := range lines {
+				lines[i] = h.shown(lines[i], summaryKept)
+			}
 			j.body, j.waits = strings.Join(lines, "\n"), nil
 		}
 	}

@@ -23,9 +23,9 @@ type Assistant struct {
 func (a Assistant) Named() core.Assistant { return core.Assistant{Name: a.Name, Model: a.Model} }
 
 // AssistantOf returns the assistant for a question with these names, most specific first; it
-// has no command if there is none. One without a command of its own is the usual assistant,
-// under its name or another, with its model or another. chosen reports whether looprun.yaml names it for such
-// questions.
+// has no command if there is none. One without a command of its own has that of the usual
+// assistant, and its name unless it has another. chosen reports whether looprun.yaml names it
+// for such questions.
 func (o *Options) AssistantOf(names ...string) (a Assistant, chosen bool) {
 	for _, name := range names {
 		if a, ok := o.Assistants[name]; ok && name != "" {

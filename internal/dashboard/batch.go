@@ -37,14 +37,15 @@ func (x *index) batches(state string) {
 		return
 	}
 	for _, id := range ids {
-		if x.plans[filepath.Join(state, id)] {
+		at := filepath.Join(state, id)
+		if x.plans[at] {
 			continue
 		}
 		p, err := many.Read(state, id)
 		if err != nil {
 			continue
 		}
-		x.plans[filepath.Join(state, id)] = true
+		x.plans[at] = true
 		b := &batch{fmt.Sprintf("%016x", xxhash.Sum64String(filepath.Join(state, "many", id))), p}
 		x.mu.Lock()
 		for _, l := range p.Loops {
@@ -66,10 +67,13 @@ type listed struct {
 func (x *index) grouped(b *batch, open bool, room int) (rows []listed, left int) {
 	g := &group{Active: b.plan.Active(), Open: open}
 	whole := &row{Key: b.key, ID: b.plan.ID, Group: g, Started: b.plan.Started}
+	const most = 20 // names: the page cuts them
 	names := []string{}
 	rows = append(rows, listed{row: whole})
 	for i, l := range b.plan.Loops {
-		names = append(names, l.Name)
+		if i < most {
+			names = append(names, l.Name)
+		}
 		r := x.rows[filepath.Join(b.plan.State, l.RunID)]
 		if r == nil {
 			r = &row{Key: fmt.Sprintf("%s-%d", b.key, i), Title: termsafe.Line(l.Name), Started: b.plan.Started, Waits: true}
@@ -101,7 +105,6 @@ func (x *index) grouped(b *batch, open bool, room int) (rows []listed, left int)
 	if whole.Updated.IsZero() {
 		whole.Updated = b.plan.Started
 	}
-	const most = 20 // names: the page cuts them
-	whole.Title = termsafe.Line(fmt.Sprintf("%d loops: %s", len(names), strings.Join(names[:min(len(names), most)], ", ")))
+	whole.Title = termsafe.Line(fmt.Sprintf("%d loops: %s", len(b.plan.Loops), strings.Join(names, ", ")))
 	return rows, left
 }

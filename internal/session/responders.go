@@ -31,8 +31,8 @@ import (
 )
 
 // responders returns the responders in the order in which they are asked: when_stuck, the
-// policy, the assistant, the run that this one was started in, a person, and the substitute for an absent
-// person.
+// policy, the assistant, the run that this one was started in, a person, and the substitute for
+// an absent person.
 func (s *Session) responders() []core.Responder {
 	list := []core.Responder{own(core.ResponderFunc(s.whenStuck))}
 	if s.opts.AgentQuestions == "go_on" {
