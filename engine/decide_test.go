@@ -92,6 +92,7 @@ func TestUnadvised(t *testing.T) {
 		"advice":                    {with(confirm, func(*core.Question) {}), true, false, advice.Text},
 		"advice with a reason":      {with(confirm, func(q *core.Question) { q.Advice = &core.Advice{Text: "no", Reason: "too risky"} }), true, false, "too risky"},
 		"for a run inside":          {with(confirm, func(q *core.Question) { q.Path = []string{"inner"} }), false, false, ""},
+		"a person's alone":          {with(confirm, func(q *core.Question) { q.Exclusive = true }), false, true, ""},
 		"no question of yes and no": {with(selects, func(*core.Question) {}), false, true, ""},
 	} {
 		a, err := unadvised(c.q, "nobody answered")

@@ -425,8 +425,8 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 		d.Check = &core.CheckRun{DurationMS: e.took.Milliseconds(), Hash: again.Hash, Loose: again.Loose}
 	}
 	d.Tasks, d.OpenTasks = judge.Tasks, judge.OpenTasks
-	d.Transcript = e.Work != nil && x.work.agents
-	d.Worded = d.Transcript && e.Check == nil && x.work.worded()
+	d.Transcript = x.work.agents
+	d.Worded = e.Check == nil && x.work.worded()
 	if x.Agent != "" && !it.Escalated && !cut(e.Work) && !d.Transcript && x.work.bytes > 0 {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("nothing that %s printed was understood as its transcript, so its words, its cost and its limits are not known; name the output format that looprun agents shows", x.Agent))
 	}

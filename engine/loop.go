@@ -138,9 +138,6 @@ func (l *Loop) check() error {
 // drive creates the driver from the loop's fields.
 func (l *Loop) drive() {
 	witness, _ := l.Runner.(core.Witness)
-	if r, ok := l.Runner.(Repeater); ok {
-		r.Repeats() // from the first moment on
-	}
 	l.driver = core.Driver{
 		Witness: witness,
 		State:   &l.state, Record: l.record, Now: time.Now, Guards: l.Guards, Questions: l.Questions,

@@ -201,7 +201,7 @@ func (l *Loop) within(ctx context.Context) (context.Context, func()) {
 	if !ok {
 		return ctx, func() {}
 	}
-	if l.state.Trip != nil && l.driver.Due() {
+	if l.driver.Due() { // which the question is about
 		left = besideLimit
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, left, core.ErrRuntime)
@@ -289,9 +289,7 @@ func (l *Loop) poseForCommand(ctx context.Context, g *askers, q core.Question) (
 		if err == nil {
 			err = l.record(core.QuestionDelivered{QuestionID: q.ID, To: "socket"})
 		}
-	case g.ctx.Err() != nil:
-		err = l.record(core.QuestionClosed{QuestionID: q.ID, Reason: errGone.Error()})
-	default:
+	default: // nobody answered, or whoever asked is gone
 		err = l.record(core.QuestionClosed{QuestionID: q.ID, Reason: h.err.Error()})
 	}
 	return h, err

@@ -81,6 +81,7 @@ func (l *Loop) runIteration(ctx context.Context, it core.Iteration) (core.Iterat
 	defer stop(nil)
 	r := &running{number: it.Number, stop: stop, done: make(chan ended, 1)}
 	supervised := make(chan ended, 1)
+	repeats := l.repeats() // from the first moment on
 	go func() {
 		e := ended{err: errGoexit}
 		defer func() {
@@ -90,7 +91,7 @@ func (l *Loop) runIteration(ctx context.Context, it core.Iteration) (core.Iterat
 			}
 			supervised <- e
 		}()
-		end, err := l.supervise(ctx, r)
+		end, err := l.supervise(ctx, r, repeats)
 		e = ended{IterationResult: end, err: err}
 	}()
 	began := l.watch.Elapsed()
@@ -115,10 +116,10 @@ func (l *Loop) runIteration(ctx context.Context, it core.Iteration) (core.Iterat
 
 // supervise interrupts the iteration when ctx ends, asks when a deadline passes, answers the
 // command, and regularly records the elapsed time.
-func (l *Loop) supervise(ctx context.Context, r *running) (core.IterationResult, error) {
+func (l *Loop) supervise(ctx context.Context, r *running, repeats <-chan core.TurnRepeated) (core.IterationResult, error) {
 	alive := time.NewTicker(heartbeatEvery)
 	defer alive.Stop()
-	repeats := l.repeats()
+	var repeat repeatedTurn
 	for {
 		var err error
 		goOn := true
@@ -139,8 +140,8 @@ func (l *Loop) supervise(ctx context.Context, r *running) (core.IterationResult,
 			err = l.record(core.RunAlive{})
 		case <-deadline:
 			goOn, err = l.overtime(ctx, r)
-		case what := <-repeats:
-			goOn, err = l.repeated(ctx, r, what)
+		case repeat.TurnRepeated = <-repeats:
+			goOn, err = l.repeated(ctx, r, repeat.TurnRepeated)
 		}
 		release()
 		switch {
@@ -153,7 +154,7 @@ func (l *Loop) supervise(ctx context.Context, r *running) (core.IterationResult,
 			end := r.wait()
 			return end.IterationResult, end.err
 		case !goOn && l.state.LastTrip.Guard == core.TurnLoop:
-			return r.cut(errTurnLoop, core.OutcomeError, core.CauseTurnLoop)
+			return r.cut(&repeat, core.OutcomeError, core.CauseTurnLoop)
 		case !goOn:
 			return r.cut(core.ErrRuntime, core.OutcomeError, core.CauseMaxRuntime)
 		}
@@ -181,9 +182,6 @@ func (l *Loop) deadline() (<-chan time.Time, func()) {
 func (l *Loop) overtime(ctx context.Context, r *running) (bool, error) {
 	if err := l.record(core.RunAlive{}); err != nil {
 		return false, err
-	}
-	if !l.driver.Due() {
-		return true, nil
 	}
 	s, suspends := l.Runner.(Suspender)
 	if suspends {

@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/looptest"
+	"github.com/looprun/looprun/protocol/ladder"
 )
 
 // What a policy or an assistant lets run beside the iterations ends with the
@@ -132,4 +135,66 @@ func TestAVerifyCommandEndsTheSuspendedIteration(t *testing.T) {
 			t.Errorf("it took %s, want 15m and the minute of the command", d)
 		}
 	})
+}
+
+// experts runs experts by a function.
+type experts func(context.Context) (core.ExpertFinished, error)
+
+func (f experts) Expert(ctx context.Context, _ *core.State, _ ladder.Expert) (core.ExpertFinished, error) {
+	return f(ctx)
+}
+
+// An interrupt before an expert lets none begin, and one during it leaves it to the resumed
+// run.
+func TestAnInterruptKeepsTheExpert(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		run := &looptest.Run{}
+		ctx, interrupt := context.WithCancel(t.Context())
+		asked := 0
+		run.Loop = &engine.Loop{
+			Guards: guards.Default(), Journal: &run.Kept, Questions: looptest.Asks{}, Runner: looptest.Said(20),
+			Experts: experts(func(context.Context) (core.ExpertFinished, error) {
+				asked++
+				interrupt()
+				return core.ExpertFinished{Guidance: "so"}, nil
+			}),
+			Observe: func(e core.Event, _ *core.State) {
+				if before && e.Data.Type() == core.TypeAttemptRecorded {
+					interrupt()
+				}
+			},
+		}
+		err := run.Start(core.RunStarted{RunID: "test", Name: "climb", Limits: looptest.Defaults, Ladder: ladder.Config{
+			{Rung: ladder.SelfSolve, Attempts: 1}, {Rung: ladder.Experts, Attempts: 1, Experts: []ladder.Expert{{Name: "one"}}}, {Rung: ladder.Human},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := run.Run(ctx)
+		if err != nil || res.Status != core.StatusInterrupted || strings.Contains(run.Story(), string(core.TypeExpertFinished)) || (asked == 0) != before {
+			t.Errorf("before: %t: %+v, %v, %d asked: %s", before, res, err, asked, run.Story())
+		}
+		if _, next := run.State().NextExpert(); !next {
+			t.Errorf("before: %t: the expert is not next", before)
+		}
+	}
+}
+
+// Why a question is deferred is told to whoever answers it later.
+func TestTheReasonOfADeferralIsKept(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{{fmt.Errorf("not at night: %w", core.ErrDeferred), "not at night"}, {core.ErrDeferred, ""}} {
+		run := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone, Same: 1}}},
+			core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) { return core.Answer{}, c.err }))
+		res := run.ToEnd(t)
+		said := ""
+		if a := run.State().Question.Advice; a != nil {
+			said = a.Text
+		}
+		if res.Status != core.StatusPaused || said != c.want {
+			t.Errorf("%v: %s, %q", c.err, res.Status, said)
+		}
+	}
 }

@@ -193,9 +193,9 @@ func (p *promiseScanner) look(line []byte, cut bool) {
 		p.made = false
 		return
 	case lines.Inside:
-		p.match(line)
-		p.fenced = p.fenced || p.made
-		p.made = false
+		if p.match(line); p.made {
+			p.made, p.fenced = false, true
+		}
 		return
 	case lines.Outside:
 	}

@@ -287,8 +287,6 @@ func stopCause(err error) core.Cause {
 		return core.CauseTurnLoop
 	}
 	switch {
-	case errors.Is(err, errTurnLoop):
-		return core.CauseTurnLoop
 	case errors.Is(err, core.ErrRuntime):
 		return core.CauseMaxRuntime
 	case errors.Is(err, errTimeout):

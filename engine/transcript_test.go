@@ -140,6 +140,8 @@ func TestThePromiseInATranscript(t *testing.T) {
 		{name: "between two decorations", out: "*DONE_\n"},
 		{name: "alone before tags", out: "DONE\n</answer>\n", why: early},
 		{name: "before a line of looprun's", out: "DONE\nlooprun: nested: done\n", want: true},
+		{name: "within a line of looprun's", out: "looprun: nested: it has to say DONE\n"},
+		{name: "in the middle of a block of code", out: "```\nDONE\n\nx\n```\n", why: "promised in line 2, in a block of code: not counted; print it by itself"},
 		{name: "in a block of code", out: "```\nDONE\n```\n", why: "promised in line 2, in a block of code: not counted; print it by itself"},
 		{name: "in and after a block of code", out: "```\nDONE\n```\nDONE\n", want: true},
 		{name: "between letters that are no decoration", out: "xDONEx\n"},
@@ -221,7 +223,7 @@ func TestASignalIsAPromiseUntilTheWorkFails(t *testing.T) {
 			if err != nil || d.Promised != c.want {
 				t.Errorf("promised %t, %v: %+v", d.Promised, err, d)
 			}
-			x.AlsoPromised, x.Work = nil, prints("", "", 0)
+			x.AlsoPromised, x.Work = func() bool { return false }, prints("", "", 0)
 			if d, err := x.Run(t.Context(), core.Iteration{Number: 2}); err != nil || d.Promised {
 				t.Errorf("the next iteration promised too: %v", err)
 			}
@@ -354,6 +356,8 @@ func TestWhichChecksCanRunOnceMore(t *testing.T) {
 		check  engine.Step
 		checks int
 	}{
+		{"after an agent's turn", true, []signature.Hash{7, 7, 7}, prints("x", "", 1), 1},
+		{"after an agent's turn, and no guard can trip", false, []signature.Hash{7, 7, 7}, prints("x", "", 1), 0},
 		{"one", true, []signature.Hash{7, 7}, prints("x", "", 1), 1},
 		{"no guard can trip", false, []signature.Hash{7, 7}, prints("x", "", 1), 0},
 		{"nobody looks at the tree", true, nil, prints("x", "", 1), 0},
@@ -364,6 +368,9 @@ func TestWhichChecksCanRunOnceMore(t *testing.T) {
 	} {
 		x := &engine.Executor{Work: prints("", "", 0), Check: c.check}
 		if c.trees != nil {
+			if len(c.trees) > 2 {
+				x.Agent = "claude"
+			}
 			x.Tree = func() signature.Hash { next := c.trees[0]; c.trees = c.trees[1:]; return next }
 		}
 		if d, err := x.Run(t.Context(), core.Iteration{Number: 1, MayTrip: c.may}); err != nil || (d.Check != nil) != (c.checks == 1) {
@@ -474,6 +481,40 @@ func TestWhoseTestsAreCounted(t *testing.T) {
 		x := &engine.Executor{Work: prints("", "", 0), Check: c.check}
 		if d, err := x.Run(t.Context(), core.Iteration{Number: 1}); err != nil || (d.Tally != nil) != c.want {
 			t.Errorf("%s: %+v, %v", c.name, d.Tally, err)
+		}
+	}
+	for _, c := range []struct {
+		cause core.Cause
+		want  bool
+	}{{core.CauseExited, true}, {core.CauseIdleTimeout, false}} { // both are done, by the promise
+		x := &engine.Executor{Judge: new(engine.DefaultJudge()), Promise: "DONE", Work: part(func(_ context.Context, in engine.Invocation) engine.Exit {
+			in.Stdout([]byte(strings.Replace(tests, "FAIL: TestB", "PASS: TestB", 1) + "DONE\n"))
+			return engine.Exit{Cause: c.cause}
+		})}
+		x.Judge.Promise = true
+		if d, err := x.Run(t.Context(), core.Iteration{Number: 1}); err != nil || d.Outcome != done || (d.Tally != nil) != c.want {
+			t.Errorf("%s: %s, %+v, %v", c.cause, d.Outcome, d.Tally, err)
+		}
+	}
+}
+
+// The evidence is only words where an agent judges itself and its tools printed nothing.
+func TestTheEvidenceIsOnlyWords(t *testing.T) {
+	spoken := began + says("x") + ended
+	for _, c := range []struct {
+		name  string
+		work  string
+		check engine.Step
+		want  bool
+	}{
+		{"words", spoken, nil, true},
+		{"a tool", began + says("x") + calls("ls", "a.go", false) + ended, nil, false},
+		{"plain text", "x\n", nil, false},
+		{"a check", spoken, prints("red", "", 1), false},
+	} {
+		x := &engine.Executor{Work: prints(c.work, "", 1), Check: c.check}
+		if d, err := x.Run(t.Context(), core.Iteration{Number: 1}); err != nil || d.Worded != c.want {
+			t.Errorf("%s: %t, %v", c.name, d.Worded, err)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -20,10 +19,6 @@ import (
 type repeatedTurn struct{ core.TurnRepeated }
 
 func (r *repeatedTurn) Error() string { return "ended because " + r.String() }
-
-// errTurnLoop is the cause of an iteration that was ended because nobody allowed it to
-// continue after a repetition.
-var errTurnLoop = errors.New("turn_loop tripped")
 
 // Repeater is a [Runner] that notices when the running work repeats itself. If nobody listens,
 // it ends the work itself and reports that in its result.

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -138,9 +139,10 @@ type repeats struct {
 	end   chan bool
 	ended int
 	heard int
+	looks bool // somebody listens
 }
 
-func (r *repeats) Repeats() <-chan core.TurnRepeated { return r.told }
+func (r *repeats) Repeats() <-chan core.TurnRepeated { r.looks = true; return r.told }
 func (r *repeats) EndTurn(core.TurnRepeated)         { r.ended++; close(r.end) }
 
 func (r *repeats) Run(ctx context.Context, it core.Iteration) (core.IterationResult, error) {
@@ -148,6 +150,9 @@ func (r *repeats) Run(ctx context.Context, it core.Iteration) (core.IterationRes
 		return core.IterationResult{IterationFinished: core.IterationFinished{Outcome: done}}, nil
 	}
 	r.end = make(chan bool)
+	if !r.looks && it.TurnLoop > 0 {
+		return core.IterationResult{}, errors.New("the work begins, and nobody listens")
+	}
 	select {
 	case r.told <- core.TurnRepeated{Iteration: it.Number, Times: 8, Text: "again"}:
 		r.heard++
