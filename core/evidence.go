@@ -373,7 +373,7 @@ func (s *State) PastAnswers() []PastAnswer {
 		if a.Asked != nil {
 			list = append(list, PastAnswer{
 				Time: a.Time, Iteration: a.Iteration, AskID: a.Asked.ownName(), Question: a.Asked.Text,
-				Answer: a.Asked.labels(a.Answer), Words: a.Guidance, Reason: a.Reason, Responder: a.Responder, Rule: a.Rule, Assistant: a.Assistant,
+				Answer: a.Asked.Labels(a.Answer), Words: a.Guidance, Reason: a.Reason, Responder: a.Responder, Rule: a.Rule, Assistant: a.Assistant,
 			})
 		}
 	}
@@ -381,8 +381,8 @@ func (s *State) PastAnswers() []PastAnswer {
 	return list[:min(len(list), decidedKept)]
 }
 
-// labels returns the answer with labels instead of option ids.
-func (q *Question) labels(a Answer) string {
+// Labels returns the answer with labels instead of option ids.
+func (q *Question) Labels(a Answer) string {
 	label := func(id string) string {
 		o, _ := q.Option(id)
 		return cmp.Or(o.Label, id)

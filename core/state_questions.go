@@ -62,10 +62,10 @@ func (s *State) Unused() string {
 		return ""
 	}
 	if s.Answer != nil {
-		return s.Question.labels(*s.Answer)
+		return s.Question.Labels(*s.Answer)
 	}
 	if i := s.unfetched(); i >= 0 {
-		return s.Asked[i].Question.labels(*s.Asked[i].Answer)
+		return s.Asked[i].Question.Labels(*s.Asked[i].Answer)
 	}
 	return ""
 }

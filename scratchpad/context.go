@@ -2,7 +2,6 @@ package scratchpad
 
 import (
 	"bytes"
-	"cmp"
 	"strings"
 
 	"github.com/looprun/looprun/core"
@@ -151,25 +150,7 @@ func contextAnswers(p printer, s *core.State) {
 
 // spoken returns an answer with labels instead of ids.
 func spoken(a core.Asked) string {
-	label := func(id string) string {
-		if o, ok := a.Question.Option(id); ok {
-			return cmp.Or(o.Label, id)
-		}
-		return id
-	}
-	var text string
-	switch {
-	case a.Answer.Cancelled || a.Answer.Text != nil:
-		text = a.Answer.String()
-	case len(a.Answer.Options) > 0:
-		var labels []string
-		for _, id := range a.Answer.Options {
-			labels = append(labels, label(id))
-		}
-		text = strings.Join(labels, ", ")
-	default:
-		text = label(a.Answer.Option)
-	}
+	text := a.Question.Labels(*a.Answer)
 	if a.Answer.Reason != "" {
 		text += " (" + a.Answer.Reason + ")"
 	}

@@ -31,12 +31,6 @@ const (
 	keySize   = 32
 )
 
-// noDetail stands for the hash of the detail file in a record that has none.
-var noDetail = [sha256.Size]byte{
-	0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24,
-	0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
-}
-
 // markSize is the number of bytes that a mark adds to a record, at 6 bits a character.
 const markSize = len(markField) + (8*markBytes+5)/6 + len(`"`)
 
@@ -53,11 +47,7 @@ type digest struct{ body, detail [sha256.Size]byte }
 
 // digestOf expects an object without its closing brace.
 func digestOf(body, detail []byte) digest {
-	d := digest{sha256.Sum256(body), noDetail}
-	if len(detail) > 0 {
-		d.detail = sha256.Sum256(detail)
-	}
-	return d
+	return digest{sha256.Sum256(body), sha256.Sum256(detail)}
 }
 
 // next returns the marker after one more record.

@@ -25,19 +25,13 @@ Example:
   looprun doctor && looprun resume`
 }
 
-// diagnosis is the JSON output of doctor.
-type diagnosis struct {
-	Schema string `json:"schema"`
-	scratchpad.Findings
-}
-
 func (c *doctorCmd) Run(a *app) error {
 	dir, err := a.find(c.StateDir, c.ID)
 	if err != nil {
 		return err
 	}
-	d := diagnosis{Schema: "looprun.dev/doctor/v1"}
-	if d.Findings, err = scratchpad.Examine(dir); err != nil {
+	d, err := scratchpad.Examine(dir)
+	if err != nil {
 		return err
 	}
 	if d.Problems() > 0 {
@@ -46,10 +40,10 @@ func (c *doctorCmd) Run(a *app) error {
 	if c.Format == "json" {
 		return a.printJSON("doctor", d)
 	}
-	return d.text(a.stdout)
+	return writeFindings(a.stdout, d)
 }
 
-func (d *diagnosis) text(w io.Writer) error {
+func writeFindings(w io.Writer, d scratchpad.Findings) error {
 	var b strings.Builder
 	line := func(format string, args ...any) {
 		b.WriteString(termsafe.Line(fmt.Sprintf(format, args...)) + "\n")

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"reflect"
@@ -55,11 +55,7 @@ func (c *schemaCmd) Run(a *app) error {
 			return s.write(a.stdout)
 		}
 	}
-	remedy := "looprun schema lists them"
-	if near := nearest.Word(c.Name, names); near != "" {
-		remedy = fmt.Sprintf("did you mean %q?", near)
-	}
-	return config.Usage(fmt.Sprintf("there is no schema %q", c.Name), remedy)
+	return config.Usage(fmt.Sprintf("there is no schema %q", c.Name), cmp.Or(nearest.DidYouMean(c.Name, names), "looprun schema lists them"))
 }
 
 // namedSchema is one JSON Schema.
@@ -78,19 +74,10 @@ func schemas() []namedSchema {
 			return err
 		}
 	}
-	asked := func(name string) func(io.Writer) error {
-		return func(w io.Writer) error {
-			text, err := ask.Schema(name)
-			if err == nil {
-				_, err = io.Copy(w, bytes.NewReader(text))
-			}
-			return err
-		}
-	}
 	return []namedSchema{
-		{name: "question", about: "a question of a command (looprun ask --request, docs/asking.md)", write: asked("question")},
-		{name: "answer", about: "the answer to a question (looprun ask --format json, LOOPRUN_ANSWERS)", write: asked("answer")},
-		{name: "choices", about: "the output of a command that cannot wait (paused_awaiting_choices)", write: asked("choices")},
+		{name: "question", about: "a question of a command (looprun ask --request, docs/asking.md)", write: fixed(ask.QuestionDocument)},
+		{name: "answer", about: "the answer to a question (looprun ask --format json, LOOPRUN_ANSWERS)", write: fixed(ask.AnswerDocument)},
+		{name: "choices", about: "the output of a command that cannot wait (paused_awaiting_choices)", write: fixed(ask.ChoicesDocument)},
 		{name: "signal", about: "a report of a command on its work (looprun signal, docs/signals.md)", write: fixed(signal.Schema)},
 		{name: "rejection", about: "why a task cannot be done as given (looprun reject, docs/rejections.md)", write: fixed(rejection.Schema)},
 		{name: "assistant-request", about: "the request to an assistant (docs/assistants.md)", write: fixed(assistant.RequestSchema)},
@@ -116,7 +103,7 @@ func schemas() []namedSchema {
 		written("rejection-reply", "looprun reject --format json", reflect.TypeFor[session.RejectedReply]()),
 		written("many", "many.json of looprun many", reflect.TypeFor[many.Plan]()),
 		written("many-result", "what looprun many --result writes", reflect.TypeFor[many.Verdict]()),
-		written("doctor", "looprun doctor --format json", reflect.TypeFor[diagnosis]()),
+		written("doctor", "looprun doctor --format json", reflect.TypeFor[scratchpad.Findings]()),
 		written("prune", "looprun prune --format json", reflect.TypeFor[review.Pruned]()),
 		written("policy-test", "looprun policy test --format json", reflect.TypeFor[policy.Evaluation]()),
 		written("policy-replay", "looprun policy test --all --format json", reflect.TypeFor[replayed]()),

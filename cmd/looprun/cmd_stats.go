@@ -57,7 +57,7 @@ func (c *statsRejectionsCmd) Run(a *app) error {
 	case "dot":
 		_, err = a.stdout.Write(rejection.BuildGraph(rejection.Since(records, since)).DOT())
 	case "graph":
-		_, err = a.stdout.Write(rejection.BuildGraph(rejection.Since(records, since)).JSON())
+		err = a.printJSON("rejection-graph", rejection.BuildGraph(rejection.Since(records, since)))
 	default:
 		_, err = io.WriteString(a.stdout, stats.Text())
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -346,8 +347,5 @@ func nearestFact(name string) string {
 			return fmt.Sprintf("its name is now %q", f.Name)
 		}
 	}
-	if near := nearest.Word(name, factNames()); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
-	}
-	return "use one of " + strings.Join(factNames(), ", ")
+	return cmp.Or(nearest.DidYouMean(name, factNames()), "use one of "+strings.Join(factNames(), ", "))
 }

@@ -564,10 +564,8 @@ func (p *parser) call(from int, name string) *node {
 	n := p.node("call", from, f.gives, args...)
 	n.name = name
 	switch {
-	case f.name == "" && nearest.Word(name, names) != "":
-		return p.fault(n, "unknown function "+quote(name), fmt.Sprintf("did you mean %q?", nearest.Word(name, names)))
 	case f.name == "":
-		return p.fault(n, "unknown function "+quote(name), "use one of "+strings.Join(names, ", "))
+		return p.fault(n, "unknown function "+quote(name), cmp.Or(nearest.DidYouMean(name, names), "use one of "+strings.Join(names, ", ")))
 	case len(args) != len(f.takes) && (!f.more || len(args) == 0):
 		return p.fault(n, fmt.Sprintf("%s takes %d arguments, not %d", name, len(f.takes), len(args)), "")
 	case f.predicate != nil && outer != anything:

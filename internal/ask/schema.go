@@ -1,28 +1,10 @@
 package ask
 
-import (
-	"fmt"
+// QuestionDocument returns the JSON Schema (2020-12) of a [Request], with a final line break.
+func QuestionDocument() []byte { return requestShape().Document(QuestionSchema, "looprun question") }
 
-	"github.com/looprun/looprun/internal/nearest"
-)
+// AnswerDocument returns the JSON Schema of a [Response].
+func AnswerDocument() []byte { return responseShape().Document(AnswerSchema, "looprun answer") }
 
-// The names of the schemas, in the order of the documentation.
-var schemaNames = []string{"question", "answer", "choices"}
-
-// Schema returns the JSON Schema (2020-12) of a [Request] (question), a [Response] (answer) or
-// [Choices] (choices), with a final line break.
-func Schema(name string) ([]byte, error) {
-	var s shape
-	var id string
-	switch name {
-	case "question":
-		s, id = requestShape(), QuestionSchema
-	case "answer":
-		s, id = responseShape(), AnswerSchema
-	case "choices":
-		s, id = choicesShape(), ChoicesSchema
-	default:
-		return nil, fmt.Errorf("there is no schema %s; %s", excerpt(name), nearest.DidYouMean(name, schemaNames))
-	}
-	return s.Document(id, "looprun "+name), nil
-}
+// ChoicesDocument returns the JSON Schema of [Choices].
+func ChoicesDocument() []byte { return choicesShape().Document(ChoicesSchema, "looprun choices") }

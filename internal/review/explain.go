@@ -21,7 +21,6 @@ import (
 
 // Explanation is why a run ended as it did.
 type Explanation struct {
-	Schema     string         `json:"schema"`
 	RunID      string         `json:"run_id"`
 	Status     core.Status    `json:"status"`
 	Ending     *core.Ending   `json:"ending,omitempty"`
@@ -67,7 +66,7 @@ func Explain(dir string) (*Explanation, error) {
 		return nil, err
 	}
 	e := &Explanation{
-		Schema: "looprun.dev/explanation/v1", RunID: s.RunID, Status: scratchpad.Standing(s, scratchpad.Locked(dir)),
+		RunID: s.RunID, Status: scratchpad.Standing(s, scratchpad.Locked(dir)),
 		Ending: s.Ending, Iterations: s.Iterations, Subtasks: s.Decomposed(), Blockers: s.Blockers, Warnings: s.Warnings, Trip: s.LastTrip, state: s, dir: dir,
 	}
 	e.OnlyCounts = s.OnlyCountsChanged()

@@ -32,7 +32,6 @@ type Selection struct {
 // Pruned holds the runs to remove, and after removal those that are gone; in JSON it has the
 // form that looprun prune prints.
 type Pruned struct {
-	Schema  string    `json:"schema"`
 	DryRun  bool      `json:"dry_run"`
 	Removed []oldRun  `json:"removed"`
 	Kept    []keptRun `json:"kept"` // what was asked for and is left all the same
@@ -62,7 +61,7 @@ type keptRun struct {
 
 // Prune finds the runs of a state directory that may be removed, and removes none.
 func Prune(state string, s Selection) (p *Pruned, err error) {
-	p = &Pruned{Schema: "looprun.dev/prune/v1", Removed: []oldRun{}, Kept: []keptRun{}, removal: many.Removal{State: state, Untaken: s.Untaken}}
+	p = &Pruned{Removed: []oldRun{}, Kept: []keptRun{}, removal: many.Removal{State: state, Untaken: s.Untaken}}
 	var count sync.WaitGroup
 	count.Go(func() { p.Unfinished, p.Bytes, err = scratchpad.Discarded(state) })
 	chosen := p.choose(s)

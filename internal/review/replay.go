@@ -293,14 +293,13 @@ type replayedTrip struct {
 
 // Replayed is the result of a replay; in JSON it has the form that looprun replay prints.
 type Replayed struct {
-	Schema     string         `json:"schema"`
 	Iterations []replayedStep `json:"iterations"`
 	Trips      []replayedTrip `json:"trips"`
 }
 
 // Result returns the iterations that were replayed, and where the guards trip.
 func (r *Replay) Result() Replayed {
-	return Replayed{"looprun.dev/replay/v1", append([]replayedStep{}, r.steps...), r.trips}
+	return Replayed{append([]replayedStep{}, r.steps...), r.trips}
 }
 
 // replayLines is how many iterations are listed for people.

@@ -21,7 +21,6 @@ import (
 
 // Run is what happened in a run; in JSON it has the form that looprun show prints.
 type Run struct {
-	Schema     string            `json:"schema"`
 	RunID      string            `json:"run_id"`
 	Dir        string            `json:"dir"`
 	Name       string            `json:"name,omitempty"`
@@ -113,7 +112,7 @@ func Load(dir string, number int) (*Run, error) {
 		answered = s.Unused()
 	}
 	return &Run{
-		Schema: "looprun.dev/run/v1", Answered: answered, RunID: s.RunID, Dir: dir, Name: s.Name, CostUSD: s.Cost, Tokens: s.Tokens, Status: scratchpad.Standing(s, alive), Ending: s.Ending,
+		Answered: answered, RunID: s.RunID, Dir: dir, Name: s.Name, CostUSD: s.Cost, Tokens: s.Tokens, Status: scratchpad.Standing(s, alive), Ending: s.Ending,
 		Command: s.Command, Check: s.Check, Iterations: s.Iterations, Runtime: s.Result().RuntimeSeconds,
 		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: waiting(s, h.asked),
 		Decisions: s.Decisions, Answers: s.PastAnswers(), Known: s.Known, Warnings: s.Warnings, Task: s.Task, Subtasks: s.Decomposed(), Blockers: s.Blockers, History: h.list, started: s.Started, live: alive,

@@ -2,16 +2,12 @@ package rejection
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/looprun/looprun/internal/termsafe"
 )
-
-// GraphSchemaID identifies the JSON format of [Graph].
-const GraphSchemaID = "looprun.dev/rejection-graph/v1"
 
 // The kinds of nodes.
 const (
@@ -87,7 +83,7 @@ type Edge struct {
 // BuildGraph returns the graph of the records. Nodes and edges are in chronological order,
 // without duplicates; the order of the records does not matter.
 func BuildGraph(records []Record) Graph {
-	b := builder{seen: map[string]bool{}}
+	b := builder{graph: Graph{Nodes: []Node{}, Edges: []Edge{}}, seen: map[string]bool{}}
 	for i, r := range ordered(records) {
 		b.record(r, i)
 	}
@@ -176,20 +172,6 @@ func (b *builder) node(kind, id, label string) string {
 
 func (b *builder) edge(from, to, kind string) {
 	b.graph.Edges = append(b.graph.Edges, Edge{From: from, To: to, Kind: kind})
-}
-
-// JSON returns the graph with its schema; lists are never null.
-func (g Graph) JSON() []byte {
-	doc := struct {
-		Schema string `json:"schema"`
-		Graph
-	}{GraphSchemaID, Graph{append([]Node{}, g.Nodes...), append([]Edge{}, g.Edges...)}}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	_ = enc.Encode(doc) // structs of texts always encode
-	return out.Bytes()
 }
 
 // outline returns the Graphviz shape for a kind of node.

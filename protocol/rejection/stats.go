@@ -13,13 +13,9 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// StatsSchemaID identifies the JSON format of [Stats].
-const StatsSchemaID = "looprun.dev/rejection-stats/v1"
-
 // Stats holds counts over the rejections of many runs. Lists are sorted by count, then by
 // name, and never null.
 type Stats struct {
-	Schema string `json:"schema"`
 	// Since is the requested earliest time; null for all time.
 	Since *time.Time `json:"since"`
 	// First and Last are the times of the first and the last rejection; null if there are
@@ -70,7 +66,7 @@ type DecisionCount struct {
 // Collect counts the records from a time on; the zero time means all. The order
 // of the records does not matter.
 func Collect(records []Record, since time.Time) Stats {
-	s := Stats{Schema: StatsSchemaID}
+	var s Stats
 	if !since.IsZero() {
 		s.Since = &since
 	}

@@ -71,7 +71,7 @@ func shuffled(list []Record, seed uint64) []Record {
 
 func TestCollect(t *testing.T) {
 	s := Collect(records(), time.Time{})
-	if s.Schema != StatsSchemaID || s.Since != nil || !s.First.Equal(day(1)) || !s.Last.Equal(day(7)) || s.Runs != 3 ||
+	if s.Since != nil || !s.First.Equal(day(1)) || !s.Last.Equal(day(7)) || s.Runs != 3 ||
 		s.Total != 7 || s.Valid != 6 || s.Invalid != 1 || s.Decided != 5 || s.Pending != 1 {
 		t.Errorf("%+v", s)
 	}
@@ -161,7 +161,7 @@ func TestOverrideRate(t *testing.T) {
 
 func TestStatsJSON(t *testing.T) {
 	data, err := json.Marshal(Collect(nil, time.Time{}))
-	const want = `{"schema":"looprun.dev/rejection-stats/v1","since":null,"first":null,"last":null,"runs":0,"total":0,"valid":0,"invalid":0,"decided":0,"pending":0,` +
+	const want = `{"since":null,"first":null,"last":null,"runs":0,"total":0,"valid":0,"invalid":0,"decided":0,"pending":0,` +
 		`"by_reason":[],"by_agent":[],"by_task":[],"blockers":[],"decisions":[{"decision":"override","count":0},{"decision":"accept","count":0},` +
 		`{"decision":"defer","count":0},{"decision":"decompose","count":0},{"decision":"reformulate","count":0}],"override_rate":null}`
 	if err != nil || string(data) != want {
