@@ -172,6 +172,18 @@ func ownKey(making bool) ([]byte, error) {
 	return key, nil
 }
 
+// Keyed returns a hash of data, in hexadecimal, that only somebody with the user's own key can
+// make. It creates a missing key.
+func Keyed(data []byte) (string, error) {
+	key, err := ownKey(true)
+	if err != nil {
+		return "", err
+	}
+	h := hmac.New(sha256.New, key)
+	h.Write(data)
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
 // readKey rejects a key that somebody else may know.
 func readKey(name string) ([]byte, error) {
 	f, err := openRegular(name)

@@ -21,6 +21,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"text/tabwriter"
 	"time"
 
 	"github.com/looprun/looprun/core"
@@ -28,6 +29,7 @@ import (
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/dashboard"
 	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/internal/xdg"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -52,6 +54,10 @@ func run(args []string) error {
 	all := flags.Bool("all", false, "show all runs of this user")
 	open := flags.Bool("open", false, "open the page")
 	readOnly := flags.Bool("read-only", false, "show only")
+	list := flags.Bool("devices", false, "list the paired devices")
+	revoke := flags.String("revoke", "", "the paired device to remove")
+	var hosts []string
+	flags.Func("host", "a further name of the server", func(name string) error { hosts = append(hosts, name); return nil })
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil
 	} else if err != nil {
@@ -60,8 +66,21 @@ func run(args []string) error {
 	if *self == "" || *dir == "" || flags.NArg() > 0 {
 		return errors.New("looprun-serve is started by looprun serve")
 	}
+	say := func(line string) { fmt.Fprintln(os.Stderr, "looprun:", line) }
+	devices := xdg.State()
+	if devices != "" {
+		devices = filepath.Join(devices, "devices")
+	}
+	switch {
+	case *list:
+		return listDevices(os.Stdout, devices)
+	case *revoke != "":
+		return dashboard.Revoke(devices, *revoke)
+	case *port == 0: // the next looprun serve has another address
+		devices = ""
+	}
 	l := program(*self)
-	o := dashboard.Options{Port: int(*port), Explain: l.explain, Diff: l.diff, Dirs: func() []string { return []string{*dir} }}
+	o := dashboard.Options{Port: int(*port), Hosts: hosts, Devices: devices, Say: say, Terminal: console.IsTerminal(os.Stderr), Explain: l.explain, Diff: l.diff, Dirs: func() []string { return []string{*dir} }}
 	if *all {
 		o.Dirs = func() []string {
 			dirs, _ := scratchpad.StateDirs(*dir) // what could be read of them
@@ -78,20 +97,43 @@ func run(args []string) error {
 	if _, err := fmt.Println(server.URL(console.IsTerminal(os.Stdout))); err != nil {
 		return err
 	}
-	fmt.Fprintln(os.Stderr, "looprun: open that address in a browser on this machine; Ctrl-C ends it; the runs continue")
-	if console.IsTerminal(os.Stderr) {
-		fmt.Fprintln(os.Stderr, "looprun: if the page asks for a code, it is", server.Code())
-	}
+	say("open that address in a browser on this machine; Ctrl-C ends it; the runs continue")
 	if *open {
 		remove, err := openInBrowser(server.Ticket)
 		if err != nil {
-			fmt.Fprintln(os.Stderr, "looprun: warning: no browser was opened:", err)
+			say("warning: no browser was opened: " + err.Error())
 		}
 		defer remove()
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return server.Serve(ctx)
+}
+
+// listDevices prints the paired devices, with a line for each address from which one was used.
+func listDevices(to io.Writer, dir string) error {
+	list, err := dashboard.Devices(dir)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		_, err = fmt.Fprintln(to, "No device is paired.")
+		return err
+	}
+	const day = "2006-01-02 15:04"
+	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tPAIRED AT\tPAIRED\tLAST USED\tFROM")
+	for _, d := range list {
+		fmt.Fprintf(table, "%s\t%s\t%s", termsafe.Line(d.Name), termsafe.Line(d.Host), d.Paired.Format(day))
+		for i, u := range d.Uses {
+			if i > 0 {
+				fmt.Fprint(table, "\n\t\t")
+			}
+			fmt.Fprintf(table, "\t%s\t%s", u.At.Format(day), termsafe.Line(u.Address))
+		}
+		fmt.Fprintln(table)
+	}
+	return table.Flush()
 }
 
 // command returns a looprun command about one run.

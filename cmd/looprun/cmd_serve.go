@@ -10,11 +10,14 @@ import (
 
 // serveCmd shows the runs in a browser, and accepts answers there.
 type serveCmd struct {
-	Port     uint16 `placeholder:"N" help:"The port to listen on (a free one)."`
-	All      bool   `help:"Show all your runs, in any folder."`
-	Open     bool   `help:"Open the page in the browser."`
-	ReadOnly bool   `help:"Show only: nothing can be answered or resumed."`
-	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
+	Port     uint16   `placeholder:"N" help:"The port to listen on (a free one). With it, a browser stays paired."`
+	Host     []string `placeholder:"NAME" help:"A name that a proxy or a forwarded port has, as NAME or NAME:PORT; repeatable." sep:"none"`
+	All      bool     `help:"Show all your runs, in any folder."`
+	Open     bool     `help:"Open the page in the browser."`
+	ReadOnly bool     `help:"Show only: nothing can be answered or resumed."`
+	Devices  bool     `help:"List the paired browsers: names, last use, addresses." xor:"devices"`
+	Revoke   string   `placeholder:"DEVICE" help:"Remove a paired browser." xor:"devices"`
+	StateDir string   `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
 // Help shows an example below the flags.
@@ -36,8 +39,11 @@ func (c *serveCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"-looprun", self, "-state-dir", dir, "-port", strconv.Itoa(int(c.Port))}
-	for name, on := range map[string]bool{"-all": c.All, "-open": c.Open, "-read-only": c.ReadOnly} {
+	args := []string{"-looprun", self, "-state-dir", dir, "-port", strconv.Itoa(int(c.Port)), "-revoke", c.Revoke}
+	for _, name := range c.Host {
+		args = append(args, "-host", name)
+	}
+	for name, on := range map[string]bool{"-all": c.All, "-open": c.Open, "-read-only": c.ReadOnly, "-devices": c.Devices} {
 		if on {
 			args = append(args, name)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -14,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -72,10 +74,8 @@ func knock(file string) int {
 			k.Opened = string(text)
 		}
 	}
-	if is := regexp.MustCompile(`#(token|ticket)=([\w-]+)`).FindStringSubmatch(k.Opened); is != nil && is[1] == "ticket" {
-		post("", "api/enter", `{"ticket": "`+is[2]+`"}`)
-	} else if is != nil {
-		k.Stolen = is[2]
+	if is := regexp.MustCompile(`#token=([\w-]+)`).FindStringSubmatch(k.Opened); is != nil {
+		post("", "api/enter", `{"token": "`+is[1]+`"}`)
 	}
 	run := "api/runs/" + os.Getenv("TEST_KEY")
 	post(k.Stolen, run+"/answer", `{"question": "`+os.Getenv("TEST_QUESTION")+`", "option": "accept"}`)
@@ -120,7 +120,7 @@ func TestALoopedCommandIsNotThePerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "knock")
-	text, err := json.Marshal(knocks{Address: "http://" + v.url.Host + "/", Stolen: v.token()})
+	text, err := json.Marshal(knocks{Address: "http://" + v.url.Host + "/", Stolen: v.key})
 	if err == nil {
 		err = os.WriteFile(file, text, 0o600)
 	}
@@ -142,10 +142,10 @@ func TestALoopedCommandIsNotThePerson(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(told.Codes) != "[403 403 403 403]" || strings.Contains(strings.Join(told.Said, ""), v.token()) {
+	if fmt.Sprint(told.Codes) != "[403 403 403 403]" || strings.Contains(strings.Join(told.Said, ""), v.key) {
 		t.Errorf("the command was told %d %q", told.Codes, told.Said)
 	}
-	if strings.Contains(told.Opened, v.token()) {
+	if strings.Contains(told.Opened, v.token()) || strings.Contains(told.Opened, v.key) {
 		t.Errorf("the token is in the file that the command can read: %s", told.Opened)
 	}
 	if after, err := os.ReadFile(journal); err != nil || !bytes.Equal(after, before) {
@@ -163,20 +163,18 @@ func TestALoopedCommandIsNotThePerson(t *testing.T) {
 	}
 	page := strings.TrimSpace(string(opened))
 	text, err = os.ReadFile(page)
-	is := regexp.MustCompile(`#ticket=([\w-]+)`).FindSubmatch(text)
+	is := regexp.MustCompile(`#token=([\w-]+)`).FindSubmatch(text)
 	if err != nil || is == nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	var given struct{ Token string }
-	if code := v.call("POST", "/api/enter", `{"ticket": "`+string(is[1])+`"}`, &given); code != 200 || given.Token == "" {
-		t.Fatalf("the browser gets %d and %q", code, given.Token)
+	if code := v.enter(string(is[1])); code != 200 {
+		t.Fatalf("the browser gets %d", code)
 	}
 	until(t, "the file is removed", func() bool { _, err := os.Stat(page); return os.IsNotExist(err) })
-	var said any
-	if code := v.call("POST", "/api/enter", `{"ticket": "`+string(is[1])+`"}`, &said); code != 401 {
-		t.Errorf("the ticket works twice: %d %v", code, said)
+	if code := v.enter(string(is[1])); code != 401 {
+		t.Errorf("the ticket works twice: %d", code)
 	}
-	v.url = &url.URL{Host: v.url.Host, Fragment: "token=" + given.Token}
+	var said any
 	if code := v.call("POST", at+"/answer", `{"question": "`+question+`", "option": "accept"}`, &said); code != 200 {
 		t.Errorf("the person's answer: %d %v", code, said)
 	}
@@ -201,11 +199,28 @@ func relay(file string) int {
 	return 1
 }
 
-// A browser of which the system does not say who started it sees nothing, and is let in by the
-// code that the terminal of looprun serve shows. Its answer counts then.
+// aPort is a free one that no connection of this machine's gets by itself.
+func aPort(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		at := strconv.Itoa(20000 + rand.IntN(10000))
+		if ln, err := net.Listen("tcp4", "127.0.0.1:"+at); err == nil {
+			ln.Close()
+			return at
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
+}
+
+// A browser of which the system does not say who started it, another user's among them, sees
+// nothing, and is let in by the code that the terminal of looprun serve shows when it is asked to.
+// Its answer counts then. It stays in when looprun serve is started again, and in another tab; not
+// once it is revoked. Five wrong codes end the code.
 func TestTheCodeLetsABrowserIn(t *testing.T) {
 	b := browsertest.Start(t)
 	dir := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "own"))
 	run := begin(t, dir, "-q", "--detached", "defer", "--max-iterations", "1", "--", "false")
 	run.ended(t)
 	asks := run.state(t).Pending()[0]
@@ -234,34 +249,59 @@ func TestTheCodeLetsABrowserIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := onTerminal(t, dir, "serve")
-	code := regexp.MustCompile(`asks for a code, it is ([A-Z2-7]{8})\s`)
-	until(t, "the code", func() bool { return code.MatchString(page.stdout.String()) })
-	said := page.stdout.String()
-	address, err := url.Parse(regexp.MustCompile(`http://[\w.:]+/#token=[\w-]+`).FindString(said))
-	if err != nil {
-		t.Fatal(err)
+	port := aPort(t)
+	serve := func() (page *screen, stop func()) {
+		page = onTerminal(t, dir, "serve", "--port", port)
+		until(t, "the address", func() bool { return strings.Contains(page.stdout.String(), "Ctrl-C ends it") })
+		return page, func() {
+			page.keys(t, "\x03")
+			if code := page.ended(t); code != 0 {
+				t.Errorf("looprun serve ended with %d", code)
+			}
+		}
 	}
+	page, stop := serve()
 
 	b.Through("http://" + string(at))
-	v := &window{b, &served{t, &page.started, &url.URL{Host: address.Host, Fragment: address.Fragment}}}
-	b.Open("http://"+address.Host+"/", 1280)
+	host := "127.0.0.1:" + port
+	v := &window{b, &served{t: t, page: &page.started, url: &url.URL{Host: host}}}
+	b.Open("http://"+host+"/", 1280)
+	said := func() string { return browsertest.Eval[string](b, `document.getElementById("refused").textContent`) }
 	enter := func(code string) {
-		browsertest.Eval[any](b, `document.activeElement.blur()`)
+		browsertest.Eval[any](b, `document.activeElement.blur(); document.getElementById("refused").textContent = ""`)
 		v.tabTo(`e.id === "code"`)
 		v.Call("Input.insertText", map[string]any{"text": code}, nil)
 		v.Press("Enter")
+		until(t, "the code is tried", func() bool {
+			return said() != "" || !browsertest.Eval[bool](b, `document.getElementById("enter").checkVisibility()`)
+		})
+	}
+	shown := regexp.MustCompile(`chrome-linux asks to be let in; the code is ([A-Z2-7]{8}),`)
+	ask := func() string {
+		t.Helper()
+		before := len(shown.FindAllString(page.stdout.String(), -1))
+		browsertest.Eval[any](b, `document.activeElement.blur()`)
+		v.tabTo(`e.id === "ask"`)
+		v.Press("Enter")
+		until(t, "the code", func() bool { return len(shown.FindAllString(page.stdout.String(), -1)) > before })
+		v.shows(`document.activeElement.id === "code"`)
+		all := shown.FindAllStringSubmatch(page.stdout.String(), -1)
+		return all[len(all)-1][1]
 	}
 	v.shows(`document.getElementById("enter").checkVisibility()`)
-	if said := browsertest.Eval[string](b, `fetch("api/enter", { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"ticket": "x"}' }).then((res) => res.text())`); !strings.Contains(said, "cannot tell") {
+	if said := browsertest.Eval[string](b, `fetch("api/enter", { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"token": "x"}' }).then((res) => res.text())`); !strings.Contains(said, "cannot tell") {
 		t.Fatalf("the system says who connects: %s", said)
 	}
+	v.sound("code")
+	code := ask()
 	enter("AAAAAAAA")
-	v.shows(`document.getElementById("refused").textContent.startsWith("wrong code")`)
-	if shown := browsertest.Eval[string](b, `document.body.innerText`); strings.Contains(shown, asks.Text) {
+	if got := said(); !strings.HasPrefix(got, "wrong code") {
+		t.Errorf("a wrong code: %s", got)
+	}
+	if shown := browsertest.Eval[string](b, `document.body.innerText`); strings.Contains(shown, asks.Text) || strings.Contains(shown, "No runs yet") {
 		t.Errorf("it is shown without the code: %s", shown)
 	}
-	enter(code.FindStringSubmatch(said)[1])
+	enter(code)
 	v.shows(`!document.getElementById("enter").checkVisibility()`)
 	v.shows(`document.querySelector(".question .options button")`)
 	v.tabTo(fmt.Sprintf(`e.closest(".options") && e.textContent.startsWith(%q)`, asks.Options[0].Label))
@@ -270,8 +310,39 @@ func TestTheCodeLetsABrowserIn(t *testing.T) {
 	if a := run.state(t).Answered[0].Answer; a.Option != asks.Options[0].ID || a.Via != core.ViaWeb {
 		t.Errorf("%+v", a)
 	}
-	page.keys(t, "\x03")
-	if code := page.ended(t); code != 0 {
-		t.Errorf("looprun serve ended with %d", code)
+
+	// It is started again: the open page carries on, and an address without a token does.
+	stop()
+	v.shows(`document.querySelector("#state.cut")?.textContent.startsWith("Cut off")`)
+	begin(t, dir, "-q", "--name", "meanwhile", "--", "true").ended(t)
+	page, stop = serve()
+	v.shows(`!document.querySelector("#state.cut") && [...document.querySelectorAll("#runs b")].some((e) => e.textContent === "meanwhile")`)
+	browsertest.Eval[any](b, `localStorage.clear()`) // what was of the last looprun serve
+	b.Open("http://"+host+"/", 1280)
+	v.shows(`document.querySelectorAll("#runs a").length === 2 && !document.getElementById("enter").checkVisibility()`)
+	if shown.MatchString(page.stdout.String()) {
+		t.Error("a code was shown again")
 	}
+
+	// Revoked, also the page that is open ends, and another code is needed.
+	listed := begin(t, dir, "serve", "--devices")
+	listed.ended(t)
+	if row := strings.Fields(listed.stdout.String()); len(row) < 8 || !strings.Contains(listed.stdout.String(), "chrome-linux") || !strings.Contains(listed.stdout.String(), "127.0.0.1") {
+		t.Errorf("%s", listed.stdout.String())
+	}
+	for _, want := range []int{0, 125} {
+		if code := begin(t, dir, "serve", "--revoke", "chrome-linux").ended(t); code != want {
+			t.Errorf("revoking it: %d, want %d", code, want)
+		}
+	}
+	v.shows(`document.getElementById("enter").checkVisibility()`)
+	code = ask()
+	for range 5 {
+		enter("AAAAAAAA")
+	}
+	enter(code)
+	if got := said(); !strings.HasPrefix(got, "too many wrong codes") || !browsertest.Eval[bool](b, `document.getElementById("enter").checkVisibility()`) {
+		t.Errorf("after five wrong codes: %s", got)
+	}
+	stop()
 }

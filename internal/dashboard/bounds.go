@@ -119,7 +119,7 @@ func (t *tickets) issue(dir string, now time.Time) string {
 	if t.dirs == nil {
 		t.dirs = map[string]ticket{}
 	}
-	name := secret()
+	name := random()
 	t.dirs[name] = ticket{dir, now.Add(ticketFor)}
 	return name
 }

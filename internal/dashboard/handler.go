@@ -1,8 +1,11 @@
 package dashboard
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/subtle"
 	"embed"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -96,8 +99,8 @@ type connection struct{}
 // of another page can send.
 func (s *Server) authorized(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !carries(r, s.token) && !carries(r, s.shown) {
-			unauthorized(w, "the token is missing or of another looprun serve; open the address that it printed, or type the code that its terminal shows")
+		if !s.admits(r) {
+			s.unauthorized(w, "this browser is not let in")
 			return
 		}
 		if c, ok := r.Context().Value(connection{}).(*boundedConn); ok {
@@ -107,14 +110,31 @@ func (s *Server) authorized(next http.HandlerFunc) http.Handler {
 	})
 }
 
-func carries(r *http.Request, want string) bool {
+// admits reports whether a request has a token, and the device that it was given to is still
+// paired.
+func (s *Server) admits(r *http.Request) bool {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return ok && subtle.ConstantTimeCompare([]byte(token), []byte(want)) == 1
+	device, _, _ := strings.Cut(token, ".")
+	if !ok || !hmac.Equal([]byte(token), []byte(s.tokenOf(device))) || device != "" && !s.devices.knows(device, r.Host) {
+		return false
+	}
+	if device != "" {
+		s.devices.note(device, addressOf(r), time.Now())
+	}
+	return true
 }
 
-// unauthorized tells the page to prompt for the code.
-func unauthorized(w http.ResponseWriter, why string) {
-	w.Header().Set("WWW-Authenticate", "Bearer")
+// tokenOf returns what a browser sends with each request until the server ends. Without a device
+// the token cannot be revoked.
+func (s *Server) tokenOf(device string) string {
+	h := hmac.New(sha256.New, []byte(s.secret))
+	h.Write([]byte(device))
+	return device + "." + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
+
+// unauthorized tells the page to sign the challenge with its key, or to prompt for a code.
+func (s *Server) unauthorized(w http.ResponseWriter, why string) {
+	w.Header().Set("WWW-Authenticate", `Bearer challenge="`+s.challenge+`"`)
 	http.Error(w, why, http.StatusUnauthorized)
 }
 
@@ -128,60 +148,104 @@ func clientOf(r *http.Request) origin.Origin {
 	return origin.Connection(client, own.AddrPort())
 }
 
-const (
-	fromARun = "a run's own command cannot do this; do it in a browser that no run has started"
-	needCode = "looprun cannot tell whether this browser was started by a run; type the code that the terminal of looprun serve shows"
-)
+// fromARun is said to a client below a run.
+const fromARun = "a run's own command cannot do this; do it in a browser that no run has started"
 
-// writes handles requests that change a run. It rejects clients below a run. Clients of
-// unknown origin need the token that only the terminal shows.
+// writes handles requests that change a run. It rejects clients below a run.
 func (s *Server) writes(next func(http.ResponseWriter, *http.Request, *row)) http.Handler {
 	return s.ofRun(func(w http.ResponseWriter, r *http.Request, run *row) {
-		switch from := s.who(r); {
-		case from == origin.Inside:
+		if s.who(r) == origin.Inside {
 			http.Error(w, fromARun, http.StatusForbidden)
-		case from == origin.Unknown && !carries(r, s.shown):
-			unauthorized(w, needCode)
-		default:
-			next(w, r, run)
+			return
 		}
+		next(w, r, run)
 	})
 }
 
-// enter gives a browser its token: in exchange for a ticket, if the browser is known not to
-// have been started by a run, or for the code.
+// enter lets a browser in that no run has started: with the token of the address, with a code, or
+// with the key of a device that is paired. It gives the browser a token, and pairs its key. With
+// none of them it shows a code on the terminal.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
-	var key struct{ Ticket, Code string }
-	form := strictjson.Shape{Form: strictjson.Object, Fields: []strictjson.Field{
-		strictjson.Optional("ticket", strictjson.Shape{Form: strictjson.Text}),
-		strictjson.Optional("code", strictjson.Shape{Form: strictjson.Text}),
-	}}
-	if !read(w, r, "request", form, &key) {
+	var given struct{ Token, Code, Key, Signature string }
+	form := strictjson.Shape{Form: strictjson.Object}
+	for _, name := range []string{"token", "code", "key", "signature"} {
+		form.Fields = append(form.Fields, strictjson.Optional(name, strictjson.Shape{Form: strictjson.Text}))
+	}
+	if !read(w, r, "request", form, &given) {
 		return
 	}
-	switch from := s.who(r); {
+	from, now := s.who(r), time.Now()
+	switch {
 	case from == origin.Inside:
 		http.Error(w, fromARun, http.StatusForbidden)
-	case key.Code != "":
-		err := s.code.Check(strings.ToUpper(strings.TrimSpace(key.Code)))
-		switch {
+	case given.Code != "":
+		switch err := s.code.check(given.Code, now); {
 		case err == nil:
-			reply(w, map[string]string{"token": s.shown})
+			s.letIn(w, r, given.Key)
 		case errors.Is(err, origin.ErrTries):
-			unauthorized(w, "too many wrong codes; start looprun serve again")
+			s.unauthorized(w, "too many wrong codes; after two minutes you can have another shown")
 		case errors.Is(err, origin.ErrNoWord):
-			unauthorized(w, "this looprun serve has no terminal, so there is no code; start it at a terminal")
+			s.unauthorized(w, "there is no such code any more; have another shown")
 		default:
-			unauthorized(w, "wrong code; the terminal of looprun serve shows the right one")
+			s.unauthorized(w, "wrong code; the terminal of looprun serve shows the right one")
 		}
-	case from == origin.Unknown:
-		unauthorized(w, needCode)
-	case s.entries.take(key.Ticket, time.Now()) == "":
-		unauthorized(w, "this address works once, for a minute; open the one that looprun serve printed, or type the code that its terminal shows")
+	case given.Signature != "":
+		key := decoded(given.Key)
+		device, err := idOf(key)
+		if err != nil || !s.devices.knows(device, r.Host) || !signed(key, decoded(given.Signature), s.challenge) {
+			s.unauthorized(w, "this browser is not paired")
+			return
+		}
+		reply(w, map[string]string{"token": s.tokenOf(device)})
+	case given.Token != "":
+		once := subtle.ConstantTimeCompare([]byte(given.Token), []byte(s.token)) != 1
+		switch {
+		case from == origin.Unknown && (once || !s.shown):
+			s.unauthorized(w, "looprun cannot tell whether this browser was started by a run, so it needs a code")
+		case once && s.entries.take(given.Token, now) == "":
+			s.unauthorized(w, "this address works no more; open the one that looprun serve printed, or have a code shown")
+		default:
+			if once {
+				s.entered()
+			}
+			s.letIn(w, r, given.Key)
+		}
+	case !s.o.Terminal:
+		s.unauthorized(w, "this looprun serve has no terminal to show a code on; pair this browser with one that has, at the same port")
 	default:
-		s.entered()
-		reply(w, map[string]string{"token": s.token})
+		said := "The terminal shows a code already. It ends two minutes after it was shown."
+		if code := s.code.begin(now); code != "" {
+			s.o.Say(nameOf(r) + " asks to be let in; the code is " + code + ", for two minutes")
+			said = "The terminal shows it, for two minutes."
+		}
+		reply(w, map[string]string{"said": said})
 	}
+}
+
+// letIn gives a browser a token, and pairs it if it has a key and this server keeps devices.
+func (s *Server) letIn(w http.ResponseWriter, r *http.Request, key string) {
+	device := ""
+	if s.devices.dir != "" && key != "" {
+		id, err := idOf(decoded(key))
+		if err == nil {
+			err = s.pair(id, r)
+		}
+		if err == nil {
+			device = id
+		} else {
+			s.o.Say("warning: a browser is let in, but not paired: " + err.Error())
+		}
+	}
+	reply(w, map[string]string{"token": s.tokenOf(device)})
+}
+
+func (s *Server) pair(id string, r *http.Request) error {
+	name, err := s.devices.pair(id, nameOf(r), r.Host)
+	if err == nil {
+		s.devices.note(id, addressOf(r), time.Now())
+		s.o.Say(name + " is paired; looprun serve --revoke " + name + " ends that")
+	}
+	return err
 }
 
 // ofRun handles requests about one run: no path in a request reaches the disk.

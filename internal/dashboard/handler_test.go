@@ -110,7 +110,7 @@ func newServing(t *testing.T, readOnly bool) *serving {
 func (v *serving) request(method, path, body string, change ...func(*http.Request)) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Host = v.ln.Addr().String()
-	r.Header.Set("Authorization", "Bearer "+v.token)
+	r.Header.Set("Authorization", "Bearer "+v.tokenOf(""))
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -142,9 +142,10 @@ func TestAttacks(t *testing.T) {
 		want               int
 	}{
 		"no token":                     {"GET", "/api/runs", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401},
-		"another token":                {"GET", "/api/runs", "", header("Authorization", "Bearer "+secret()), 401},
-		"the token in the address":     {"GET", "/api/runs?token=" + v.token, "", func(r *http.Request) { r.Header.Del("Authorization") }, 401},
-		"the token in a cookie":        {"GET", "/api/runs", "", func(r *http.Request) { r.Header.Del("Authorization"); r.Header.Set("Cookie", "token="+v.token) }, 401},
+		"another token":                {"GET", "/api/runs", "", header("Authorization", "Bearer ."+random()), 401},
+		"the address's token":          {"GET", "/api/runs", "", header("Authorization", "Bearer "+v.token), 401},
+		"the token in the address":     {"GET", "/api/runs?token=" + v.tokenOf(""), "", func(r *http.Request) { r.Header.Del("Authorization") }, 401},
+		"the token in a cookie":        {"GET", "/api/runs", "", func(r *http.Request) { r.Header.Del("Authorization"); r.Header.Set("Cookie", "token="+v.tokenOf("")) }, 401},
 		"an empty token":               {"GET", "/api/runs", "", header("Authorization", "Bearer "), 401},
 		"a rebound name":               {"GET", "/api/runs", "", func(r *http.Request) { r.Host = "evil.example" }, 421},
 		"a rebound name, the page":     {"GET", "/", "", func(r *http.Request) { r.Host = "evil.example:80" }, 421},
@@ -197,64 +198,126 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// Who is below a run changes nothing, and gets no token. Whose origin is not known gets one for
-// the code alone, and writes with that one alone.
+// door makes a server whose terminal can be read, and returns the code that it showed last.
+func door(t *testing.T) (v *serving, shown func() string) {
+	v = newServing(t, false)
+	said := ""
+	v.o.Terminal, v.o.Say = true, func(line string) { said = line }
+	return v, func() string {
+		_, code, _ := strings.Cut(said, "the code is ")
+		code, _, _ = strings.Cut(code, ",")
+		return code
+	}
+}
+
+// enter asks to be let in, and returns the token or what was said.
+func (v *serving) enter(body string, change ...func(*http.Request)) (code int, token, said string) {
+	v.t.Helper()
+	w := v.request("POST", "/api/enter", body, append(change, header("Authorization", ""))...)
+	var given struct{ Token, Said string }
+	if w.Code != 200 {
+		return w.Code, "", w.Body.String()
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &given); err != nil {
+		v.t.Fatal(err)
+	}
+	return w.Code, given.Token, given.Said
+}
+
+// Who is below a run changes nothing, and is not let in. Who knows the address is, once it is known
+// that no run has started it or the address is on a terminal; everybody else needs the code.
 func TestTheDoor(t *testing.T) {
-	v := newServing(t, false)
-	code, gone := v.Code(), 0
-	ticket := strings.TrimPrefix(v.Ticket(func() { gone++ }), v.Address()+"#ticket=")
-	answer, resume, order := "/api/runs/"+v.key+"/answer", "/api/runs/"+v.key+"/resume", "/api/runs/"+v.key+"/order"
-	wrong := "WRONGONE"
-	by := func(token string) func(*http.Request) { return header("Authorization", "Bearer "+token) }
+	v, shown := door(t)
+	gone := 0
+	ticket := strings.TrimPrefix(v.Ticket(func() { gone++ }), v.Address()+"#token=")
+	address := strings.TrimPrefix(v.URL(false), v.Address()+"#token=")
+	if ticket == address {
+		t.Fatal("the file has the address's token")
+	}
+	if code, _, said := v.enter("{}"); code != 200 || shown() == "" {
+		t.Fatalf("%d %s", code, said)
+	}
 	for i, c := range []struct {
 		name       string
 		from       origin.Origin
-		path, body string
-		change     func(*http.Request)
+		onTerminal bool
+		body       string
 		want       int
-		token      string
 	}{
-		{"a ticket below a run", origin.Inside, "/api/enter", `{"ticket": "` + ticket + `"}`, by(""), 403, ""},
-		{"the code below a run", origin.Inside, "/api/enter", `{"code": "` + code + `"}`, by(""), 403, ""},
-		{"an answer below a run", origin.Inside, answer, anAnswer, by(v.token), 403, ""},
-		{"the same with the terminal's token", origin.Inside, answer, anAnswer, by(v.shown), 403, ""},
-		{"a resume below a run", origin.Inside, resume, "{}", by(v.shown), 403, ""},
-		{"an order below a run", origin.Inside, order, `{"order": "stop"}`, by(v.shown), 403, ""},
-		{"an order of unknown origin", origin.Unknown, order, `{"order": "stop"}`, by(v.token), 401, ""},
-		{"a ticket of unknown origin", origin.Unknown, "/api/enter", `{"ticket": "` + ticket + `"}`, by(""), 401, ""},
-		{"an answer of unknown origin", origin.Unknown, answer, anAnswer, by(v.token), 401, ""},
-		{"a resume of unknown origin", origin.Unknown, resume, "{}", by(v.token), 401, ""},
-		{"neither ticket nor code", origin.Outside, "/api/enter", `{}`, by(""), 401, ""},
-		{"another ticket", origin.Outside, "/api/enter", `{"ticket": "x"}`, by(""), 401, ""},
-		{"a key of another form", origin.Outside, "/api/enter", `{"token": "x"}`, by(""), 400, ""},
-		{"a ticket", origin.Outside, "/api/enter", `{"ticket": "` + ticket + `"}`, by(""), 200, v.token},
-		{"a ticket, again", origin.Outside, "/api/enter", `{"ticket": "` + ticket + `"}`, by(""), 401, ""},
-		{"a wrong code", origin.Unknown, "/api/enter", `{"code": "` + wrong + `"}`, by(""), 401, ""},
-		{"the code", origin.Unknown, "/api/enter", `{"code": " ` + strings.ToLower(code) + `"}`, by(""), 200, v.shown},
-		{"an answer with what the code gave", origin.Unknown, answer, anAnswer, by(v.shown), 200, ""},
-		{"an answer from outside", origin.Outside, answer, anAnswer, by(v.token), 200, ""},
+		{"a ticket below a run", origin.Inside, true, `{"token": "` + ticket + `"}`, 403},
+		{"the address below a run", origin.Inside, true, `{"token": "` + address + `"}`, 403},
+		{"the code below a run", origin.Inside, true, `{"code": "` + shown() + `"}`, 403},
+		{"a code is shown below a run", origin.Inside, true, `{}`, 403},
+		{"a ticket of unknown origin", origin.Unknown, false, `{"token": "` + ticket + `"}`, 401},
+		{"a ticket of unknown origin, beside a terminal", origin.Unknown, true, `{"token": "` + ticket + `"}`, 401},
+		{"an address of unknown origin", origin.Unknown, false, `{"token": "` + address + `"}`, 401},
+		{"another address", origin.Outside, true, `{"token": "` + random() + `"}`, 401},
+		{"a key of another form", origin.Outside, true, `{"ticket": "` + ticket + `"}`, 400},
+		{"a ticket", origin.Outside, false, `{"token": "` + ticket + `"}`, 200},
+		{"a ticket, again", origin.Outside, false, `{"token": "` + ticket + `"}`, 401},
+		{"the address", origin.Outside, false, `{"token": "` + address + `"}`, 200},
+		{"the address, again", origin.Outside, false, `{"token": "` + address + `"}`, 200},
+		{"the address of a terminal", origin.Unknown, true, `{"token": "` + address + `"}`, 200},
+		{"a wrong code", origin.Unknown, false, `{"code": "WRONGONE"}`, 401},
+		{"the code", origin.Unknown, false, `{"code": " ` + strings.ToLower(shown()) + `"}`, 200},
+		{"the code, again", origin.Unknown, false, `{"code": "` + shown() + `"}`, 401},
 	} {
-		v.from = c.from
-		w := v.request("POST", c.path, c.body, c.change)
-		if w.Code != c.want || c.want != 200 && (strings.Contains(w.Body.String(), v.token) || strings.Contains(w.Body.String(), v.shown)) || !strings.Contains(w.Body.String(), c.token) {
-			t.Errorf("%d, %s: %d %s", i, c.name, w.Code, w.Body)
+		v.from, v.shown = c.from, c.onTerminal
+		if code, token, said := v.enter(c.body); code != c.want || (token != "") != (c.want == 200) {
+			t.Errorf("%d, %s: %d %s", i, c.name, code, said)
 		}
 	}
-	if len(v.done) != 2 || gone != 1 {
-		t.Errorf("done: %v; the ticket was gone %d times", v.done, gone)
+	if gone != 1 {
+		t.Errorf("the ticket was gone %d times", gone)
 	}
-	v.from = origin.Unknown
+	for path, body := range map[string]string{"answer": anAnswer, "resume": "{}", "order": `{"order": "stop"}`} {
+		for from, want := range map[origin.Origin]int{origin.Inside: 403, origin.Unknown: 200, origin.Outside: 200} {
+			v.from = from
+			if w := v.request("POST", "/api/runs/"+v.key+"/"+path, body); w.Code != want {
+				t.Errorf("%s from %d: %d %s", path, from, w.Code, w.Body)
+			}
+		}
+	}
+	if len(v.done) != 6 {
+		t.Errorf("done: %v", v.done)
+	}
+	v.o.Terminal = false
+	if code, _, said := v.enter("{}"); code != 401 || !strings.Contains(said, "no terminal") {
+		t.Errorf("a code where there is no terminal: %d %s", code, said)
+	}
+}
+
+// There is one code at a time. It ends after two minutes, after five wrong ones, and with the first
+// browser that types it; a guesser cannot have another shown before the two minutes are over.
+func TestTheCode(t *testing.T) {
+	var p pairing
+	now := time.Now()
+	first := p.begin(now)
+	if again := p.begin(now.Add(codeFor - 1)); again != "" {
+		t.Error("there are two codes")
+	}
+	if err := p.check(first, now.Add(codeFor)); err == nil {
+		t.Error("it works after two minutes")
+	}
+	now = now.Add(codeFor)
+	second := p.begin(now)
+	if err := p.check(first, now); err == nil || second == first || second == "" {
+		t.Errorf("%q works, after it came %q", first, second)
+	}
+	if err := p.check(second, now); err != nil || p.check(second, now) == nil {
+		t.Errorf("the second code: %v; then it works twice", err)
+	}
+	third := p.begin(now)
 	for range 5 {
-		v.request("POST", "/api/enter", `{"code": "`+wrong+`"}`)
+		if third == "" || p.check("WRONGONE", now) == nil {
+			t.Fatal("a wrong code is right")
+		}
 	}
-	if w := v.request("POST", "/api/enter", `{"code": "`+code+`"}`); w.Code != 401 || !strings.Contains(w.Body.String(), "too many wrong codes") {
-		t.Errorf("the code can be guessed without end: %d %s", w.Code, w.Body)
+	if err := p.check(third, now); !errors.Is(err, origin.ErrTries) {
+		t.Errorf("it can be guessed without end: %v", err)
 	}
-	if w := newServing(t, false).request("POST", "/api/enter", `{"code": "x"}`); w.Code != 401 || !strings.Contains(w.Body.String(), "not the code") && !strings.Contains(w.Body.String(), "no code") {
-		t.Errorf("a code where there is no terminal: %d %s", w.Code, w.Body)
-	}
-	if !strings.HasSuffix(v.URL(true), v.shown) || !strings.HasSuffix(v.URL(false), v.token) {
-		t.Error("the addresses carry the wrong tokens")
+	if p.begin(now.Add(codeFor-1)) != "" || p.begin(now.Add(codeFor)) == "" {
+		t.Error("after five wrong ones, another is shown at once or never")
 	}
 }
 
@@ -533,7 +596,7 @@ func TestWithoutTheToken(t *testing.T) {
 	bare := func(r *http.Request) { r.Header.Del("Authorization") }
 	for _, path := range []string{"/", "/page.js", "/page.css", "/icon.svg", "/report.css"} {
 		w := v.request("GET", path, "", bare)
-		if text := w.Body.String(); w.Code != 200 || strings.Contains(text, v.token) || strings.Contains(text, filepath.Base(v.dir)) || strings.Contains(text, v.key) {
+		if text := w.Body.String(); w.Code != 200 || strings.Contains(text, v.token) || strings.Contains(text, v.tokenOf("")) || strings.Contains(text, filepath.Base(v.dir)) || strings.Contains(text, v.key) {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
@@ -605,7 +668,7 @@ func TestManyConnections(t *testing.T) {
 	defer page.Close()
 	replies := bufio.NewReader(page)
 	list := func() {
-		fmt.Fprintf(page, "GET /api/runs HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", v.ln.Addr(), v.token)
+		fmt.Fprintf(page, "GET /api/runs HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", v.ln.Addr(), v.tokenOf(""))
 		res, err := http.ReadResponse(replies, nil)
 		if err != nil {
 			t.Fatalf("the connection with a token is gone: %v", err)

@@ -1,8 +1,8 @@
 // Package dashboard shows runs in a browser on this machine, and accepts answers there.
 //
 // The page is only for the person who started the runs: it listens on the loopback interface
-// only, and every request needs a token that only this person knows. A write from below a run
-// is rejected even with a token. Command output, and anything that anybody wrote, is text on
+// only, and every request needs a token that a browser gets for what only this person knows. A
+// write from below a run is rejected even with a token. Command output, and anything that anybody wrote, is text on
 // the page. Nothing is loaded from elsewhere.
 package dashboard
 
@@ -14,7 +14,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,6 +40,15 @@ type Actions struct {
 type Options struct {
 	// Port is the port to listen on; zero means any free one.
 	Port int
+	// Hosts are further names of the server, as a browser sends them: those that a proxy or a
+	// forwarded port has.
+	Hosts []string
+	// Devices is the directory with the paired devices; if empty, none is kept.
+	Devices string
+	// Say tells the person who started the server something. Terminal means that only a person
+	// sees it, so it may be a code.
+	Say      func(line string)
+	Terminal bool
 	// Dirs returns the state directories; it is called again from time to time.
 	Dirs func() []string
 	// Explain explains, as text, why a run ended as it did. If nil, the page does not offer
@@ -55,9 +66,13 @@ type Options struct {
 // Server serves the page of some state directories.
 type Server struct {
 	o       Options
-	token   string      // for who read the address, or has redeemed a ticket
-	shown   string      // for who read it on the terminal, where no command can read it
-	code    origin.Word // for which shown is given
+	token   string // of the printed address
+	shown   bool   // that address is on a terminal, where no command can read it
+	code    pairing
+	devices devices
+	// secret makes the browsers' tokens, and their keys sign challenge.
+	secret, challenge string
+
 	who     func(*http.Request) origin.Origin
 	hosts   map[string]bool
 	runs    *index
@@ -94,9 +109,13 @@ func Listen(o Options) (*Server, error) {
 	if o.Every == 0 {
 		o.Every = 500 * time.Millisecond
 	}
+	if o.Say == nil {
+		o.Say = func(string) {}
+	}
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
 	s := &Server{
-		o: o, ln: &boundedListener{Listener: ln, most: maxConnections}, token: secret(), shown: secret(), who: clientOf, entered: func() {},
+		o: o, ln: &boundedListener{Listener: ln, most: maxConnections}, who: clientOf, entered: func() {},
+		token: random(), secret: random(), challenge: random(), devices: devices{dir: o.Devices},
 		hosts:   map[string]bool{"127.0.0.1:" + port: true, "localhost:" + port: true},
 		runs:    newIndex(o.Dirs),
 		views:   views{writable: o.Actions != nil, explains: o.Explain != nil, diffs: o.Diff != nil},
@@ -104,11 +123,18 @@ func Listen(o Options) (*Server, error) {
 		within:  within{5 * time.Second, 10 * time.Second, 10 * time.Second},
 		bell:    newBell(),
 	}
+	for _, name := range o.Hosts {
+		if of, err := url.Parse("http://" + name); err != nil || of.Host != name || of.Hostname() == "" || strings.Contains(name, "*") {
+			ln.Close()
+			return nil, fmt.Errorf("--host %q: it must be a name, or NAME:PORT, as in the address that the browser shows", name)
+		}
+		s.hosts[strings.ToLower(name)] = true
+	}
 	return s, nil
 }
 
-// secret returns 256 random bits, for an address.
-func secret() string {
+// random returns 256 random bits, for an address.
+func random() string {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // it ends the program where there is no randomness
 	return base64.RawURLEncoding.EncodeToString(b)
@@ -117,27 +143,19 @@ func secret() string {
 // Address returns the page's address, without a token.
 func (s *Server) Address() string { return "http://" + s.ln.Addr().String() + "/" }
 
-// URL returns the address with a token, in the part that browsers never send. The token in an
-// address for a terminal also permits writes of unknown origin.
+// URL returns the address with a token, in the part that browsers never send. On a terminal it
+// also lets browsers of unknown origin in.
 func (s *Server) URL(onTerminal bool) string {
-	token := s.token
-	if onTerminal {
-		token = s.shown
-	}
-	return s.Address() + "#token=" + token
+	s.shown = onTerminal
+	return s.Address() + "#token=" + s.token
 }
 
-// Code creates the code that admits a browser of unknown origin. It may be shown on a
-// terminal, but nowhere that a command can read. Without this call there is no code.
-func (s *Server) Code() string { return s.code.Make() }
-
-// Ticket returns an address that gives a browser its token once, within a minute. It may be
-// written to a file: a command below a run cannot redeem it. done is called when the ticket is
-// no longer valid.
+// Ticket returns an address that lets one browser in, within a minute. It may be written to a
+// file: a command below a run cannot redeem it. done is called when it is no longer valid.
 func (s *Server) Ticket(done func()) string {
 	s.entered = sync.OnceFunc(done)
 	time.AfterFunc(ticketFor, s.entered)
-	return s.Address() + "#ticket=" + s.entries.issue("page", time.Now())
+	return s.Address() + "#token=" + s.entries.issue("page", time.Now())
 }
 
 // Serve serves requests until the context ends, then closes the port.

@@ -468,7 +468,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	defer tick.Stop()
 	out.send("hello", struct{}{})
 	look := looking{server: s, run: run}
-	for out.err == nil {
+	for out.err == nil && s.admits(r) {
 		if run != nil {
 			look.at(out)
 		}

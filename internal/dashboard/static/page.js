@@ -2,31 +2,68 @@
 (() => {
   const $ = (id) => document.getElementById(id);
 
-  // The token, or a ticket for one, stands in the part of the address that is sent nowhere. The
-  // token stays in this tab.
-  const given = new URLSearchParams(location.hash.slice(1)), ticket = given.get("ticket");
-  if (given.get("token")) sessionStorage.setItem("token", given.get("token"));
-  if (given.get("token") || ticket) history.replaceState(null, "", location.pathname);
-  let token = sessionStorage.getItem("token") || "";
-  const call = async (path, init = {}) => {
-    const res = await fetch(path, { ...init, headers: { ...init.headers, Authorization: "Bearer " + token } });
-    if (res.status === 401) $("enter").hidden = false;
-    return res;
+  // This browser's key stays here, and no script can read it: whoever has this port while looprun
+  // serve does not run gets nothing that is of use later. Where the connection is not safe there is none.
+  const kept = (mode, act) => new Promise((ok, no) => {
+    const open = indexedDB.open("looprun");
+    open.onupgradeneeded = () => open.result.createObjectStore("keys");
+    open.onerror = () => no(open.error);
+    open.onsuccess = () => {
+      const asked = act(open.result.transaction("keys", mode).objectStore("keys"));
+      asked.onsuccess = () => { open.result.close(); ok(asked.result); };
+      asked.onerror = () => { open.result.close(); no(asked.error); };
+    };
+  });
+  const pairOf = async (make) => {
+    if (!crypto.subtle) return null;
+    let pair = await kept("readonly", (keys) => keys.get("device"));
+    if (!pair && make) {
+      pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, false, ["sign"]);
+      await kept("readwrite", (keys) => keys.put(pair, "device"));
+    }
+    return pair;
   };
-  const post = (path, value) => call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(value) });
-  // enter trades a ticket or a code for a token. It returns why it could not.
-  const enter = async (key) => {
-    const res = await post("api/enter", key);
+  const base64 = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)));
+  const publicOf = async (pair) => base64(await crypto.subtle.exportKey("raw", pair.publicKey));
+
+  // enter lets this browser in. It returns why it could not, or what it has to tell.
+  const enter = async (body) => {
+    const res = await fetch("api/enter", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
     const said = await res.text();
     if (!res.ok) return said.trim();
-    token = JSON.parse(said).token;
-    sessionStorage.setItem("token", token);
+    const reply = JSON.parse(said);
+    if (!reply.token) return reply.said;
+    localStorage.setItem("token", reply.token); // for every tab, until looprun serve ends
     $("enter").hidden = true;
     return "";
   };
+  const pairBy = async (body) => {
+    const pair = await pairOf(true).catch(() => null); // a private window may keep nothing
+    return enter(pair ? { ...body, key: await publicOf(pair) } : body);
+  };
+  // back lets a paired browser in again. It reports whether that went well.
+  const back = async (res) => {
+    const challenge = /challenge="([^"]+)"/.exec(res.headers.get("WWW-Authenticate"))?.[1], pair = challenge && await pairOf();
+    if (!pair) return false;
+    const signature = await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, pair.privateKey, new TextEncoder().encode(challenge));
+    return !await enter({ key: await publicOf(pair), signature: base64(signature) });
+  };
+  const call = async (path, init = {}, again = false) => {
+    const res = await fetch(path, { ...init, headers: { ...init.headers, Authorization: "Bearer " + localStorage.getItem("token") } });
+    if (res.status !== 401) return res;
+    if (!again && await back(res).catch(() => false)) return call(path, init, true);
+    $("enter").hidden = false;
+    return res;
+  };
+  const post = (path, value) => call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(value) });
+  const refused = (why) => { $("refused").textContent = why; };
+  $("ask").addEventListener("click", async () => {
+    refused(await enter({}).catch((err) => err.message));
+    $("code").focus();
+  });
   $("enter").addEventListener("submit", async (e) => {
     e.preventDefault();
-    $("refused").textContent = await enter({ code: $("code").value }).catch((err) => err.message);
+    refused(await pairBy({ code: $("code").value }).catch((err) => err.message));
     $("code").value = "";
     if ($("enter").hidden) follow();
   });
@@ -678,10 +715,12 @@
     follow();
   };
   addEventListener("hashchange", () => {
-    const again = new URLSearchParams(location.hash.slice(1));
-    if (again.get("token") || again.get("ticket")) { location.reload(); return; }
-    route();
+    if (new URLSearchParams(location.hash.slice(1)).get("token")) location.reload();
+    else route();
   });
-  if (ticket) enter({ ticket }).catch(failed).then(route);
+  // A token in the address, in the part that is sent nowhere, is traded for this browser's own.
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (given) history.replaceState(null, "", location.pathname);
+  if (given) pairBy({ token: given }).then(refused, failed).then(route);
   else route();
 })();

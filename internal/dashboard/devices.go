@@ -1,0 +1,257 @@
+package dashboard
+
+import (
+	"cmp"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/origin"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// Device is a browser that stays paired after looprun serve has ended. It has a key of its own,
+// of which only a keyed hash is kept.
+type Device struct {
+	Name   string    `json:"name"`
+	Host   string    `json:"host"` // of the address at which it was paired; its key works only there
+	Paired time.Time `json:"paired"`
+	Uses   []Use     `json:"-"` // one for each address, the latest first
+
+	id string
+}
+
+// Use is the latest use of a device from an address.
+type Use struct {
+	Address string    `json:"address"`
+	At      time.Time `json:"at"`
+}
+
+// devices keeps each device in a file of a directory, under its id. What is known of its use is in
+// a second file, which means nothing without the first: a device that was revoked while it was in
+// use does not come back, and no lock is needed.
+type devices struct {
+	dir string // empty: none is kept
+
+	mu    sync.Mutex
+	noted map[string]Use // by device: what was written last
+}
+
+const (
+	deviceFile = ".device"
+	usesFile   = ".uses"
+	mostUses   = 8           // addresses of a device that are kept
+	noteEvery  = time.Minute // how old the time of a device's latest use may become
+)
+
+// idOf returns the id of the device with a public key, a point of P-256.
+func idOf(key []byte) (string, error) {
+	if _, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), key); err != nil {
+		return "", err
+	}
+	return scratchpad.Keyed(append([]byte("looprun device\n"), key...))
+}
+
+// signed reports whether a signature, in the form of the browsers, is the key's over a text.
+func signed(key, signature []byte, text string) bool {
+	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), key)
+	if err != nil || len(signature) != 64 {
+		return false
+	}
+	hash := sha256.Sum256([]byte(text))
+	return ecdsa.Verify(public, hash[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:]))
+}
+
+// pairing is the code that lets the next browser in. There is one at a time. It ends after a
+// while, with its first use, and with too many wrong ones.
+type pairing struct {
+	mu    sync.Mutex
+	code  *origin.Word
+	until time.Time
+}
+
+const codeFor = 2 * time.Minute
+
+// begin makes a code, and returns it; empty while the last one has not ended.
+func (p *pairing) begin(now time.Time) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now.Before(p.until) {
+		return ""
+	}
+	p.code, p.until = new(origin.Word), now.Add(codeFor)
+	return p.code.Make()
+}
+
+// check uses up the code. It fails with an error of [origin.Word.Check].
+func (p *pairing) check(code string, now time.Time) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.code == nil || !now.Before(p.until) {
+		return origin.ErrNoWord
+	}
+	err := p.code.Check(strings.ToUpper(strings.TrimSpace(code)))
+	if err == nil {
+		p.code, p.until = nil, time.Time{}
+	}
+	return err
+}
+
+// knows reports whether a device is paired, at that host.
+func (d *devices) knows(id, host string) bool {
+	one, err := readDevice(d.dir, id)
+	return d.dir != "" && err == nil && one.Host == host
+}
+
+// pair keeps a device, under the name or one that begins with it, and returns that name.
+func (d *devices) pair(id, name, host string) (string, error) {
+	if err := os.MkdirAll(d.dir, 0o700); err != nil {
+		return "", err
+	}
+	others, err := Devices(d.dir)
+	if err != nil {
+		return "", err
+	}
+	one := Device{Name: name, Host: host, Paired: time.Now()}
+	for n := 2; slices.ContainsFunc(others, func(o Device) bool { return o.Name == one.Name && o.id != id }); n++ {
+		one.Name = fmt.Sprintf("%s-%d", name, n)
+	}
+	return one.Name, writeJSON(filepath.Join(d.dir, id+deviceFile), one)
+}
+
+// note keeps from where a device is used, and when.
+func (d *devices) note(id, address string, now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if last := d.noted[id]; last.Address == address && now.Sub(last.At) < noteEvery {
+		return
+	}
+	if d.noted == nil {
+		d.noted = map[string]Use{}
+	}
+	use := Use{address, now}
+	uses := slices.DeleteFunc(usesOf(d.dir, id), func(u Use) bool { return u.Address == address })
+	uses = append([]Use{use}, uses...)
+	if writeJSON(filepath.Join(d.dir, id+usesFile), uses[:min(len(uses), mostUses)]) == nil {
+		d.noted[id] = use // otherwise the next use is written
+	}
+}
+
+func writeJSON(name string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(name, b, false)
+}
+
+func readDevice(dir, id string) (one Device, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, id+deviceFile))
+	if err == nil {
+		err = json.Unmarshal(b, &one)
+	}
+	one.id = id
+	return one, err
+}
+
+func usesOf(dir, id string) (uses []Use) {
+	if b, err := os.ReadFile(filepath.Join(dir, id+usesFile)); err == nil {
+		_ = json.Unmarshal(b, &uses) // a damaged list begins again
+	}
+	return uses
+}
+
+// Devices returns the paired devices that a directory keeps, the latest used first.
+func Devices(dir string) ([]Device, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var list []Device
+	for _, e := range entries {
+		id, is := strings.CutSuffix(e.Name(), deviceFile)
+		if !is {
+			continue
+		}
+		one, err := readDevice(dir, id)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it has just been revoked
+		} else if err != nil {
+			return nil, fmt.Errorf("%s cannot be read; remove it, and pair the device again: %w", filepath.Join(dir, e.Name()), err)
+		}
+		one.Uses = usesOf(dir, id)
+		list = append(list, one)
+	}
+	slices.SortFunc(list, func(a, b Device) int { return cmp.Or(b.used().Compare(a.used()), cmp.Compare(a.Name, b.Name)) })
+	return list, nil
+}
+
+func (d Device) used() time.Time {
+	if len(d.Uses) == 0 {
+		return d.Paired
+	}
+	return d.Uses[0].At
+}
+
+// Revoke removes the paired device of that name. Pages that it has open end.
+func Revoke(dir, name string) error {
+	list, err := Devices(dir)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(list, func(d Device) bool { return d.Name == name })
+	if i < 0 {
+		return fmt.Errorf("no device is called %q; looprun serve --devices lists them", name)
+	}
+	at := filepath.Join(dir, list[i].id)
+	if err := os.Remove(at + deviceFile); err != nil {
+		return err
+	}
+	_ = os.Remove(at + usesFile) // it means nothing any more
+	return nil
+}
+
+// nameOf names the browser of a request, by words that are easy to type.
+func nameOf(r *http.Request) string {
+	name := []string{}
+	for _, known := range [][][2]string{
+		{{"Edg", "edge"}, {"OPR/", "opera"}, {"Firefox/", "firefox"}, {"FxiOS", "firefox"}, {"Chrom", "chrome"}, {"CriOS", "chrome"}, {"Safari/", "safari"}, {"", "browser"}},
+		{{"Android", "android"}, {"iPhone", "iphone"}, {"iPad", "ipad"}, {"Windows", "windows"}, {"Mac OS", "mac"}, {"Linux", "linux"}, {"", "unknown"}},
+	} {
+		i := slices.IndexFunc(known, func(k [2]string) bool { return strings.Contains(r.UserAgent(), k[0]) })
+		name = append(name, known[i][1])
+	}
+	return strings.Join(name, "-")
+}
+
+// addressOf returns where a request comes from. A proxy on this machine says for whom it asks.
+func addressOf(r *http.Request) string {
+	from, _, _ := net.SplitHostPort(r.RemoteAddr)
+	for_ := strings.Split(r.Header.Get("X-Forwarded-For"), ",")
+	if behind, err := netip.ParseAddr(strings.TrimSpace(for_[len(for_)-1])); err == nil {
+		return behind.String() + " through " + from
+	}
+	return from
+}
+
+// decoded reads a key or a signature, in the form in which the page sends it.
+func decoded(text string) []byte {
+	b, _ := base64.StdEncoding.DecodeString(text) // what is none fits nothing
+	return b
+}

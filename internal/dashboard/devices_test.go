@@ -1,0 +1,265 @@
+package dashboard
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun/internal/origin"
+)
+
+// aBrowser has a key, as a browser makes it.
+type aBrowser struct {
+	key    *ecdsa.PrivateKey
+	public string
+}
+
+func newBrowser(t *testing.T) aBrowser {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := key.PublicKey.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return aBrowser{key, base64.StdEncoding.EncodeToString(public)}
+}
+
+// back is what a paired browser sends to a server that has started.
+func (b aBrowser) back(t *testing.T, challenge string) string {
+	t.Helper()
+	hash := sha256.Sum256([]byte(challenge))
+	x, y, err := ecdsa.Sign(rand.Reader, b.key, hash[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	signature := make([]byte, 64)
+	x.FillBytes(signature[:32])
+	y.FillBytes(signature[32:])
+	return `{"key": "` + b.public + `", "signature": "` + base64.StdEncoding.EncodeToString(signature) + `"}`
+}
+
+// paired is a server that keeps devices, and a browser that the code let in.
+func paired(t *testing.T) (v *serving, shown func() string, b aBrowser, token string) {
+	t.Helper()
+	v, shown = door(t)
+	v.devices.dir, v.from = filepath.Join(t.TempDir(), "devices"), origin.Unknown
+	b = newBrowser(t)
+	v.enter("{}")
+	code, token, said := v.enter(`{"code": "`+shown()+`", "key": "`+b.public+`"}`, header("User-Agent", "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 Chrome/120.0 Mobile Safari/537.36"))
+	if code != 200 {
+		t.Fatalf("%d %s", code, said)
+	}
+	return v, shown, b, token
+}
+
+func bearer(token string) func(*http.Request) { return header("Authorization", "Bearer "+token) }
+
+// restarted is what comes after a server: other secrets, the same devices.
+func (v *serving) restarted() { v.token, v.secret, v.challenge = random(), random(), random() }
+
+// A paired browser is let in by its key alone after the server was started again. A key that was not
+// paired, another's signature, an old one, another address and a process below a run are not.
+func TestADeviceComesBack(t *testing.T) {
+	v, _, b, token := paired(t)
+	before := b.back(t, v.challenge)
+	v.restarted()
+	w := v.request("GET", "/api/runs", "", bearer(token))
+	if w.Code != 401 || !strings.Contains(w.Header().Get("WWW-Authenticate"), v.challenge) {
+		t.Fatalf("an old token: %d %v", w.Code, w.Header())
+	}
+	other := newBrowser(t)
+	mixed := strings.Replace(other.back(t, v.challenge), other.public, b.public, 1)
+	v.hosts["localhost:9000"] = true
+	for name, c := range map[string]struct {
+		body string
+		from origin.Origin
+		host string
+		want int
+	}{
+		"its key":             {b.back(t, v.challenge), origin.Unknown, "", 200},
+		"an old signature":    {before, origin.Unknown, "", 401},
+		"another key":         {other.back(t, v.challenge), origin.Unknown, "", 401},
+		"another's signature": {mixed, origin.Unknown, "", 401},
+		"no signature":        {`{"key": "` + b.public + `"}`, origin.Unknown, "", 200}, // asks for a code
+		"no key":              {`{"key": "AAAA", "signature": "AAAA"}`, origin.Unknown, "", 401},
+		"another address":     {b.back(t, v.challenge), origin.Unknown, "localhost:9000", 401},
+		"below a run":         {b.back(t, v.challenge), origin.Inside, "", 403},
+	} {
+		v.from = c.from
+		code, token, said := v.enter(c.body, func(r *http.Request) {
+			if c.host != "" {
+				r.Host = c.host
+			}
+		})
+		if code != c.want || (token != "") != (name == "its key") {
+			t.Errorf("%s: %d %s", name, code, said)
+		}
+		if token != "" {
+			if w := v.request("POST", "/api/runs/"+v.key+"/answer", anAnswer, bearer(token)); w.Code != 200 {
+				t.Errorf("its answer: %d %s", w.Code, w.Body)
+			}
+			v.from = origin.Inside
+			if w := v.request("POST", "/api/runs/"+v.key+"/answer", anAnswer, bearer(token)); w.Code != 403 {
+				t.Errorf("its token below a run: %d %s", w.Code, w.Body)
+			}
+		}
+	}
+}
+
+// What is kept lets nobody in: the files are the user's alone, and have no key and no token. Who
+// cannot read the user's own key cannot add a device.
+func TestWhatIsKeptOfADevice(t *testing.T) {
+	v, _, b, token := paired(t)
+	entries, err := os.ReadDir(v.devices.dir)
+	if err != nil || len(entries) != 2 {
+		t.Fatalf("%v: %v", err, entries)
+	}
+	key, _ := base64.StdEncoding.DecodeString(b.public)
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(v.devices.dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := e.Info(); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", e.Name(), err, info.Mode())
+		}
+		for _, secret := range []string{b.public, string(key), strings.SplitN(token, ".", 2)[1], fmt.Sprintf("%x", key)} {
+			if bytes.Contains(text, []byte(secret)) || strings.Contains(e.Name(), secret) {
+				t.Errorf("%s: %s", e.Name(), text)
+			}
+		}
+	}
+	t.Setenv("XDG_STATE_HOME", t.TempDir()) // with another key
+	if code, _, _ := v.enter(b.back(t, v.challenge)); code != 401 {
+		t.Errorf("a device under another user's key: %d", code)
+	}
+}
+
+// A device has a name that can be typed, and is listed with each address from which its key is used:
+// a copied key is seen. Revoked, it is not let in, its token is worth nothing, and it does not come
+// back by being used.
+func TestDevicesAreListedAndRevoked(t *testing.T) {
+	v, shown, b, token := paired(t)
+	list := func() []Device {
+		t.Helper()
+		list, err := Devices(v.devices.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	one := list()
+	if len(one) != 1 || one[0].Name != "chrome-android" || one[0].Host != v.ln.Addr().String() || len(one[0].Uses) != 1 || one[0].Uses[0].Address != "192.0.2.1" {
+		t.Fatalf("%+v", one)
+	}
+	for _, c := range []struct {
+		change func(*http.Request)
+		from   string
+	}{
+		{func(r *http.Request) { r.RemoteAddr = "127.0.0.2:99" }, "127.0.0.2"},
+		{func(r *http.Request) {
+			r.RemoteAddr = "127.0.0.1:99"
+			r.Header.Set("X-Forwarded-For", "1.1.1.1, 100.64.0.7")
+		}, "100.64.0.7 through 127.0.0.1"},
+		{func(r *http.Request) {
+			r.RemoteAddr = "127.0.0.1:99"
+			r.Header.Set("X-Forwarded-For", "\x1b[31m")
+		}, "127.0.0.1"},
+	} {
+		if w := v.request("GET", "/api/runs", "", bearer(token), c.change); w.Code != 200 {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		if uses := list()[0].Uses; uses[0].Address != c.from {
+			t.Errorf("used from %s, listed: %+v", c.from, uses)
+		}
+	}
+	if uses := list()[0].Uses; len(uses) != 4 {
+		t.Errorf("%+v", uses)
+	}
+
+	second := newBrowser(t)
+	v.enter("{}")
+	if code, _, said := v.enter(`{"code": "`+shown()+`", "key": "`+second.public+`"}`, header("User-Agent", "Android Chrome")); code != 200 {
+		t.Fatalf("%d %s", code, said)
+	}
+	if two := list(); len(two) != 2 || two[0].Name != "chrome-android-2" {
+		t.Fatalf("%+v", two)
+	}
+	if err := Revoke(v.devices.dir, "chrome"); err == nil || !strings.Contains(err.Error(), `no device is called "chrome"`) {
+		t.Errorf("%v", err)
+	}
+	if err := Revoke(v.devices.dir, "chrome-android"); err != nil {
+		t.Fatal(err)
+	}
+	id, err := idOf(decoded(b.public))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.devices.note(id, "127.0.0.9", time.Now()) // a request that was under way
+	if w := v.request("GET", "/api/runs", "", bearer(token)); w.Code != 401 {
+		t.Errorf("its token: %d", w.Code)
+	}
+	if code, _, _ := v.enter(b.back(t, v.challenge)); code != 401 {
+		t.Errorf("its key: %d", code)
+	}
+	if code, token, _ := v.enter(second.back(t, v.challenge)); code != 200 || token == "" {
+		t.Errorf("the other device: %d", code)
+	}
+	if left := list(); len(left) != 1 || left[0].Name != "chrome-android-2" {
+		t.Errorf("%+v", left)
+	}
+}
+
+// A browser that cannot have a key, or whose key cannot be kept, is let in until the server ends.
+func TestABrowserWithoutAKey(t *testing.T) {
+	v, shown, _, _ := paired(t)
+	for name, c := range map[string]struct{ key, dir string }{
+		"no key":        {"", v.devices.dir},
+		"a broken key":  {"AAAA", v.devices.dir},
+		"no room":       {newBrowser(t).public, filepath.Join(v.dir, "journal.jsonl", "x")},
+		"no fixed port": {newBrowser(t).public, ""},
+	} {
+		v.devices.dir = c.dir
+		v.enter("{}")
+		code, token, said := v.enter(`{"code": "` + shown() + `", "key": "` + c.key + `"}`)
+		if code != 200 || !strings.HasPrefix(token, ".") || v.request("GET", "/api/runs", "", bearer(token)).Code != 200 {
+			t.Errorf("%s: %d %q %s", name, code, token, said)
+		}
+	}
+}
+
+// Names that a proxy or a forwarded port has are let through when they were given, and only as they
+// were given.
+func TestHosts(t *testing.T) {
+	for _, name := range []string{"", "https://x", "x/", "x:y", "*.example", "a@b", "a b", "x#"} {
+		if s, err := Listen(Options{Hosts: []string{name}}); err == nil {
+			s.ln.Close()
+			t.Errorf("%q is taken", name)
+		}
+	}
+	s, err := Listen(Options{Hosts: []string{"Laptop.example", "localhost:9000"}, Dirs: func() []string { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.ln.Close()
+	v := &serving{Server: s, t: t}
+	for host, want := range map[string]int{"laptop.example": 200, "localhost:9000": 200, "laptop.example:80": 421, "localhost:9001": 421, "a.laptop.example": 421, s.ln.Addr().String(): 200} {
+		if w := v.request("GET", "/", "", func(r *http.Request) { r.Host = host }); w.Code != want {
+			t.Errorf("%s: %d", host, w.Code)
+		}
+	}
+}
