@@ -141,6 +141,7 @@ const (
 	StatusTripped     = core.StatusTripped
 	StatusFailed      = core.StatusFailed
 	StatusInterrupted = core.StatusInterrupted
+	StatusSuperseded  = core.StatusSuperseded
 )
 
 // How an iteration ended.

@@ -43,6 +43,7 @@ const (
 	TypeRunPaused          EventType = "run.paused"
 	TypeRunResumed         EventType = "run.resumed"
 	TypeRunFinished        EventType = "run.finished"
+	TypeRunSuperseded      EventType = "run.superseded"
 )
 
 // The types of events that come from the command or follow from its messages.
@@ -425,12 +426,21 @@ type RunResumed struct {
 	// Tree is the fingerprint of the work tree when the run was resumed, if an agent's session
 	// depends on it.
 	Tree signature.Hash `json:"tree,omitempty"`
-	// Reopen reopens a run that was cancelled or accepted.
+	// Reopen reopens a run that was cancelled, accepted or superseded.
 	Reopen bool `json:"reopen,omitempty"`
 }
 
 // RunFinished is the last event, unless the run is resumed.
 type RunFinished struct{ Ending }
+
+// RunSuperseded closes a run at rest whose question nobody has answered, because the agent's
+// session continues with another prompt. If it is reopened, the run asks again.
+type RunSuperseded struct {
+	By string `json:"by"` // the beginning of the prompt, which is the name of its run
+}
+
+// Reason says why the run was closed.
+func (d RunSuperseded) Reason() string { return "its session continued with the prompt: " + d.By }
 
 // Type implements [Data].
 func (RunStarted) Type() EventType         { return TypeRunStarted }
@@ -452,6 +462,7 @@ func (RunAlive) Type() EventType           { return TypeRunAlive }
 func (RunPaused) Type() EventType          { return TypeRunPaused }
 func (RunResumed) Type() EventType         { return TypeRunResumed }
 func (RunFinished) Type() EventType        { return TypeRunFinished }
+func (RunSuperseded) Type() EventType      { return TypeRunSuperseded }
 
 // QuestionDelivered records that the answer has reached the asker.
 type QuestionDelivered struct {
@@ -682,6 +693,7 @@ var decoders = sync.OnceValue(func() map[EventType]reflect.Type {
 		RunPaused{},
 		RunResumed{},
 		RunFinished{},
+		RunSuperseded{},
 		QuestionDelivered{},
 		SignalReceived{},
 		MessageRefused{},

@@ -12,7 +12,7 @@ import (
 type Status string
 
 // The statuses. Running, awaiting an answer and crashed never appear in the journal: a reader
-// derives them for a run that has not ended.
+// derives them for a run that has not ended. A run is superseded while it rests ([RunSuperseded]).
 const (
 	StatusRunning     Status = "running"
 	StatusAwaiting    Status = "awaiting_answer"
@@ -25,9 +25,10 @@ const (
 	StatusTripped     Status = "tripped"
 	StatusFailed      Status = "failed"
 	StatusInterrupted Status = "interrupted"
+	StatusSuperseded  Status = "superseded"
 )
 
-// Statuses returns the statuses with which a run can end.
+// Statuses returns the statuses with which an active run can end.
 func Statuses() []Status {
 	return []Status{
 		StatusDone, StatusAccepted, StatusCancelled, StatusPaused,
@@ -58,7 +59,7 @@ func (s Status) ExitCode() int {
 		return 0
 	case StatusAccepted:
 		return 100
-	case StatusCancelled:
+	case StatusCancelled, StatusSuperseded:
 		return 101
 	case StatusPaused:
 		return 102
@@ -75,7 +76,7 @@ func (s Status) ExitCode() int {
 // Resumable reports whether a run with this final status can be resumed.
 func (s Status) Resumable() bool {
 	switch s {
-	case StatusDone, StatusAccepted, StatusCancelled, StatusRejected:
+	case StatusDone, StatusAccepted, StatusCancelled, StatusRejected, StatusSuperseded:
 		return false
 	}
 	return true
@@ -83,7 +84,9 @@ func (s Status) Resumable() bool {
 
 // Reopens reports whether a run with this final status can be reopened if a person asks for it
 // ([RunResumed.Reopen]).
-func (s Status) Reopens() bool { return s == StatusCancelled || s == StatusAccepted }
+func (s Status) Reopens() bool {
+	return s == StatusCancelled || s == StatusAccepted || s == StatusSuperseded
+}
 
 // ExitCode returns the exit code of a run that this guard stopped without an answer.
 func (id GuardID) ExitCode() int { return cmp.Or(id.Spec().ExitCode, StatusTripped.ExitCode()) }

@@ -130,6 +130,9 @@ func (s *State) fold(e Event) {
 			s.again()
 		}
 		s.Ending, s.Ended, s.Running = new(d.Ending), true, false
+	case RunSuperseded:
+		s.Ending = &Ending{Status: StatusSuperseded, ExitCode: StatusSuperseded.ExitCode(), Guard: s.Trip.Guard, Reason: d.Reason(), At: e.Time}
+		s.settled()
 	default:
 		s.foldProtocol(d)
 	}

@@ -11,13 +11,16 @@ import (
 func (s *State) refuse(d Data) string {
 	_, starts := d.(RunStarted)
 	_, resumes := d.(RunResumed)
-	_, answers := d.(QuestionAnswered) // from elsewhere, while the run rests
+	_, rests := d.(QuestionAnswered) // from elsewhere, while the run rests
+	if _, ok := d.(RunSuperseded); ok {
+		rests = true
+	}
 	switch {
 	case starts && s.Seq > 0:
 		return "the run has started already"
 	case !starts && s.Seq == 0:
 		return "the run has not started"
-	case s.Ended && !resumes && !(answers && s.Ending.Status.Resumable()):
+	case s.Ended && !resumes && !(rests && s.Ending.Status.Resumable()):
 		return "the run has ended"
 	}
 	switch d := d.(type) {
@@ -90,6 +93,13 @@ func (s *State) refuse(d Data) string {
 	case RunPaused:
 		if s.Running {
 			return fmt.Sprintf("iteration %d is still running", s.Open)
+		}
+	case RunSuperseded:
+		switch {
+		case !s.Ended || s.Ending.Status != StatusPaused || s.Question == nil || s.Answer != nil:
+			return "no question waits in a run at rest"
+		case len(s.Asked) > 0:
+			return "a question of the command waits"
 		}
 	case RunResumed:
 		if s.Ended && !s.Ending.Status.Resumable() && !(d.Reopen && s.Ending.Status.Reopens()) {

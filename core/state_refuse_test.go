@@ -55,6 +55,10 @@ func TestWhatTheCommandCausesIsRefusedWhereItCannotBe(t *testing.T) {
 	}
 	said := func(words string) core.OrderReceived { return core.OrderReceived{Order: core.OrderSay, Words: words} }
 	pause := core.OrderReceived{Order: core.OrderPause}
+	superseded := core.RunSuperseded{By: "the next prompt"}
+	deferred := core.ActionApplied{Action: core.ActionPause, Pending: true, Limits: looptest.Defaults, Responder: core.RespondedByDetached}
+	toQuestion := list(looptest.Begun, looptest.First, looptest.Ended1, looptest.Tripped, looptest.Question)
+	rests := list(toQuestion, deferred, core.RunPaused{Pending: true})
 	toBlocked := list(looptest.Begun, looptest.First, blocked, looptest.Ended1, blockedTrip, looptest.Question, looptest.Answered)
 	parts := list(apart(core.ActionApplied{Subtask: &rejection.Task{Title: "one"}, Subtasks: []rejection.Task{{Title: "two"}}}), core.IterationStarted{Iteration: 2}, core.IterationFinished{Iteration: 2, Outcome: core.OutcomeDone})
 	for _, c := range []struct {
@@ -63,6 +67,14 @@ func TestWhatTheCommandCausesIsRefusedWhereItCannotBe(t *testing.T) {
 		no     []core.Data // refused after the events
 		yes    []core.Data // taken after the same events
 	}{
+		{"superseded while its question waits", rests, list(core.IterationStarted{Iteration: 2}), list(superseded)},
+		{"superseded while it asks", list(toQuestion), list(superseded), nil},
+		{"superseded after the answer", list(rests, looptest.Answered), list(superseded), nil},
+		{"superseded twice", list(rests, superseded), list(superseded), list(core.RunResumed{Reopen: true})},
+		{"superseded where nothing is asked", list(looptest.Begun, core.RunPaused{}), list(superseded), nil},
+		{"superseded while the command asks", list(looptest.Begun, looptest.First, commandAsks("a"), looptest.Ended1, looptest.Tripped, looptest.Question, deferred, core.RunPaused{}), list(superseded), nil},
+		{"superseded before the command has its answer", list(looptest.Begun, looptest.First, commandAsks("a"), yes("a"), looptest.Ended1, looptest.Tripped, looptest.Question, deferred, core.RunPaused{}), list(superseded), nil},
+		{"superseded after an interrupt", list(toQuestion, core.InterruptReceived{Code: 130}, core.RunFinished{Ending: core.Ending{Status: core.StatusInterrupted}}), list(superseded), nil},
 		{"another iteration is withdrawn", list(looptest.Begun, looptest.First), list(core.IterationWithdrawn{Iteration: 2}), list(core.IterationWithdrawn{Iteration: 1})},
 		{"signals that cannot be read", list(looptest.Begun, looptest.First, times(20, malformed)), list(malformed), list(progress)},
 		{"of the last iteration", list(looptest.Begun, looptest.First, times(20, malformed), looptest.Ended1, core.IterationStarted{Iteration: 2}), nil, list(malformed)},

@@ -78,7 +78,7 @@ func (r *Report) loopCase() junit.Case {
 	}
 	switch r.Status {
 	case core.StatusDone:
-	case core.StatusAccepted, core.StatusPaused, core.StatusRunning, core.StatusAwaiting:
+	case core.StatusAccepted, core.StatusPaused, core.StatusSuperseded, core.StatusRunning, core.StatusAwaiting:
 		c.Skipped = &junit.Skipped{Message: message}
 	case core.StatusFailed, core.StatusCrashed:
 		c.Error = &junit.Result{Message: message, Type: kind, Text: r.story()}

@@ -129,7 +129,7 @@ func (r *Report) tone() string {
 	switch r.Status {
 	case core.StatusDone:
 		return "good"
-	case core.StatusAccepted, core.StatusPaused, core.StatusRunning, core.StatusAwaiting:
+	case core.StatusAccepted, core.StatusPaused, core.StatusSuperseded, core.StatusRunning, core.StatusAwaiting:
 		return "wait"
 	}
 	return "bad"

@@ -38,6 +38,8 @@ func (f *folder) decision(e core.Event) bool {
 		return f.amend("", func(t *Trip) { t.Effect = effectOf(d) })
 	case core.QuestionClosed:
 		return f.amend(d.QuestionID, func(t *Trip) { t.Closed = line(d.Reason, maxProse) })
+	case core.RunSuperseded:
+		return f.amend("", func(t *Trip) { t.Closed = line(d.Reason(), maxProse) })
 	default:
 		return false
 	}

@@ -2,6 +2,8 @@ package scratchpad
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/looprun/looprun/core"
@@ -117,9 +119,9 @@ func contextTask(p printer, s *core.State, c contextOf, next string) {
 		p("- When %s done, and not before, print a line that contains only %s.\n", it(s, "all of it is", "the sub-task of now is"), code(s.Promise))
 	}
 	if most, next := s.Limits.Iterations, s.NextIteration(); most > 0 && next > most {
-		p("- %d of %d iterations are used. Progress: %s\n\n", next-1, most, code(s.Summary()))
+		p("- %d of %d iterations are used\n\n", next-1, most)
 	} else {
-		p("- Iteration %d of %s. Progress: %s\n\n", next, limit(most, "no limit"), code(s.Summary()))
+		p("- Iteration %d of %s\n\n", next, limit(most, "no limit"))
 	}
 }
 
@@ -157,22 +159,30 @@ func spoken(a core.Asked) string {
 	return text
 }
 
+// contextErrors reports each failure once, however often it was repeated.
 func contextErrors(p printer, s *core.State, c contextOf) {
-	last := s.Last
+	last, said := s.Last, ""
 	switch {
 	case len(s.Errors) > 0:
 		p("## Recent errors to avoid\n\n")
-		for _, d := range s.Errors {
-			p("- Iteration %d: %s\n", d.Iteration, code(encountered(d)))
+		for i := 0; i < len(s.Errors); {
+			which := fmt.Sprintf("Iteration %d", s.Errors[i].Iteration)
+			said = encountered(s.Errors[i])
+			for i++; i < len(s.Errors) && encountered(s.Errors[i]) == said; i++ {
+				which = fmt.Sprintf("%s, %d", strings.Replace(which, "Iteration ", "Iterations ", 1), s.Errors[i].Iteration)
+			}
+			p("- %s: %s\n", which, code(said))
 		}
+		p("\n")
 		last = &s.Errors[len(s.Errors)-1]
 	case last != nil && last.Iteration == 0 && last.Outcome != core.OutcomeDone: // the precheck
-		p("## Errors to fix\n\n- Before the first iteration: %s\n", code(encountered(*last)))
+		said = encountered(*last)
+		p("## Errors to fix\n\n- Before the first iteration: %s\n\n", code(said))
 	default:
 		return
 	}
-	p("\n")
-	if checks := last.Signature.Checks; len(checks) > 0 {
+	checks := last.Signature.Checks
+	if slices.ContainsFunc(checks, func(name string) bool { return !strings.Contains(said, name) }) {
 		p("These fail:\n\n")
 		for _, name := range checks[:min(len(checks), mostChecks)] {
 			p("- %s\n", code(name))

@@ -21,10 +21,7 @@ func ResultSchema() []byte {
 		say(key, "minimum", 0)
 	}
 	say("exit_code", "maximum", 255)
-	say("status", "enum", []core.Status{
-		core.StatusDone, core.StatusAccepted, core.StatusCancelled, core.StatusPaused, core.StatusRejected,
-		core.StatusTripped, core.StatusFailed, core.StatusInterrupted,
-	})
+	say("status", "enum", append(core.Statuses(), core.StatusSuperseded))
 	say("guard", "enum", slices.Concat([]core.GuardID{""}, core.GuardIDs(), core.ProtocolIDs()))
 	say("responder", "enum", []string{
 		"", core.RespondedByPolicy, core.RespondedByAssistant, core.RespondedByParent,

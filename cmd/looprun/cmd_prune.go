@@ -20,7 +20,7 @@ type pruneCmd struct {
 	Runs      []string    `arg:"" optional:"" name:"run" help:"The runs to remove, by their ids or parts of them, whatever became of them."`
 	OlderThan *config.Age `placeholder:"AGE" help:"Remove runs without events for this long: 30d, 2w, 12h." excludes:"<run>"`
 	Keep      *int        `placeholder:"N" help:"Keep the latest N runs, whatever their status." excludes:"<run>"`
-	Status    []string    `placeholder:"STATUS" enum:"done,accepted,cancelled,rejected,tripped,failed,interrupted,crashed" help:"Remove only runs with this status: ${enum}." excludes:"<run>"`
+	Status    []string    `placeholder:"STATUS" enum:"done,accepted,cancelled,superseded,rejected,tripped,failed,interrupted,crashed" help:"Remove only runs with this status: ${enum}." excludes:"<run>"`
 	Untaken   bool        `help:"Remove results of looprun many that nobody took, too: each is named first."`
 	DryRun    bool        `short:"n" help:"Only list what would be removed."`
 	Yes       bool        `short:"y" help:"Do not ask."`

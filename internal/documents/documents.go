@@ -38,10 +38,7 @@ func known(t reflect.Type) object {
 	case reflect.TypeFor[core.Outcome]():
 		return object{"enum": []core.Outcome{core.OutcomeDone, core.OutcomeNotDone, core.OutcomeError, core.OutcomeInterrupted, core.OutcomeWaiting}}
 	case reflect.TypeFor[core.Status]():
-		return object{"enum": []core.Status{
-			core.StatusRunning, core.StatusAwaiting, core.StatusCrashed, core.StatusDone, core.StatusAccepted, core.StatusCancelled,
-			core.StatusPaused, core.StatusRejected, core.StatusTripped, core.StatusFailed, core.StatusInterrupted,
-		}}
+		return object{"enum": append([]core.Status{core.StatusRunning, core.StatusAwaiting, core.StatusCrashed, core.StatusSuperseded}, core.Statuses()...)}
 	}
 	return nil
 }

@@ -236,9 +236,7 @@ func noted(file string) (dir string, s *core.State) {
 // recorded returns the run whose directory is recorded in a file, and the run's state; nil if
 // there is none that can be read.
 func recorded(file string) (dir string, s *core.State) {
-	text, _ := os.ReadFile(file)
-	dir = strings.TrimSuffix(string(text), "\n")
-	if !filepath.IsAbs(dir) {
+	if dir = placeIn(file); dir == "" {
 		return "", nil
 	}
 	s, _, err := scratchpad.Load(dir)
@@ -246,6 +244,15 @@ func recorded(file string) (dir string, s *core.State) {
 		return "", nil
 	}
 	return dir, s
+}
+
+// placeIn returns the directory that is recorded in a file; empty if there is none.
+func placeIn(file string) string {
+	text, _ := os.ReadFile(file)
+	if dir := strings.TrimSuffix(string(text), "\n"); filepath.IsAbs(dir) {
+		return dir
+	}
+	return ""
 }
 
 // write records the run.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/workspace"
 	"github.com/looprun/looprun/scratchpad"
@@ -25,13 +26,19 @@ type prompted struct {
 // lookLimit is how long examining the work tree may take: a person is waiting for the agent.
 const lookLimit = 5 * time.Second
 
-// begin records the prompt and the state of the work tree.
+// begin records the prompt and the state of the work tree. If the session's last run waits for
+// an answer, the new prompt supersedes it.
 func (n notes) begin(ctx context.Context, dir, words string) error {
 	if n.session == "" {
 		return nil
 	}
-	text, err := json.Marshal(prompted{termsafe.Short(termsafe.Line(words), 60), look(ctx, dir)})
-	return errors.Join(err, os.MkdirAll(filepath.Dir(n.session), 0o700), atomicfile.Write(n.session+".prompt", text, false))
+	p := prompted{termsafe.Short(termsafe.Line(words), 60), look(ctx, dir)}
+	text, err := json.Marshal(p)
+	err = errors.Join(err, os.MkdirAll(filepath.Dir(n.session), 0o700), atomicfile.Write(n.session+".prompt", text, false))
+	if run := placeIn(n.session); run != "" && scratchpad.Summarize(run).Pending {
+		err = errors.Join(err, session.Supersede(run, p.Words))
+	}
+	return err
 }
 
 // prompted returns what begin recorded last, or the zero value if there is no record.

@@ -56,6 +56,7 @@ func EveryEvent() []core.Data {
 		core.RunPaused{Reason: Leaked},
 		core.RunResumed{Config: json.RawMessage(`"` + Leaked + `"`)},
 		core.RunFinished{Ending: core.Ending{Status: core.StatusTripped, ExitCode: 113, Guard: core.MaxCost, Reason: Leaked}},
+		core.RunSuperseded{By: Leaked},
 		core.QuestionDelivered{QuestionID: "q-1", To: "file"},
 		core.SignalReceived{Signal: signal.Signal{Name: signal.Blocked, Text: Leaked, Question: Leaked}},
 		core.RejectionSubmitted{RejectionID: "x", Rejection: rejected},

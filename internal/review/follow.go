@@ -94,7 +94,7 @@ func (f *Following) event(e core.Event) error {
 	}
 	f.Say.Observe(e, &f.state)
 	switch e.Data.(type) {
-	case core.RunFinished, core.RunPaused:
+	case core.RunFinished, core.RunPaused, core.RunSuperseded:
 		r := f.state.Result()
 		f.Say.Say(console.ToneOf(r.Status), "%s", console.Verdict(&f.state, r, r.ExitCode))
 	}

@@ -167,6 +167,8 @@ func (w *Waiting) Nothing() error {
 	}
 	id := w.State.RunID
 	switch {
+	case w.State.Ending != nil && w.State.Ending.Status == core.StatusSuperseded:
+		text = w.superseded()
 	case w.Live:
 		text += "; it is running: looprun say " + id + " 'WORDS' gives guidance to its next iteration"
 	case w.State.Ending != nil && !w.State.Ending.Status.Resumable():
@@ -177,6 +179,21 @@ func (w *Waiting) Nothing() error {
 		text += "; continue with looprun resume " + id
 	}
 	return errors.New(text)
+}
+
+// superseded names the run that took the place of this one, if there is one yet, and says how to
+// continue this one.
+func (w *Waiting) superseded() string {
+	id, why := w.State.RunID, w.State.Ending.Reason
+	state, by := filepath.Dir(w.Dir), ""
+	ids, _ := scratchpad.IDs(state) // latest first
+	for _, later := range ids[:max(0, slices.Index(ids, id))] {
+		first, _ := scratchpad.First(filepath.Join(state, later))
+		if began, ok := first.Data.(core.RunStarted); ok && (core.RunSuperseded{By: began.Name}).Reason() == why {
+			by = " (run " + later + ")"
+		}
+	}
+	return fmt.Sprintf("run %s was superseded: %s%s; looprun resume %s --reopen asks again", id, why, by, id)
 }
 
 // AnswerTo pairs a person's answer with its question.
@@ -403,18 +420,44 @@ func (t TrustFlag) keep(say *console.Observer, dir string, a Answered) (err erro
 	if err != nil {
 		return err
 	}
-	mask, err := maskOf(dir)
-	if err != nil {
-		return err
-	}
-	e, err := core.Record(s, run.Journal, mask, s.Elapsed, core.QuestionAnswered{QuestionID: a.QuestionID, Answer: a.Answer})
+	e, err := record(run, s, core.QuestionAnswered{QuestionID: a.QuestionID, Answer: a.Answer})
 	if err != nil {
 		return err
 	}
 	if kept, ok := e.Data.(core.QuestionAnswered); ok && wordsOf(kept.Answer) != wordsOf(a.Answer) {
 		say.Warn("the answer holds a secret, which is not kept: the command gets *** in its place")
 	}
-	return run.Journal.Sync()
+	return nil
+}
+
+// record appends an event to the journal of a run at rest.
+func record(run *scratchpad.Run, s *core.State, d core.Data) (core.Event, error) {
+	mask, err := maskOf(run.Dir)
+	if err != nil {
+		return core.Event{}, err
+	}
+	e, err := core.Record(s, run.Journal, mask, s.Elapsed, d)
+	return e, errors.Join(err, run.Journal.Sync())
+}
+
+// Supersede closes a run that only waits for the answer to a guard's question, because its
+// session continues with another prompt. It leaves any other run as it is.
+func Supersede(dir, by string) (err error) {
+	run, s, _, err := scratchpad.Open(dir, scratchpad.SyncAsync)
+	if err != nil {
+		if errors.Is(err, scratchpad.ErrLocked) {
+			err = nil // somebody has resumed it
+		}
+		return err
+	}
+	defer func() { err = errors.Join(err, run.Close()) }()
+	if _, err := record(run, s, core.RunSuperseded{By: by}); err != nil {
+		if errors.Is(err, core.ErrEvent) {
+			err = nil
+		}
+		return err
+	}
+	return errors.Join(run.WriteResult(s.Result(), ""), run.Refresh(s, true))
 }
 
 // wordsOf returns the text of an answer that the command receives.

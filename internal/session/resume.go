@@ -28,7 +28,7 @@ type ResumeFlags struct {
 	TrustFlag
 
 	Dir    string          `placeholder:"DIR" help:"Where its commands run from now on, when the project was moved or copied."`
-	Reopen bool            `help:"Continue a run that was cancelled or accepted."`
+	Reopen bool            `help:"Continue a run that was cancelled, accepted or superseded."`
 	Once   bool            `help:"Run one iteration, then pause."`
 	Took   config.Duration `hidden:"" help:"Active time since the run paused."`
 }

@@ -148,7 +148,7 @@
   // inShort tells a run's state by a sign, a word and a tone, so that no two depend on colour.
   const inShort = (r) => r.waits ? ["·", "waits", "rest"] : r.asks ? ["?", "asks", "wait"] : r.problem ? ["∅", "unreadable", "bad"] : r.answered ? ["‖", "answered", "rest"]
     : r.alive ? ["▶", "runs", "runs"] : r.guard === "loop_detected" && r.status !== "done" ? ["✕", "stuck", "bad"]
-    : { done: ["✓", "done", "good"], accepted: ["✓", "accepted", "rest"], paused: ["‖", "paused", "rest"], cancelled: ["■", "cancelled", "rest"] }[r.status] || ["✕", words(r.status), "bad"];
+    : { done: ["✓", "done", "good"], accepted: ["✓", "accepted", "rest"], paused: ["‖", "paused", "rest"], cancelled: ["■", "cancelled", "rest"], superseded: ["■", "superseded", "rest"] }[r.status] || ["✕", words(r.status), "bad"];
   const stands = (r) => r.asks ? "asks you" : r.answered ? `answered: ${r.answered}` : r.problem ? "unreadable" : words(r.status) + (r.guard && r.status !== "done" ? ` (${words(r.guard)})` : "");
   const badge = (r) => el("span", { class: `status ${inShort(r)[2]}${r.alive ? " live" : ""}` }, stands(r));
 
