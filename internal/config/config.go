@@ -423,9 +423,10 @@ func (c *Settings) stray() {
 	if os.Getenv("LOOPRUN") != "" || c.call.Variables == nil { // inside of a run there are variables for its command
 		return
 	}
-	ours := slices.DeleteFunc(os.Environ(), func(v string) bool { return !strings.HasPrefix(v, "LOOPRUN_") })
-	if len(ours) > 0 { // else the model of the command line is not needed
-		for _, line := range strayVariables(ours, slices.Concat(keyVariables(), c.call.Variables()), c.call.Inside()) {
+	keys := keyVariables()
+	others := slices.DeleteFunc(os.Environ(), func(v string) bool { return !strings.HasPrefix(v, "LOOPRUN_") || !unknownVariable(v, keys) })
+	if len(others) > 0 { // else the model of the command line is not needed
+		for _, line := range strayVariables(others, slices.Concat(keys, c.call.Variables()), c.call.Inside()) {
 			c.call.Say.Warn("%s", line)
 		}
 	}

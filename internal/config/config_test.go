@@ -12,6 +12,7 @@ import (
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/escalate/assistant"
 	"github.com/looprun/looprun/escalate/hooks"
+	"github.com/looprun/looprun/internal/console"
 )
 
 // Every field of Options is a key, but those that hold what no flag can say, and each is
@@ -140,6 +141,23 @@ func TestConfigSchema(t *testing.T) {
 	}
 	if got := slices.Sorted(maps.Keys(schema.Properties["signature"].Properties)); !slices.Equal(got, []string{"extract", "ignore", "mask", "reports"}) {
 		t.Errorf("signature has %v", got)
+	}
+}
+
+// The variables of keys are known without the model of the command line, which costs as much
+// as all else that a start does.
+func TestAKeysVariableIsNotStray(t *testing.T) {
+	t.Setenv("LOOPRUN", "")
+	t.Setenv("LOOPRUN_STATE_DIR", "runs")
+	t.Setenv(TrustVariable, "x")
+	asked := 0
+	c := &Settings{call: Call{Variables: func() []string { asked++; return nil }, Inside: func() []string { return nil }, Say: &console.Messages{}}}
+	if c.stray(); asked != 0 {
+		t.Error("the model was built")
+	}
+	t.Setenv("LOOPRUN_OF_MINE", "x")
+	if c.stray(); asked != 1 {
+		t.Errorf("the model was asked %d times about an unknown variable", asked)
 	}
 }
 
