@@ -394,7 +394,7 @@ func (l *life) resumed() *core.RunResumed {
 // at rest, resumes under other limits, and a mask. Nothing of what was promised gives.
 func TestLivesHoldWhatWasPromised(t *testing.T) {
 	words := regexp.MustCompile(`[a-z_]{4,}`)
-	for seed := range uint64(rounds.Of(250)) {
+	for seed := range uint64(rounds.Of(80)) {
 		synctest.Test(t, func(t *testing.T) {
 			l := &life{t: t, r: rand.New(&lockedSource{Source: rand.NewPCG(seed, 3)}), seed: seed}
 			if seed%2 == 0 {

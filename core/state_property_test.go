@@ -76,7 +76,7 @@ func randomData(r *rand.Rand, s *core.State) core.Data {
 // sequences of them with fixed seeds.
 func TestApplyHoldsInvariants(t *testing.T) {
 	all := guards.Default()
-	for seed := range uint64(rounds.Of(1000)) {
+	for seed := range uint64(rounds.Of(250)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var s core.State
 		var journal []core.Event

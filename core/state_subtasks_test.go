@@ -137,7 +137,7 @@ func modelOf(events []core.Event) *wholeTask {
 // resumed: it is never done while parts of its task are left, unless its check
 // passed; and each iteration works on the first of what is left.
 func TestNothingIsDoneWhilePartsAreLeft(t *testing.T) {
-	all, taken, ended := rounds.Of(600), 0, map[core.Status]int{}
+	all, taken, ended := rounds.Of(150), 0, map[core.Status]int{}
 	for seed := range uint64(all) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		decide := []string{"decompose", "decompose", "decompose", "reformulate", "override", "defer", "defer", "accept", "cancel"}

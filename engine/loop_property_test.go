@@ -17,7 +17,7 @@ import (
 func TestLoopHoldsInvariants(t *testing.T) {
 	outcomes := []core.Outcome{core.OutcomeNotDone, core.OutcomeNotDone, core.OutcomeNotDone, core.OutcomeError, core.OutcomeError, core.OutcomeDone}
 	options := []string{"continue", "continue", "nothing", "skip", "debug", "review", "nonsense", "accept", "pause", "cancel", ""}
-	for seed := range uint64(rounds.Of(1000)) {
+	for seed := range uint64(rounds.Of(300)) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		steps := make([]looptest.Play, 1+r.IntN(30))
 		for i := range steps {

@@ -24,7 +24,9 @@ func newRefusingGit(t *testing.T) refusingGit {
 	g := refusingGit{t.TempDir(), real}
 	script := fmt.Sprintf(`#!/bin/sh
 printf x >>'%[1]s/calls'
-if test "$(wc -c <'%[1]s/calls')" -eq "$(cat '%[1]s/refused')"; then echo "refused: $*" >&2; exit 128; fi
+read -r calls <'%[1]s/calls' # has no end of a line: read sets it and fails
+read -r refused <'%[1]s/refused'
+if test ${#calls} -eq "$refused"; then echo "refused: $*" >&2; exit 128; fi
 exec '%[2]s' "$@"
 `, g.dir, real)
 	if err := os.WriteFile(filepath.Join(g.dir, "git"), []byte(script), 0o700); err != nil {
@@ -33,15 +35,15 @@ exec '%[2]s' "$@"
 	return g
 }
 
-// each lets try run looprun once for every third git that it starts, which fails then; in the
+// each lets try run looprun once for every seventh git that it starts, which fails then; in the
 // long form of the tests once for each.
 func (g refusingGit) each(t *testing.T, try func(n int, run func(s *started) int)) {
 	t.Helper()
-	for n := 1; ; n += rounds.Step(3) {
+	for n := 1; ; n += rounds.Step(7) {
 		if n > 500 {
 			t.Fatal("there is no end of it")
 		}
-		if err := os.WriteFile(filepath.Join(g.dir, "refused"), fmt.Append(nil, n), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(g.dir, "refused"), fmt.Appendln(nil, n), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		calls := 0

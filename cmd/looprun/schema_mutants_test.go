@@ -175,7 +175,7 @@ color: always
 func TestSchemasRefuseNothingThatLooprunTakes(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	n, refused, at, step := 0, 0, 0, rounds.Step(41) // of 40,000
+	n, refused, at, step := 0, 0, 0, rounds.Step(163) // of 40,000
 	for _, s := range append(goodFiles(t), sample{"every key of looprun.yaml", "config", everyKey}) {
 		if readers[s.kind] == nil || seen[s.text] {
 			continue

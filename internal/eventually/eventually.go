@@ -14,10 +14,12 @@ const Patience = 5 * time.Minute
 // Holds waits until the condition holds; what describes it in the failure message.
 func Holds(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(Patience); !condition(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
+	for begun := time.Now(); !condition(); {
+		waited := time.Since(begun)
+		if waited > Patience {
 			t.Fatalf("it did not happen: %s", what)
 		}
+		time.Sleep(min(max(waited/8, 2*time.Millisecond), 25*time.Millisecond)) // a look can cost more than what it waits for
 	}
 }
 
