@@ -189,12 +189,12 @@ func (l *loop) ledger(call string, s Spend) (Granted, error) {
 func (w *Worker) Reserve(ctx context.Context, s Spend) (Granted, error) {
 	var g Granted
 	err := spend(ctx, w.client, updateReserve, s, &g)
-	if _, missing := errors.AsType[*serviceerror.NotFound](err); !missing {
+	if !is[*serviceerror.NotFound](err) {
 		return g, err
 	}
 	if _, err := w.client.DescribeWorkflowExecution(ctx, ledgerID(s.Label), ""); err == nil {
 		return g, fmt.Errorf("somebody ended its ledger; looprun-fleet budget %s --usd N starts another", s.Label)
-	} else if _, missing := errors.AsType[*serviceerror.NotFound](err); !missing {
+	} else if !is[*serviceerror.NotFound](err) {
 		return g, err
 	}
 	return Granted{None: true}, nil
@@ -203,7 +203,7 @@ func (w *Worker) Reserve(ctx context.Context, s Spend) (Granted, error) {
 // Commit reports to the ledger of a label what was spent. One that was ended needs no report.
 func (w *Worker) Commit(ctx context.Context, s Spend) (Granted, error) {
 	err := spend(ctx, w.client, updateCommit, s, nil)
-	if _, missing := errors.AsType[*serviceerror.NotFound](err); missing {
+	if is[*serviceerror.NotFound](err) {
 		err = nil
 	}
 	return Granted{OK: true}, err
@@ -245,7 +245,7 @@ func (f *Fleet) SetBudget(ctx context.Context, label string, usd float64) (Budge
 func (f *Fleet) Budget(ctx context.Context, label string) (Budget, error) {
 	var b Budget
 	v, err := f.client.QueryWorkflow(ctx, ledgerID(label), "", queryBudget)
-	if _, missing := errors.AsType[*serviceerror.NotFound](err); missing {
+	if is[*serviceerror.NotFound](err) {
 		b.Spent, err = f.spent(ctx, label)
 		return b, err
 	}

@@ -178,7 +178,13 @@ func (f *Fleet) Output(ctx context.Context, id string, n int, to io.Writer) erro
 		return err
 	}
 	for offset := int64(0); ; {
-		out, err := f.read(ctx, host, Piece{id, n, offset})
+		var out Output
+		w, err := f.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+			ID: "fetch/" + rand.Text(), TaskQueue: f.server.Queue, WorkflowExecutionTimeout: time.Minute,
+		}, Fetch, host, Piece{id, n, offset})
+		if err == nil {
+			err = w.Get(ctx, &out)
+		}
 		if err != nil {
 			return fmt.Errorf("worker %s does not give it: %s", host, cause(err))
 		}
@@ -189,17 +195,6 @@ func (f *Fleet) Output(ctx context.Context, id string, n int, to io.Writer) erro
 			return nil
 		}
 	}
-}
-
-func (f *Fleet) read(ctx context.Context, host string, in Piece) (Output, error) {
-	var out Output
-	w, err := f.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID: "fetch/" + rand.Text(), TaskQueue: f.server.Queue, WorkflowExecutionTimeout: time.Minute,
-	}, Fetch, host, in)
-	if err == nil {
-		err = w.Get(ctx, &out)
-	}
-	return out, err
 }
 
 // host returns the worker that ran the iteration, according to the history.

@@ -42,8 +42,8 @@ func submitted(t *testing.T, line string, change func(*loops.Loop)) Loop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list[0].Loop.Started.RunID = scratchpad.NewIDs("", time.Now(), 1)[0]
-	return list[0].Loop
+	list[0].Started.RunID = scratchpad.NewIDs("", time.Now(), 1)[0]
+	return list[0]
 }
 
 // bench is a workflow of the SDK's test suite with a real worker: only the server is not.
@@ -83,7 +83,7 @@ func newBench(t *testing.T, change func(*Worker)) *bench {
 	var suite testsuite.WorkflowTestSuite
 	b := &bench{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t, root: t.TempDir()}
 	b.SetDataConverter(markers{converter.GetDefaultDataConverter(), b})
-	w := &Worker{Name: "w1", Root: b.root, Slots: 2, Queue: Queue, Log: testLog{t}, Environ: os.Environ()}
+	w := &Worker{Name: "w1", Root: b.root, Slots: 2, Queue: "looprun", Log: testLog{t}, Environ: os.Environ()}
 	w.prepare(nil)
 	b.worker = w
 	if change != nil {

@@ -44,10 +44,10 @@ type Entry struct {
 
 // Filter selects which loops are listed.
 type Filter struct {
-	Asking bool
-	All    bool // also those that have ended
-	Label  string
-	Limit  int // zero: all
+	Asking bool   `help:"Those alone that wait for an answer."`
+	All    bool   `help:"Also those that have ended, as long as the server keeps them."`
+	Label  string `placeholder:"TEXT" help:"Those alone with this label."`
+	Limit  int    `default:"200" placeholder:"N" help:"At most N; 0 for all (${default})."`
 }
 
 // quoted quotes a text for a query. The server knows no other escape.
@@ -133,7 +133,7 @@ func attr[T any](fields map[string]*commonpb.Payload, name string) T {
 func (f *Fleet) Find(ctx context.Context, text string) (string, error) {
 	if _, err := f.client.DescribeWorkflowExecution(ctx, text, ""); err == nil {
 		return text, nil
-	} else if _, ok := errors.AsType[*serviceerror.NotFound](err); !ok {
+	} else if !is[*serviceerror.NotFound](err) {
 		return "", f.explained(err)
 	}
 	var exact, part []string
@@ -193,7 +193,7 @@ func (f *Fleet) Answer(ctx context.Context, id, questionID, by string, a core.An
 	if err == nil {
 		err = h.Get(ctx, &t)
 	}
-	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
+	if is[*serviceerror.NotFound](err) {
 		return t, fmt.Errorf("loop %s is not known, or has ended; looprun-fleet show %s tells which", id, id)
 	}
 	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
@@ -228,7 +228,7 @@ func (f *Fleet) Wait(ctx context.Context, id string, say func(reason string)) (c
 		while, cancel := context.WithTimeout(ctx, look)
 		err := f.client.GetWorkflow(while, id, "").Get(while, &r)
 		cancel()
-		if _, forced := errors.AsType[*temporal.TerminatedError](err); forced {
+		if is[*temporal.TerminatedError](err) {
 			return r, fmt.Errorf("loop %s was ended by force", id)
 		}
 		if !late(err) || ctx.Err() != nil {
@@ -250,28 +250,27 @@ func (f *Fleet) Wait(ctx context.Context, id string, say func(reason string)) (c
 
 // late reports whether a call took too long: by our clock or by the server's, whichever is first.
 func late(err error) bool {
-	_, there := errors.AsType[*serviceerror.DeadlineExceeded](err)
-	return there || errors.Is(err, context.DeadlineExceeded)
+	return is[*serviceerror.DeadlineExceeded](err) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// is reports whether an error is of that type.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // explained returns what a server error means here.
 func (f *Fleet) explained(err error) error {
-	if err == nil {
-		return nil
-	}
-	if _, ok := errors.AsType[*serviceerror.NamespaceNotFound](err); ok {
+	switch {
+	case is[*serviceerror.NamespaceNotFound](err):
 		return fmt.Errorf("the server at %s has no namespace %q; looprun-fleet init makes it", f.server.Address, f.server.Namespace)
-	}
-	if _, ok := errors.AsType[*serviceerror.PermissionDenied](err); ok {
+	case is[*serviceerror.PermissionDenied](err):
 		return fmt.Errorf("the server at %s does not allow it in namespace %q: %w", f.server.Address, f.server.Namespace, err)
-	}
-	if _, ok := errors.AsType[*serviceerror.WorkflowNotReady](err); ok {
+	case is[*serviceerror.WorkflowNotReady](err):
 		return fmt.Errorf("no worker can continue the loop; looprun-fleet list says why: %w", err)
-	}
-	if _, ok := errors.AsType[*serviceerror.NotFound](err); ok {
+	case is[*serviceerror.NotFound](err):
 		return fmt.Errorf("the loop has ended, or is not known: %w", err)
-	}
-	if late(err) {
+	case late(err):
 		return fmt.Errorf("no worker of queue %q responds; is one running? (looprun-fleet worker): %w", f.server.Queue, err)
 	}
 	return err

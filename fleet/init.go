@@ -43,7 +43,7 @@ func (f *Fleet) Init(ctx context.Context, retention time.Duration) error {
 	_, err := f.client.WorkflowService().RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{
 		Namespace: f.server.Namespace, WorkflowExecutionRetentionPeriod: durationpb.New(retention),
 	})
-	if _, there := errors.AsType[*serviceerror.NamespaceAlreadyExists](err); err != nil && !there {
+	if err != nil && !is[*serviceerror.NamespaceAlreadyExists](err) {
 		return fmt.Errorf("the namespace cannot be made: %w; on Temporal Cloud make it there, with the attributes of docs/more-than-one-machine.md", err)
 	}
 	for {

@@ -21,6 +21,9 @@ const (
 	forever = 10 * 365 * 24 * time.Hour
 	// again is how long a loop waits for a slot on its previous worker.
 	again = 10 * time.Second
+	// turn is how long a loop waits for a slot of a worker that offers what it needs: a poll for
+	// other loops holds one for up to a minute.
+	turn = 90 * time.Second
 	// retryFor is how long a loop that no worker could place is tried again, by default.
 	retryFor = 24 * time.Hour
 )
@@ -65,7 +68,14 @@ func (l *loop) slot() (placed Placed, err error) {
 		in.Back, o.TaskQueue = false, ""
 	}
 	o.ScheduleToStartTimeout = forever
-	return placed, l.do(o, (*Worker).Place, in, &placed)
+	needs := l.in.Work.Needs
+	if len(needs) > 0 { // only workers that do not offer it leave it in its queue
+		o.TaskQueue, o.ScheduleToStartTimeout = offerQueue(workflow.GetInfo(l.ctx).TaskQueueName, needs[0]), beat
+	}
+	if err = l.do(o, (*Worker).Place, in, &placed); len(needs) > 0 && untaken(err) {
+		err = temporal.NewNonRetryableApplicationError("no worker offers "+needs[0], errGone, nil)
+	}
+	return placed, err
 }
 
 func (l *loop) do(o workflow.ActivityOptions, activity, in, out any) error {
@@ -149,10 +159,15 @@ func typeOf(err error) string {
 	return ""
 }
 
+// untaken reports whether the error says that no worker took it in time.
+func untaken(err error) bool {
+	timeout, late := errors.AsType[*temporal.TimeoutError](err)
+	return late && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START
+}
+
 // unbegun reports whether the error says that the worker ran nothing.
 func unbegun(err error) bool {
-	timeout, late := errors.AsType[*temporal.TimeoutError](err)
-	return typeOf(err) == errGone || typeOf(err) == errUnknown || late && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START
+	return typeOf(err) == errGone || typeOf(err) == errUnknown || untaken(err)
 }
 
 // handedBack reports whether the error says that the worker ran nothing, or ended what it ran

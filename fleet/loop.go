@@ -51,6 +51,8 @@ type Work struct {
 	// RetryFor is how long a loop that no worker could place is tried again, and a checkpoint
 	// that could not be pushed; zero means a day.
 	RetryFor time.Duration `json:"retry_for,omitempty"`
+	// Needs lists what its worker has to offer, each a word.
+	Needs []string `json:"needs,omitempty"`
 }
 
 func (w Work) retryFor() time.Duration { return cmp.Or(w.RetryFor, retryFor) }
@@ -85,9 +87,6 @@ const (
 	Asking  = "asking"
 	Waiting = "waiting" // for a rate limit
 )
-
-// Queue is the default task queue of loops.
-const Queue = "looprun"
 
 // Namespace is the default namespace.
 const Namespace = "looprun"

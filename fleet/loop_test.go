@@ -152,7 +152,7 @@ func TestAHelpThatIsLost(t *testing.T) {
 			after++
 		}
 	})
-	b.OnActivity((*Worker)(nil).Debug, mock.Anything, mock.Anything).Return(func(context.Context, Help) (Debugged, error) {
+	b.OnActivity((*Worker)(nil).Debug, mock.Anything, mock.Anything).Return(func(context.Context, Respond) (Debugged, error) {
 		if times++; times > 9 {
 			b.CancelWorkflow()
 		}
@@ -436,7 +436,7 @@ func TestAPrecheckIsFree(t *testing.T) {
 func TestACancelWhileItHelps(t *testing.T) {
 	for _, failed := range []error{nil, temporal.NewHeartbeatTimeoutError()} {
 		b := newBench(t, nil)
-		b.OnActivity((*Worker)(nil).Debug, mock.Anything, mock.Anything).Return(func(context.Context, Help) (Debugged, error) {
+		b.OnActivity((*Worker)(nil).Debug, mock.Anything, mock.Anything).Return(func(context.Context, Respond) (Debugged, error) {
 			b.CancelWorkflow()
 			return Debugged{}, failed
 		})

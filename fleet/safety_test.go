@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/mock"
 	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
@@ -925,6 +926,53 @@ func TestAWorkerWithoutTheCommand(t *testing.T) {
 	}
 }
 
+// A loop that needs something is in the queue of the workers that offer it.
+func TestALoopRunsWhereItsNeedsAreOffered(t *testing.T) {
+	b := newBench(t, func(w *Worker) { w.Offers = []string{"big", "gpu"} })
+	var queues []string
+	b.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+		queues = append(queues, info.TaskQueue)
+	})
+	r := b.run(submitted(t, "test $LOOPRUN_ITERATION = 2", func(l *loops.Loop) { l.Needs = []string{"gpu", "big"} }))
+	if want := []string{"+gpu", "@w1", "@w1", "@w1"}; r.Status != core.StatusDone || len(queues) != len(want) {
+		t.Fatalf("%+v, queues %q", r, queues)
+	} else {
+		for i := range want {
+			if !strings.HasSuffix(queues[i], want[i]) {
+				t.Errorf("queues %q, want %q", queues, want)
+			}
+		}
+	}
+	if len(b.worker.slots.used) != 0 || b.worker.slots.kept != 0 {
+		t.Errorf("%d slots in use, %d of polls", len(b.worker.slots.used), b.worker.slots.kept)
+	}
+}
+
+// A loop that needs what no worker offers says so, and waits: also longer than workers that fail
+// are tried.
+func TestALoopWaitsForItsNeeds(t *testing.T) {
+	for want, offered := range map[string]error{
+		"no worker offers gpu": temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START, nil), "worker w1 does not offer big": nil,
+	} {
+		t.Run(want, func(t *testing.T) {
+			b := newBench(t, func(w *Worker) { w.Offers = []string{"gpu"} })
+			if offered != nil {
+				b.OnActivity((*Worker)(nil).Place, mock.Anything, mock.Anything).Return(Placed{}, offered)
+			}
+			var notes []Note
+			b.OnUpsertMemo(mock.Anything).Run(func(args mock.Arguments) {
+				note, _ := args.Get(0).(map[string]any)[memoNote].(Note)
+				notes = append(notes, note)
+			}).Return(nil)
+			b.RegisterDelayedCallback(b.CancelWorkflow, 25*time.Hour)
+			r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Needs = []string{"gpu", "big"} }))
+			if r.Status != core.StatusInterrupted || len(notes) == 0 || notes[0].Reason != want {
+				t.Errorf("%+v, lists show %+v", r, notes)
+			}
+		})
+	}
+}
+
 func TestAWorkerChecksItself(t *testing.T) {
 	w := &Worker{Name: "w1", Root: t.TempDir()}
 	if err := w.check(t.Context()); err != nil {
@@ -968,7 +1016,7 @@ func TestASlotComesBack(t *testing.T) {
 		if err := w.slots.take(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.hold(t.Context(), id, false); err != nil {
+		if err := w.hold(t.Context(), id, 0); err != nil {
 			t.Fatal(err)
 		}
 		w.slots.ReleaseSlot(nil)
@@ -984,7 +1032,7 @@ func TestASlotComesBack(t *testing.T) {
 	if _, held := w.held["busy"]; len(w.slots.used) != 1 || !held {
 		t.Errorf("%d slots are in use, by %v", len(w.slots.used), w.held)
 	}
-	if err := w.hold(t.Context(), "back", true); err != nil || len(w.slots.used) != 2 {
+	if err := w.hold(t.Context(), "back", again); err != nil || len(w.slots.used) != 2 {
 		t.Errorf("%v, %d in use", err, len(w.slots.used))
 	}
 	w.unhold("back")

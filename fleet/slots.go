@@ -132,9 +132,9 @@ func (s *slots) close() {
 	s.until = time.Now().Add(forever)
 }
 
-// hold gives a loop a slot: that of the poll that brought it, or one that it waits for when it
-// is back.
-func (w *Worker) hold(ctx context.Context, id string, back bool) error {
+// hold gives a loop a slot: that of the poll that brought it; or, for a loop that came without
+// one, the next that is free within the wait.
+func (w *Worker) hold(ctx context.Context, id string, wait time.Duration) error {
 	w.mu.Lock()
 	_, held := w.held[id]
 	used := len(w.slots.used)
@@ -143,11 +143,12 @@ func (w *Worker) hold(ctx context.Context, id string, back bool) error {
 	if held {
 		return nil
 	}
-	if back {
-		ctx, cancel := context.WithTimeout(ctx, again)
+	if wait > 0 {
+		ctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
-		if polled || w.slots.take(ctx) != nil {
-			return temporal.NewNonRetryableApplicationError(fmt.Sprintf("worker %s has no free slot", w.Name), errFull, nil)
+		defer context.AfterFunc(w.taking, cancel)()
+		if wait == again && polled || w.slots.take(ctx) != nil {
+			return temporal.NewNonRetryableApplicationError(fmt.Sprintf("worker %s has no free slot", w.Name), errGone, nil)
 		}
 	} else {
 		w.slots.keep()
@@ -180,7 +181,7 @@ func (w *Worker) check(ctx context.Context) error {
 func (w *Worker) begin() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.leaving {
+	if w.taking.Err() != nil {
 		return temporal.NewNonRetryableApplicationError("worker "+w.Name+" takes nothing more", errGone, nil)
 	}
 	w.work.Add(1)
@@ -192,7 +193,7 @@ func (w *Worker) begin() error {
 func (w *Worker) drain() {
 	w.slots.close()
 	w.mu.Lock()
-	w.leaving = true
+	w.leave()
 	w.mu.Unlock()
 	done := make(chan struct{})
 	go func() {

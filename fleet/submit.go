@@ -24,14 +24,8 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// Submission is a loop to start.
-type Submission struct {
-	Name string
-	Loop Loop // without an id
-}
-
 // Read reads a loops.yaml and checks all of its loops.
-func Read(name string, version string) ([]Submission, error) {
+func Read(name string, version string) ([]Loop, error) {
 	f, err := loops.Read(name)
 	switch {
 	case err != nil:
@@ -48,10 +42,10 @@ func Read(name string, version string) ([]Submission, error) {
 	return Check(f.Loops, dir, version)
 }
 
-// Check converts loops into submissions. Paths of repositories and policies are relative to
-// dir.
-func Check(list []loops.Loop, dir, version string) ([]Submission, error) {
-	var all []Submission
+// Check returns the loops, without ids, in the form that a workflow takes. Paths of repositories
+// and policies are relative to dir.
+func Check(list []loops.Loop, dir, version string) ([]Loop, error) {
+	var all []Loop
 	var errs []error
 	for _, l := range list {
 		s, err := check(l, dir, version)
@@ -73,12 +67,12 @@ func NameOf(c loops.Command) string {
 	return "loop"
 }
 
-func check(l loops.Loop, dir, version string) (Submission, error) {
+func check(l loops.Loop, dir, version string) (Loop, error) {
 	if l.Name == l.Command.String() {
 		l.Name = NameOf(l.Command)
 	}
 	if len(l.Copy) > 0 {
-		return Submission{}, errors.New("copy: names files of this machine, which workers do not have; let setup make them")
+		return Loop{}, errors.New("copy: names files of this machine, which workers do not have; let setup make them")
 	}
 	o := config.Defaults()
 	o.Name, o.Shell = l.Name, l.Command.Shell
@@ -87,28 +81,28 @@ func check(l loops.Loop, dir, version string) (Submission, error) {
 		err = o.Wrong()
 	}
 	if err != nil {
-		return Submission{}, err
+		return Loop{}, err
 	}
 	null, err := os.Open(os.DevNull)
 	if err != nil {
-		return Submission{}, err
+		return Loop{}, err
 	}
 	at, err := session.New(&session.Program{
 		Stdin: null, Stdout: null, Stderr: null, Command: l.Command.Words, Version: version,
 		Say: &console.Observer{Messages: console.Messages{W: os.Stderr}}, Config: &config.Settings{},
 	}, o)
 	if err != nil {
-		return Submission{}, err
+		return Loop{}, err
 	}
 	started, err := at.Describe("")
 	if err != nil {
-		return Submission{}, err
+		return Loop{}, err
 	}
-	return Submission{l.Name, Loop{Started: started, Work: Work{
+	return Loop{Started: started, Work: Work{
 		Label: l.Label, Repo: repository(l.Repo, dir), Ref: l.Ref, Dir: l.Dir, Setup: string(l.Setup), Env: l.Env,
 		Debug: o.Debug != "", Responds: o.Responds(),
-		WaitAnswer: time.Duration(o.WaitAnswer), WaitDelay: o.WaitDelay.Or(0), Backoff: o.Delays(), RetryFor: time.Duration(l.RetryFor),
-	}}}, nil
+		WaitAnswer: time.Duration(o.WaitAnswer), WaitDelay: o.WaitDelay.Or(0), Backoff: o.Delays(), RetryFor: time.Duration(l.RetryFor), Needs: l.Needs,
+	}}, nil
 }
 
 // repository returns the URL of a repository, or its absolute path.
@@ -123,28 +117,27 @@ func repository(repo, dir string) string {
 }
 
 // Submit starts the loops, and calls done for each with its id.
-func (f *Fleet) Submit(ctx context.Context, list []Submission, done func(id, name string)) error {
-	for _, s := range list {
-		if !f.server.Local() && filepath.IsAbs(s.Loop.Work.Repo) {
-			return config.Usage(fmt.Sprintf("loop %q: the repository %s is a folder of this machine", s.Name, s.Loop.Work.Repo), "write repo: with a URL that every worker can reach")
+func (f *Fleet) Submit(ctx context.Context, list []Loop, done func(id, name string)) error {
+	for _, l := range list {
+		if !f.server.Local() && filepath.IsAbs(l.Work.Repo) {
+			return config.Usage(fmt.Sprintf("loop %q: the repository %s is a folder of this machine", l.Started.Name, l.Work.Repo), "write repo: with a URL that every worker can reach")
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(16)
 	ids := scratchpad.NewIDs("", time.Now(), len(list))
-	for i := range list {
+	for i, in := range list {
 		group.Go(func() error {
 			for id := ids[i]; ; id = scratchpad.NewIDs("", time.Now(), i+1)[i] {
-				in := list[i].Loop
 				in.Started.RunID = id
 				_, err := f.client.ExecuteWorkflow(ctx, f.start(in), Run, in)
-				if _, taken := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); taken {
+				if is[*serviceerror.WorkflowExecutionAlreadyStarted](err) {
 					continue // somebody submitted another in this very moment
 				}
 				if err != nil {
-					return fmt.Errorf("loop %q cannot be submitted: %w", list[i].Name, err)
+					return fmt.Errorf("loop %q cannot be submitted: %w", in.Started.Name, err)
 				}
-				done(in.Started.RunID, list[i].Name)
+				done(id, in.Started.Name)
 				return nil
 			}
 		})

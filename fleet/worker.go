@@ -88,22 +88,17 @@ type (
 		Commit string `json:"commit"`
 		Last   string `json:"last"`
 	}
-	// Respond is a question that may be answered without a person.
+	// Respond is a question that may be answered without a person, or an answer's command.
 	Respond struct {
 		Loop     string        `json:"loop"`
 		State    core.State    `json:"state"`
-		Question core.Question `json:"question"`
+		Question core.Question `json:"question,omitzero"`
 	}
 	// Responded is its outcome.
 	Responded struct {
 		Events     []core.Event `json:"events,omitempty"`
 		Answer     *core.Answer `json:"answer,omitempty"`
 		Unanswered string       `json:"unanswered,omitempty"`
-	}
-	// Help is the input for running an answer's command.
-	Help struct {
-		Loop  string     `json:"loop"`
-		State core.State `json:"state"`
 	}
 	// Debugged is the result of an answer's command.
 	Debugged struct {
@@ -119,23 +114,24 @@ type (
 
 // Worker runs iterations on this machine.
 type Worker struct {
-	// Name is the worker's name, and Root the folder with its work trees.
-	Name, Root string
-	Slots      int
-	Queue      string
-	// Allow lists what it may run; nil allows everything, which is for a server on this
-	// machine.
-	Allow *Allow
+	Name  string `placeholder:"TEXT" help:"What the worker is called; each needs another name (the host's)."`
+	Root  string `placeholder:"DIR" help:"The folder for work trees and outputs, of this worker alone (one below the user's cache)."`
+	Slots int    `default:"4" placeholder:"N" help:"How many loops run here at the same time (${default})."`
+	// Offers lists what loops can need, each a word.
+	Offers []string `placeholder:"WORD,…" help:"What this machine has for loops that need it, such as gpu."`
 	// Keep is how long the work tree of a failed loop, and the output of loops, stay here;
 	// zero means three days.
-	Keep time.Duration
-	// Drain is how long a worker that is asked to stop lets iterations continue.
-	Drain time.Duration
-	// Listen is the address of the worker's monitor; empty means none.
-	Listen string
-	Log    io.Writer // takes warnings
+	Keep   time.Duration `default:"72h" placeholder:"D" help:"For how long the work trees of loops that failed, and all outputs, stay here (${default})."`
+	Drain  time.Duration `default:"10s" placeholder:"D" help:"How long iterations may continue after the worker is asked to stop (${default})."`
+	Listen string        `placeholder:"HOST:PORT" help:"Answer /healthz, and /metrics for Prometheus."`
+
+	Queue string `kong:"-"`
+	// Allow lists what it may run; nil allows everything, which is for a server on this
+	// machine.
+	Allow *Allow    `kong:"-"`
+	Log   io.Writer `kong:"-"` // takes warnings
 	// Environ is the environment of this machine that loops see, in full.
-	Environ []string
+	Environ []string `kong:"-"`
 
 	client  client.Client
 	slots   *slots
@@ -143,7 +139,8 @@ type Worker struct {
 	places  map[string]*place
 	held    map[string]time.Time // the loops that have a slot, and when they last used it
 	ran     map[core.Outcome]int // iterations that ended
-	leaving bool                 // it takes nothing more
+	taking  context.Context      // ends when it takes nothing more
+	leave   context.CancelFunc   // ends it
 	work    sync.WaitGroup       // what runs
 	running context.Context
 	cut     context.CancelCauseFunc // ends what runs
@@ -205,11 +202,13 @@ func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error
 	loops.RegisterWorkflow(Run)
 	loops.RegisterWorkflow(Ledger)
 	loops.RegisterWorkflow(Fetch)
-	loops.RegisterActivity(w)
 	o.DisableWorkflowWorker = true
-	own := worker.New(c, ownQueue(w.Queue, w.Name), o)
-	own.RegisterActivity(w)
-	for _, each := range []worker.Worker{loops, own} {
+	all := []worker.Worker{loops, worker.New(c, ownQueue(w.Queue, w.Name), o)}
+	for _, offer := range w.Offers {
+		all = append(all, worker.New(c, offerQueue(w.Queue, offer), o))
+	}
+	for _, each := range all {
+		each.RegisterActivity(w)
 		if err := each.Start(); err != nil {
 			return fmt.Errorf("the worker cannot start: %w", err)
 		}
@@ -236,10 +235,13 @@ func (w *Worker) prepare(c client.Client) {
 	w.client, w.places, w.held, w.slots = c, map[string]*place{}, map[string]time.Time{}, newSlots(w.Slots)
 	w.ran = map[core.Outcome]int{}
 	w.running, w.cut = context.WithCancelCause(context.Background())
+	w.taking, w.leave = context.WithCancel(context.Background())
 }
 
-// ownQueue is the task queue of one worker.
-func ownQueue(queue, name string) string { return queue + "@" + name }
+// ownQueue is the task queue of one worker, and offerQueue that of the workers that offer
+// something.
+func ownQueue(queue, name string) string    { return queue + "@" + name }
+func offerQueue(queue, offer string) string { return queue + "+" + offer }
 
 func (w *Worker) warn(format string, args ...any) {
 	fmt.Fprintf(w.Log, "looprun-fleet: "+format+"\n", args...)
@@ -261,7 +263,16 @@ func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
 	if err != nil {
 		return Placed{}, refuse("worker %s refuses loop %s: %v", w.Name, id, err)
 	}
-	if err := w.hold(ctx, id, in.Back); err != nil {
+	wait := time.Duration(0)
+	for _, need := range in.Work.Needs {
+		if wait = turn; !slices.Contains(w.Offers, need) {
+			return Placed{}, temporal.NewNonRetryableApplicationError(fmt.Sprintf("worker %s does not offer %s", w.Name, need), errGone, nil)
+		}
+	}
+	if in.Back {
+		wait = again
+	}
+	if err := w.hold(ctx, id, wait); err != nil {
 		return Placed{}, err
 	}
 	run, stop := w.commands(ctx)
@@ -431,7 +442,7 @@ func (w *Worker) Iterate(ctx context.Context, in Iterate) (Iterated, error) {
 			w.warn("loop %s: %s", p.id, out.Away)
 		}
 		w.mu.Lock()
-		out.Stopping = w.leaving
+		out.Stopping = w.taking.Err() != nil
 		w.ran[result.Outcome]++
 		w.mu.Unlock()
 		return out, nil
@@ -502,7 +513,7 @@ func (w *Worker) Respond(ctx context.Context, in Respond) (Responded, error) {
 }
 
 // Debug runs the command of the answer that State is applying.
-func (w *Worker) Debug(ctx context.Context, in Help) (Debugged, error) {
+func (w *Worker) Debug(ctx context.Context, in Respond) (Debugged, error) {
 	return at(w, ctx, in.Loop, func(run context.Context, p *place) (Debugged, error) {
 		began := time.Now()
 		end, err := p.host.Debug(run, &in.State)

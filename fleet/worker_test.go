@@ -121,30 +121,56 @@ func TestAFullWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := w.hold(t.Context(), "a", true); err != nil || len(w.slots.used) != 2 {
+		if err := w.hold(t.Context(), "a", again); err != nil || len(w.slots.used) != 2 {
 			t.Fatalf("%v, %d slots in use", err, len(w.slots.used))
 		}
 	}
-	if err := w.hold(t.Context(), "b", true); err != nil {
+	if err := w.hold(t.Context(), "b", again); err != nil {
 		t.Errorf("with a free slot: %v", err)
 	}
-	if err := w.hold(over, "c", true); typeOf(err) != errFull || len(w.held) != 2 {
+	if err := w.hold(over, "c", again); typeOf(err) != errGone || len(w.held) != 2 {
 		t.Errorf("a poll has the last one: %v", err)
 	}
 	w.slots.give()
-	if err := w.hold(t.Context(), "c", true); err != nil {
+	if err := w.hold(t.Context(), "c", again); err != nil {
 		t.Errorf("the poll has ended: %v", err)
 	}
-	if err := w.hold(over, "d", true); typeOf(err) != errFull {
+	if err := w.hold(over, "d", again); typeOf(err) != errGone {
 		t.Errorf("loops have all slots: %v", err)
 	}
 	ctx := waiting{t.Context(), make(chan struct{}, 1)}
 	given := make(chan error, 1)
-	go func() { given <- w.hold(ctx, "d", true) }()
+	go func() { given <- w.hold(ctx, "d", again) }()
 	eventually.Receive(t, "it waits", ctx.said)
 	w.unhold("a")
 	if err := eventually.Receive(t, "it has a slot", given); err != nil || len(w.slots.used) != 3 {
 		t.Errorf("one of three has left: %v", err)
+	}
+}
+
+// A loop that is in another queue than the polls waits for a slot that a poll has, and not for a
+// worker that stops.
+func TestAWaitForASlot(t *testing.T) {
+	w := &Worker{Name: "w1", Root: t.TempDir(), Slots: 1}
+	w.prepare(nil)
+	if err := w.slots.take(t.Context()); err != nil { // of a poll
+		t.Fatal(err)
+	}
+	given := make(chan error, 1)
+	wait := func(id string) {
+		ctx := waiting{t.Context(), make(chan struct{}, 1)}
+		go func() { given <- w.hold(ctx, id, turn) }()
+		eventually.Receive(t, "it waits", ctx.said)
+	}
+	wait("a")
+	w.slots.give()
+	if err := eventually.Receive(t, "it has a slot", given); err != nil || len(w.held) != 1 {
+		t.Errorf("the poll has ended: %v", err)
+	}
+	wait("b")
+	w.leave()
+	if err := eventually.Receive(t, "it has none", given); typeOf(err) != errGone || len(w.held) != 1 {
+		t.Errorf("the worker stops: %v", err)
 	}
 }
 
@@ -195,7 +221,7 @@ func TestWhatRunsAtAPlace(t *testing.T) {
 	if _, err := w.here("swept"); typeOf(err) != errGone {
 		t.Errorf("a loop without a place: %v", err)
 	}
-	w.leaving = true
+	w.leave()
 	if err := w.begin(); typeOf(err) != errGone {
 		t.Errorf("a worker that leaves: %v", err)
 	}

@@ -417,7 +417,7 @@ func (l *loop) help(activity, in, out any, done func(failed error) error) error 
 // debug runs the command of an answer on a worker.
 func (l *loop) debug() error {
 	var out Debugged
-	return l.help((*Worker).Debug, Help{Loop: l.in.Started.RunID, State: l.state}, &out, func(failed error) error {
+	return l.help((*Worker).Debug, Respond{Loop: l.in.Started.RunID, State: l.state}, &out, func(failed error) error {
 		if failed != nil {
 			out.End = core.DebugFinished{ExitCode: -1, Findings: "the command could not be run: " + cause(failed)}
 		}

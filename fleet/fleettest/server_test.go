@@ -733,6 +733,19 @@ func TestACommandThatIsMissing(t *testing.T) {
 	}
 }
 
+// What no worker offers is said in the list, and a worker that offers it runs the loop.
+func TestALoopRunsWhereItsNeedsAreOffered(t *testing.T) {
+	y := newYard(t)
+	y.worker("plain", 2)
+	id := y.submit(1, "true", func(l *loops.Loop) { l.Needs = []string{"gpu"} })[0]
+	wait(t, "the reason", func() bool { return strings.Contains(y.says("list"), "no worker offers gpu") })
+	y.worker("special", 1, "--offers", "big,gpu")
+	r := y.result(id)
+	if list := y.says("list", "--all"); r.Status != core.StatusDone || !strings.Contains(list, "special") {
+		t.Errorf("%+v: %s", r, list)
+	}
+}
+
 func TestACancelLeavesNoProcess(t *testing.T) {
 	y := newYard(t)
 	y.worker("w", 2)
@@ -846,9 +859,21 @@ func TestTheServerIsKilled(t *testing.T) {
 // Labels take turns: one loop of a team is not behind all of another.
 func TestLabelsTakeTurns(t *testing.T) {
 	y := newYard(t)
+	y.worker("w", 1)
+	until := filepath.Join(t.TempDir(), "until")
+	y.submit(1, "while ! test -e "+until+"; do sleep 0.1; done", nil)
+	wait(t, "the slot is held", func() bool { return strings.Contains(y.says("list"), "running") })
 	many := y.submit(20, "true", func(l *loops.Loop) { l.Label = "many" })
 	few := y.submit(2, "true", func(l *loops.Loop) { l.Label = "few" })
-	y.worker("w", 1)
+	for _, id := range slices.Concat(many, few) {
+		wait(t, "it waits for a slot", func() bool {
+			d, err := y.fleet.Client().DescribeWorkflowExecution(t.Context(), id, "")
+			return err == nil && len(d.GetPendingActivities()) == 1
+		})
+	}
+	if err := os.WriteFile(until, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	last := time.Time{}
 	for _, id := range few {
 		if at := y.ended(id); at.After(last) {
@@ -864,6 +889,7 @@ func TestLabelsTakeTurns(t *testing.T) {
 	if before > len(many)/2 {
 		t.Errorf("%d of %d loops of the other label ended before", before, len(many))
 	}
+	t.Logf("%d of %d loops of the other label ended before", before, len(many))
 }
 
 // ended waits for the end of a loop, and returns when it was.

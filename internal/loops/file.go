@@ -39,6 +39,7 @@ type Loop struct {
 	Dir      string              `yaml:"dir" doc:"Where the command runs, below the top of the work tree."`
 	Setup    config.ShellLine    `yaml:"setup" doc:"Shell line that is run once in a new work tree."`
 	RetryFor config.Duration     `yaml:"retry_for" doc:"On a fleet: how long a loop that no worker can take is tried again; without it, a day."`
+	Needs    []string            `yaml:"needs" doc:"On a fleet: what its worker has to offer (looprun-fleet worker --offers), such as gpu."`
 	Copy     []string            `yaml:"copy" doc:"Files, relative to the top of the repository, that git does not have and a work tree needs."`
 	Env      map[string]string   `yaml:"env" doc:"Added to the environment."`
 	Command  Command             `yaml:"command" doc:"What the loop runs: a shell line, or a list of words."`
@@ -209,6 +210,9 @@ func (l *Loop) inherit(d Loop) {
 	if l.Copy == nil {
 		l.Copy = d.Copy
 	}
+	if l.Needs == nil {
+		l.Needs = d.Needs
+	}
 	if l.Command.IsZero() {
 		l.Command = d.Command
 	}
@@ -236,6 +240,11 @@ func (l *Loop) check(i int, wrong func(text, remedy string, path ...any)) {
 	for _, name := range l.Copy {
 		if !filepath.IsLocal(filepath.FromSlash(name)) || name == "." {
 			wrong(fmt.Sprintf("copy: %q is not a file in the repository", name), "name it relative to the top of the repository", "loops", i)
+		}
+	}
+	for _, need := range l.Needs {
+		if !IsKey(need) {
+			wrong(fmt.Sprintf("needs: %q is not one word", need), "use letters, digits, - and _", "loops", i)
 		}
 	}
 	for name := range l.Env {

@@ -17,6 +17,7 @@ defaults:
   max_iterations: 5
   max_cost: 2
   templates: [pack]
+  needs: [gpu]
   env: {GOFLAGS: -mod=mod, PKG: "{pkg}"}
   cost_from: claude
   wait_on: ["@claude"]
@@ -50,7 +51,7 @@ func TestParse(t *testing.T) {
 	if l.Check != "go test ./b" || l.Env["PKG"] != "b" || l.Keys()["max_iterations"] != "7" || l.Keys()["max_cost"] != "2" || l.Keys()["templates"] == nil || l.Keys()["check"] != "go test ./b" {
 		t.Errorf("loop %+v", l)
 	}
-	if f.Loops[4].Check != "make test" || f.Loops[4].Keys()["max_iterations"] != "5" {
+	if !slices.Equal(f.Loops[4].Needs, []string{"gpu"}) || f.Loops[4].Check != "make test" || f.Loops[4].Keys()["max_iterations"] != "5" {
 		t.Errorf("loop %+v", f.Loops[4])
 	}
 	if *f.MinFree != 2<<30 || *f.MaxTokens != 2_000_000 {
@@ -84,6 +85,7 @@ func TestParseRefuses(t *testing.T) {
 		"loops: [{command: a, state_dir: x}]":                                "state_dir is set for all loops; leave it out",
 		"max_cost: 5\nkeep: 1h\nloops: [{command: a}]":                       `its name is now "total_cost"`,
 		"loops: [{command: a, comand: b}]":                                   `did you mean`,
+		"loops: [{command: a, needs: [gpu, 'a b']}]":                         `needs: "a b" is not one word`,
 		"defaults: {name: x}\nloops: [{command: a}]":                         "defaults have no name",
 	} {
 		_, err := Parse("loops.yaml", []byte(text))

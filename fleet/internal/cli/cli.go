@@ -177,7 +177,7 @@ func (c *devCmd) Run(a *app) error {
 			<-a.ctx.Done()
 			return nil
 		}
-		w := workerCmd{Slots: c.Slots, Root: c.Root, Name: "dev", Drain: 10 * time.Second}
+		w := workerCmd{Worker: fleet.Worker{Slots: c.Slots, Root: c.Root, Name: "dev", Drain: 10 * time.Second}}
 		return w.Run(a, f)
 	})
 }
@@ -185,9 +185,9 @@ func (c *devCmd) Run(a *app) error {
 // become runs looprun-fleet-dev, which includes a server, in place of this program.
 func (c *devCmd) become() error {
 	const name = "looprun-fleet-dev"
-	server, err := program(name, "make fleet-dev builds it, with a server; or start a server otherwise (temporal server start-dev --namespace looprun), and then looprun-fleet init and looprun-fleet worker")
+	server, err := proc.Beside(name)
 	if err != nil {
-		return err
+		return config.Usage(name+" is neither beside this program nor on the PATH", "make fleet-dev builds it, with a server; or start a server otherwise (temporal server start-dev --namespace looprun), and then looprun-fleet init and looprun-fleet worker")
 	}
 	return &os.PathError{Op: "exec", Path: server, Err: syscall.Exec(server, append([]string{name}, os.Args[1:]...), os.Environ())}
 }
@@ -219,27 +219,22 @@ func (c *initCmd) Run(a *app) error {
 }
 
 type workerCmd struct {
-	Slots int           `default:"4" placeholder:"N" help:"How many loops run here at the same time (${default})."`
-	Root  string        `placeholder:"DIR" help:"The folder for work trees and outputs, of this worker alone (one below the user's cache)."`
-	Name  string        `placeholder:"TEXT" help:"What the worker is called; each needs another name (the host's)."`
-	Allow string        `placeholder:"FILE" help:"What may be run here: repositories, commands and variables, in YAML. Needed where the server is on another machine."`
-	Keep  time.Duration `default:"72h" placeholder:"D" help:"For how long the work trees of loops that failed, and all outputs, stay here (${default})."`
-	Drain time.Duration `default:"10s" placeholder:"D" help:"How long iterations may continue after the worker is asked to stop (${default})."`
-
-	Listen string `placeholder:"HOST:PORT" help:"Answer /healthz, and /metrics for Prometheus."`
+	fleet.Worker `embed:""`
+	List         string `name:"allow" placeholder:"FILE" help:"What may be run here: repositories, commands and variables, in YAML. Needed where the server is on another machine."`
 }
 
 func (c *workerCmd) Run(a *app, f *fleet.Fleet) error {
-	w := &fleet.Worker{
-		Name: c.Name, Root: c.Root, Slots: c.Slots, Queue: a.server.Queue, Keep: c.Keep, Drain: c.Drain, Listen: c.Listen,
-		Log: os.Stderr, Environ: os.Environ(),
+	w := &c.Worker
+	w.Queue, w.Log, w.Environ = a.server.Queue, os.Stderr, os.Environ()
+	if w.Slots < 1 {
+		return config.Usage(fmt.Sprintf("--slots %d would run nothing", w.Slots), "give 1 or more")
 	}
-	if c.Slots < 1 {
-		return config.Usage(fmt.Sprintf("--slots %d would run nothing", c.Slots), "give 1 or more")
+	if i := slices.IndexFunc(w.Offers, func(offer string) bool { return !loops.IsKey(offer) }); i >= 0 {
+		return config.Usage(fmt.Sprintf("--offers %q is not one word", w.Offers[i]), "use letters, digits, - and _")
 	}
 	var err error
-	if c.Allow != "" {
-		if w.Allow, err = fleet.ReadAllow(c.Allow); err != nil {
+	if c.List != "" {
+		if w.Allow, err = fleet.ReadAllow(c.List); err != nil {
 			return err
 		}
 	} else if !a.server.Local() {
@@ -276,6 +271,7 @@ type submitCmd struct {
 	Repo    string   `placeholder:"URL" help:"Without a file: the git repository that it works in, which workers can reach."`
 	Ref     string   `placeholder:"REF" help:"Without a file: what work starts from (HEAD)."`
 	Label   string   `placeholder:"TEXT" help:"Without a file: whose loop it is."`
+	Needs   []string `placeholder:"WORD,…" help:"Without a file: what its worker has to offer."`
 	Options []string `short:"o" name:"option" placeholder:"KEY=VALUE" sep:"none" help:"Without a file: a key of looprun.yaml; repeatable."`
 	Command []string `kong:"-"`
 }
@@ -298,7 +294,7 @@ func (c *submitCmd) Run(a *app) error {
 	return f.Submit(a.ctx, list, func(id, name string) { fmt.Fprintf(a.out, "%s  %s\n", id, termsafe.Line(name)) })
 }
 
-func (c *submitCmd) read() ([]fleet.Submission, error) {
+func (c *submitCmd) read() ([]fleet.Loop, error) {
 	if c.File != "" {
 		if len(c.Command) > 0 {
 			return nil, config.Usage("a file and a command after -- exclude each other", "use one of them")
@@ -310,7 +306,7 @@ func (c *submitCmd) read() ([]fleet.Submission, error) {
 	}
 	l := loops.Loop{
 		Name: c.Name, Label: c.Label, Repo: c.Repo, Ref: c.Ref, Check: config.ShellLine(c.Check), Command: loops.Command{Words: c.Command},
-		Options: loops.Options{},
+		Needs: c.Needs, Options: loops.Options{},
 	}
 	for _, o := range c.Options {
 		key, value, ok := strings.Cut(o, "=")
@@ -334,22 +330,18 @@ func (c *submitCmd) read() ([]fleet.Submission, error) {
 }
 
 type listCmd struct {
-	Asking bool   `help:"Those alone that wait for an answer."`
-	All    bool   `help:"Also those that have ended, as long as the server keeps them."`
-	Label  string `placeholder:"TEXT" help:"Those alone with this label."`
-	Limit  int    `default:"200" placeholder:"N" help:"At most N; 0 for all (${default})."`
-	Format string `enum:"text,json" default:"text" help:"${enum} (${default})."`
+	fleet.Filter `embed:""`
+	Format       string `enum:"text,json" default:"text" help:"${enum} (${default})."`
 }
 
 func (c *listCmd) Run(a *app, f *fleet.Fleet) error {
-	filter := fleet.Filter{Asking: c.Asking, All: c.All, Label: c.Label, Limit: c.Limit}
 	if c.Format == "json" {
 		enc := json.NewEncoder(a.out)
-		return f.List(a.ctx, filter, func(e fleet.Entry) error { return enc.Encode(e) })
+		return f.List(a.ctx, c.Filter, func(e fleet.Entry) error { return enc.Encode(e) })
 	}
 	n := 0
 	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	err := f.List(a.ctx, filter, func(e fleet.Entry) error {
+	err := f.List(a.ctx, c.Filter, func(e fleet.Entry) error {
 		if n++; n == 1 {
 			fmt.Fprintln(t, "LOOP\tNAME\tLABEL\tSTATUS\tITER\tSTARTED\tWORKER\tQUESTION OR REASON")
 		}
@@ -374,9 +366,9 @@ type one struct {
 
 // exported runs looprun on the loop, exported as a run of this machine.
 func (c *one) exported(a *app, f *fleet.Fleet, outputs bool, args ...string) error {
-	reader, err := program("looprun", "install it: it shows loops as it shows runs")
+	reader, err := proc.Beside("looprun")
 	if err != nil {
-		return err
+		return config.Usage("looprun is neither beside this program nor on the PATH", "install it: it shows loops as it shows runs")
 	}
 	id, err := f.Find(a.ctx, c.Loop)
 	if err != nil {
@@ -406,15 +398,6 @@ func (c *one) exported(a *app, f *fleet.Fleet, outputs bool, args ...string) err
 		return nil
 	}
 	return err
-}
-
-// program returns the path of a program next to this one, or on the PATH. An error has the remedy.
-func program(name, remedy string) (string, error) {
-	found, err := proc.Beside(name)
-	if err != nil {
-		return "", config.Usage(name+" is neither beside this program nor on the PATH", remedy)
-	}
-	return found, nil
 }
 
 type showCmd struct {

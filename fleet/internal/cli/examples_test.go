@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/looprun/looprun/fleet"
+)
+
+// What the examples call has these flags, and reads these variables.
+func TestExamples(t *testing.T) {
+	var variables []string
+	for f := range reflect.TypeFor[fleet.Server]().Fields() {
+		variables = append(variables, f.Tag.Get("env"))
+	}
+	flags := regexp.MustCompile(`--[a-z]+(?:[ =]|", ")[^ ",\]\n]+`)
+	for file, least := range map[string]int{"looprun-fleet.service": 4, "Dockerfile": 2, "kubernetes.yaml": 5} {
+		text, err := os.ReadFile(filepath.Join("../../../examples/fleet", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"worker"}
+		for line := range strings.Lines(string(text)) {
+			if regexp.MustCompile(`^ExecStart=|^CMD |^ *args:`).MatchString(line) {
+				for _, flag := range flags.FindAllString(line, -1) {
+					args = append(args, regexp.MustCompile(`[ =]|", "`).Split(flag, 2)...)
+				}
+			}
+		}
+		if len(args) != 1+2*least {
+			t.Errorf("%s has the flags %q", file, args)
+		}
+		parser, err := kong.New(new(commands), kong.Vars{"version": "1", "user": "ann"}, kong.BindToProvider(new(app).fleet))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parser.Parse(args); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+		for _, name := range regexp.MustCompile(`LOOPRUN_[A-Z_]+`).FindAllString(string(text), -1) {
+			if !slices.Contains(variables, name) {
+				t.Errorf("%s has %s, which is not a variable of looprun-fleet", file, name)
+			}
+		}
+	}
+}
