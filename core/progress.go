@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/signature"
 )
@@ -257,28 +258,21 @@ func (p *Progress) String() string {
 	if p.Total > 0 {
 		text = fmt.Sprintf("%d of %d%s %s", p.Failing, p.Total, p.noun(p.Total), p.fail())
 	}
-	names, more := p.named()
-	if len(names) > 0 {
-		text += ": " + strings.Join(names, ", ")
-	}
-	if more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+	if len(p.Checks) > 0 {
+		text += ": " + plural.First(p.Checks, namedChecks)
 	}
 	return text
 }
 
-// named returns the names of failing checks to mention, and how many more there are.
-func (p *Progress) named() (names []string, more int) {
-	names = p.Checks[:min(len(p.Checks), 5)]
-	return names, len(p.Checks) - len(names)
-}
+// namedChecks is how many failing checks are named.
+const namedChecks = 5
 
 // Note returns the progress as a text for a question. It is not for nil, nor for a progress
 // that is not known.
 func (p *Progress) Note() Note {
-	names, more := p.named()
+	names := p.Checks[:min(len(p.Checks), namedChecks)]
 	return Note{NoteProgress, map[string]any{
-		"Tests": p.Tests, "Tasks": p.Tasks, "Failing": p.Failing, "Total": max(0, p.Total), "Names": names, "More": more,
+		"Tests": p.Tests, "Tasks": p.Tasks, "Failing": p.Failing, "Total": max(0, p.Total), "Names": names, "More": len(p.Checks) - len(names),
 		"Text": p.String(),
 	}}
 }

@@ -140,14 +140,9 @@ func missing(before, now []string) []string {
 
 // few lists the first five names and the number of the rest.
 func few(names []string) string {
-	const named = 5
-	shown := make([]string, 0, named)
-	for _, n := range names[:min(named, len(names))] {
-		shown = append(shown, oneLine(n))
+	shown := make([]string, len(names))
+	for i, n := range names {
+		shown[i] = oneLine(n)
 	}
-	text := strings.Join(shown, ", ")
-	if more := len(names) - named; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return termsafe.Line(text)
+	return termsafe.Line(plural.First(shown, 5))
 }

@@ -15,6 +15,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
@@ -162,14 +163,7 @@ func loadPack(names []string, read func(string) ([]byte, error)) (*pack, problem
 
 // readFile reads a regular file, up to the maximum size that is parsed.
 func readFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
-	}
-	f, err := os.Open(name)
+	f, err := inputfile.OpenRegular(name)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"time"
@@ -42,14 +41,12 @@ type Sources []Source
 func Read(files ...string) (Sources, error) {
 	var list Sources
 	add := func(name string, included bool) error {
-		f, err := inputfile.Open(name)
+		data, err := strictyaml.Read(name)
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		data, err := io.ReadAll(io.LimitReader(f, strictyaml.MaxSize+1)) // more is refused as YAML
 		list = append(list, Source{Name: name, Text: string(data), Included: included})
-		return err
+		return nil
 	}
 	for _, file := range files {
 		if err := add(file, false); err != nil {

@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -13,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/looprun/looprun/internal/git"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -41,14 +41,7 @@ func (e *LostError) Error() string {
 }
 
 // list returns the first few paths, as text.
-func list(paths []string) string {
-	const most = 10
-	text := termsafe.Line(strings.Join(paths[:min(len(paths), most)], ", "))
-	if more := len(paths) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
+func list(paths []string) string { return termsafe.Line(plural.First(paths, 10)) }
 
 // Restore changes the files to those of a checkpoint. It first saves a checkpoint of the
 // current files, and afterwards one of the restored files. If it would overwrite a file that

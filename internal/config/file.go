@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -161,17 +160,7 @@ func (s Source) content() ([]byte, error) {
 			return nil, err
 		}
 	}
-	return ReadYAML(s.Name)
-}
-
-// ReadYAML reads a file, stopping once it is found to be too large.
-func ReadYAML(name string) ([]byte, error) {
-	file, err := inputfile.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, strictyaml.MaxSize+1))
+	return strictyaml.Read(s.Name)
 }
 
 // Unreadable returns the error for a named file that cannot be read, with what to do about it.

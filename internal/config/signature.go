@@ -114,7 +114,7 @@ func (f *RuleFlags) Given() bool { return f.Rules != "" || len(f.Mask)+len(f.Ign
 
 // ReadRules reads a file with the content of the key signature.
 func ReadRules(file string) (*Signature, error) {
-	text, err := ReadYAML(file)
+	text, err := strictyaml.Read(file)
 	if err != nil {
 		return nil, Usagef("%s: %v; %s", Flag("rules"), err, inputfile.Remedy(err))
 	}

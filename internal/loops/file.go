@@ -148,7 +148,7 @@ const MaxLoops = 10_000
 
 // Read reads the named file.
 func Read(name string) (*File, error) {
-	data, err := config.ReadYAML(name)
+	data, err := strictyaml.Read(name)
 	if err != nil {
 		return nil, config.Unreadable(err)
 	}

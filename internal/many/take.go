@@ -66,14 +66,7 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%s and %s change the same lines of %s", e.Name, other, short(e.Files))
 }
 
-func short(files []string) string {
-	const most = 5
-	text := termsafe.Line(strings.Join(files[:min(len(files), most)], ", "))
-	if more := len(files) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
+func short(files []string) string { return termsafe.Line(plural.First(files, 5)) }
 
 func (r *Removal) takingFile() string { return filepath.Join(folder(r.State), "take.json") }
 

@@ -66,3 +66,12 @@ func Bytes(n int64) string {
 	}
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", value), ".0") + " " + units[:1] + "iB"
 }
+
+// First joins the first names with commas, and counts the rest: a, b and 3 more.
+func First(names []string, most int) string {
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

@@ -14,9 +14,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/config"
@@ -86,18 +86,12 @@ const manifestLimit = 1 << 20
 
 // text returns the file's text, or an empty string if it cannot be read.
 func (d folder) text(name string) string {
-	if !d.has(name) { // nor is a pipe opened, which would wait
-		return ""
-	}
-	f, err := os.Open(filepath.Join(string(d), name))
+	f, err := inputfile.OpenRegular(filepath.Join(string(d), name))
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, manifestLimit))
-	if err != nil {
-		return ""
-	}
+	b, _ := io.ReadAll(io.LimitReader(f, manifestLimit)) // of one that cannot be read nothing is known
 	return string(b)
 }
 
@@ -313,22 +307,7 @@ func yamlText(s string) string {
 	if harmless().MatchString(s) {
 		return s
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b) // what JSON calls a string is one in YAML too
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		return fmt.Sprintf("%q", s)
-	}
-	// Escape characters that YAML, unlike JSON, does not accept literally.
-	var text strings.Builder
-	for _, r := range strings.TrimSuffix(b.String(), "\n") {
-		if r >= 0x7f && !unicode.IsPrint(r) && r <= 0xffff {
-			fmt.Fprintf(&text, "\\u%04x", r)
-			continue
-		}
-		text.WriteRune(r)
-	}
-	return text.String()
+	return strconv.Quote(s) // its escapes are those of YAML
 }
 
 // File is a file to write. An existing file stays if it has the same content. It also stays

@@ -20,30 +20,46 @@ type conn struct {
 	peer   Peer
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	inbox  *inbox
+	lines  chan received
+	done   chan struct{} // closed when nobody handles lines any more
 }
 
+// received is a line that a client sent, or the rest of one and why no more will come.
+type received struct {
+	line []byte
+	err  error
+}
+
+// readAhead is how many lines of a client wait to be handled; it is held back from sending more.
+const readAhead = 4
+
 func newConn(s *Server, nc net.Conn, peer Peer) *conn {
-	c := &conn{server: s, nc: nc, peer: peer, inbox: newInbox(s.options.MaxMessage)}
+	c := &conn{server: s, nc: nc, peer: peer, lines: make(chan received, readAhead), done: make(chan struct{})}
 	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
 	return c
 }
 
-// read fills the inbox until the client is gone or the connection is closed.
+// read reads lines until the client is gone or the connection is closed.
 func (c *conn) read() {
+	defer close(c.lines)
+	defer c.cancel(ErrClientGone) // without effect when the server is closing
 	lines := newLineReader(c.nc, c.server.options.MaxMessage)
 	for {
 		line, err := lines.next()
-		if err == nil {
-			c.inbox.put(line)
-			continue
+		long := errors.Is(err, errTooLong)
+		if err != nil && !long {
+			c.cancel(ErrClientGone)
 		}
-		c.inbox.end(line, err)
-		if errors.Is(err, errTooLong) {
+		select {
+		case c.lines <- received{line, err}:
+		case <-c.done:
+		}
+		if long {
 			_, _ = io.Copy(io.Discard, c.nc) // until the client goes or is hung up on
 		}
-		c.cancel(ErrClientGone) // without effect when the server is closing
-		return
+		if err != nil {
+			return
+		}
 	}
 }
 
@@ -51,13 +67,13 @@ func (c *conn) read() {
 func (c *conn) serve() {
 	defer func() {
 		c.cancel(ErrClientGone)
-		c.inbox.close()
+		close(c.done)
 		_ = c.nc.Close()
 		c.server.leave(c)
 	}()
 	gone := false
-	for {
-		line, err := c.inbox.take()
+	for next := range c.lines {
+		line, err := next.line, next.err
 		switch {
 		case c.server.ctx.Err() != nil:
 			if err == nil {

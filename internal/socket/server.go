@@ -1,6 +1,7 @@
 package socket
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,19 +57,6 @@ type Options struct {
 	MaxClients int
 }
 
-func (o Options) withDefaults() Options {
-	if o.MaxMessage <= 0 {
-		o.MaxMessage = DefaultMaxMessage
-	}
-	if o.WriteTimeout <= 0 {
-		o.WriteTimeout = DefaultWriteTimeout
-	}
-	if o.MaxClients <= 0 {
-		o.MaxClients = DefaultMaxClients
-	}
-	return o
-}
-
 // Server listens until it is closed. Create it with [Listen].
 type Server struct {
 	options  Options
@@ -115,8 +103,10 @@ func Listen(o Options) (*Server, error) {
 }
 
 func start(o Options, path string, listener net.Listener) *Server {
+	o.MaxMessage, o.MaxClients = cmp.Or(o.MaxMessage, DefaultMaxMessage), cmp.Or(o.MaxClients, DefaultMaxClients)
+	o.WriteTimeout = cmp.Or(o.WriteTimeout, DefaultWriteTimeout)
 	s := &Server{
-		options: o.withDefaults(), path: path, listener: listener,
+		options: o, path: path, listener: listener,
 		troubles: troubles{tell: o.Trouble}, conns: map[*conn]bool{},
 	}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())

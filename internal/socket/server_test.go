@@ -128,12 +128,12 @@ func TestOrder(t *testing.T) {
 // A client that sends far ahead is held back, not held in memory, and gets all
 // its replies.
 func TestAhead(t *testing.T) {
-	const n, limit = 3000, 4096
+	const n = 3000
 	line := `{"type":"x","text":"` + strings.Repeat("y", 1000) + `"}` + "\n"
 	release := make(chan struct{})
 	var handled, most atomic.Int64
 	var f *fixture
-	f = serve(t, Options{MaxMessage: limit, Handle: func(context.Context, Peer, string, json.RawMessage) (any, error) {
+	f = serve(t, Options{Handle: func(context.Context, Peer, string, json.RawMessage) (any, error) {
 		<-release
 		handled.Add(1)
 		most.Store(max(most.Load(), int64(held(f.Server))))
@@ -145,7 +145,7 @@ func TestAhead(t *testing.T) {
 		_, err := r.Conn.Write([]byte(strings.Repeat(line, n)))
 		sent <- err
 	}()
-	eventually.Holds(t, "the client is held back", func() bool { return held(f.Server) >= limit })
+	eventually.Holds(t, "the client is held back", func() bool { return held(f.Server) == readAhead })
 	close(release)
 	for range n {
 		if code, _ := r.reply(t); code != "" {
@@ -155,21 +155,19 @@ func TestAhead(t *testing.T) {
 	if err := receive(t, sent); err != nil || handled.Load() != n {
 		t.Errorf("%d handled, %v", handled.Load(), err)
 	}
-	if got := most.Load(); got > int64(limit+len(line)+entryCost) {
-		t.Errorf("%d bytes were held", got)
+	if got := most.Load(); got > readAhead {
+		t.Errorf("%d lines were held", got)
 	}
 }
 
-// held is what the inbox of the only client has, in bytes.
-func held(s *Server) (size int) {
+// held is how many lines of the only client wait.
+func held(s *Server) (lines int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
-		c.inbox.mu.Lock()
-		size += c.inbox.size
-		c.inbox.mu.Unlock()
+		lines += len(c.lines)
 	}
-	return size
+	return lines
 }
 
 // Two hundred clients are served at once: each handler waits for all others.
@@ -321,21 +319,6 @@ func TestLateClient(t *testing.T) {
 		t.Errorf("it got %q", code)
 	}
 	r.ended(t)
-}
-
-// What a client sent is dropped once nobody takes it: nothing waits for room.
-func TestNothingIsPutAfterTheEnd(t *testing.T) {
-	b := newInbox(1)
-	b.put([]byte("x"))
-	over := make(chan bool)
-	go func() {
-		for range 3 {
-			b.put([]byte("x"))
-		}
-		over <- true
-	}()
-	b.close()
-	receive(t, over)
 }
 
 // A server that cannot listen leaves nothing behind.
@@ -494,7 +477,7 @@ func TestDirectory(t *testing.T) {
 }
 
 func TestDefaults(t *testing.T) {
-	got := Options{}.withDefaults()
+	got := serve(t, Options{}).options
 	if got.MaxMessage != 1<<20 || got.WriteTimeout != 10*time.Second || got.MaxClients != 256 {
 		t.Errorf("%+v", got)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/problem"
 )
 
@@ -26,6 +27,16 @@ type Document struct {
 	file  string
 	root  *yaml.Node // nil when the file could not be parsed
 	lines []string
+}
+
+// Read reads a file, stopping once it is found to be too large, which [Decode] reports.
+func Read(name string) ([]byte, error) {
+	file, err := inputfile.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, MaxSize+1))
 }
 
 // Decode decodes the only document in data into the value that into points to.

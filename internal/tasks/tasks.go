@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -68,14 +67,11 @@ func read(name string) (page, error) {
 		return page{}, fmt.Errorf("%s: %w", name, err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
-	switch {
-	case err != nil:
-		return page{}, err
-	case len(b) > maxBytes:
-		return page{}, fmt.Errorf("%s is longer than the %d bytes that are read", name, maxBytes)
+	b, err := inputfile.ReadLimited(f, maxBytes)
+	var p page
+	if err == nil {
+		p, err = parse(b)
 	}
-	p, err := parse(b)
 	if err != nil {
 		return page{}, fmt.Errorf("%s: %w", name, err)
 	}
