@@ -2,7 +2,6 @@ package signature
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -163,24 +162,13 @@ func (r *jsonReader) end() {
 func (r *jsonReader) endText() {
 	text := string(r.tok)
 	if strings.IndexByte(text, '\\') >= 0 {
-		text = unescaped(text)
+		text = strings.ReplaceAll(string(jsontext.Unescape(nil, r.tok)), "\r", " ")
 	}
 	if r.json.Name() {
 		r.key = text
 		return
 	}
 	r.scalar(text)
-}
-
-// unescaped returns a string with its complete escapes decoded.
-func unescaped(s string) string {
-	var text string
-	for n := len(s); n > len(s)-12 && n > 0; n-- { // a pair of \uXXXX may be cut
-		if json.Unmarshal([]byte(`"`+s[:n]+`"`), &text) == nil {
-			return strings.ReplaceAll(text, "\r", " ")
-		}
-	}
-	return s
 }
 
 func (r *jsonReader) scalar(v string) {

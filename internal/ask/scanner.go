@@ -2,8 +2,9 @@ package ask
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
+
+	"github.com/looprun/looprun/internal/jsontext"
 )
 
 // choicesLimit is the size of the longest document that [ChoicesScanner] keeps, in bytes.
@@ -140,11 +141,4 @@ func (s *ChoicesScanner) take(doc []byte) {
 }
 
 // means reports whether a JSON string, without its quotes, represents the text.
-func means(raw []byte, text string) bool {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw) == text
-	}
-	var unquoted string
-	_ = json.Unmarshal(append(append([]byte{'"'}, raw...), '"'), &unquoted) // the machine has checked it
-	return unquoted == text
-}
+func means(raw []byte, text string) bool { return string(jsontext.Unescape(nil, raw)) == text }

@@ -2,10 +2,7 @@ package carrier
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/looprun/looprun/internal/escape"
 	"github.com/looprun/looprun/internal/jsontext"
@@ -156,7 +153,7 @@ func unescaped(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw
 	}
-	return appendString(nil, raw)
+	return jsontext.Unescape(nil, raw)
 }
 
 // raw returns a value as it is written, as far as it was read.
@@ -199,65 +196,6 @@ func (d *document) get(i int32, path string) int32 {
 	found := none
 	d.each(i, path, func(c int32) { found = c })
 	return found
-}
-
-// appendString appends a text with its escapes decoded.
-func appendString(to, raw []byte) []byte {
-	for {
-		i := bytes.IndexByte(raw, '\\')
-		if i < 0 {
-			return append(to, raw...)
-		}
-		to = append(to, raw[:i]...)
-		raw = raw[i:]
-		if len(raw) < 2 {
-			return to // cut off
-		}
-		if raw[1] == 'u' {
-			r, n := escaped(raw)
-			if n == 0 {
-				return to
-			}
-			to, raw = utf8.AppendRune(to, r), raw[n:]
-			continue
-		}
-		c := raw[1]
-		if j := bytes.IndexByte([]byte("bfnrt"), c); j >= 0 {
-			c = "\b\f\n\r\t"[j]
-		}
-		to, raw = append(to, c), raw[2:]
-	}
-}
-
-// escaped returns the character for an escape that begins with \u, and the number of bytes
-// read; 0 means that it is cut off.
-func escaped(raw []byte) (rune, int) {
-	r, ok := hex(raw)
-	if !ok {
-		if len(raw) < 6 {
-			return 0, 0
-		}
-		return utf8.RuneError, 6
-	}
-	if !utf16.IsSurrogate(r) {
-		return r, 6
-	}
-	if len(raw) >= 12 && raw[6] == '\\' && raw[7] == 'u' {
-		if low, ok := hex(raw[6:]); ok {
-			if both := utf16.DecodeRune(r, low); both != utf8.RuneError {
-				return both, 12
-			}
-		}
-	}
-	return utf8.RuneError, 6
-}
-
-func hex(raw []byte) (rune, bool) {
-	if len(raw) < 6 {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(string(raw[2:6]), 16, 16)
-	return rune(n), err == nil
 }
 
 // colours tracks the escape sequences that may occur between the values of an object: ESC [

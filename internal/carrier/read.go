@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+	"github.com/looprun/looprun/internal/jsontext"
 )
 
 // object reads the object that is held, or its beginning if it was cut off, and reports whether
@@ -207,7 +208,7 @@ func (s *Stream) shown(name string, input int32) []byte {
 		}
 	}
 	if d.nodes[input].kind == text {
-		out = appendString(append(out, ' '), d.raw(input))
+		out = jsontext.Unescape(append(out, ' '), d.raw(input))
 	}
 	s.text = out
 	return out[:min(len(out), maxWords)]
@@ -310,7 +311,7 @@ func (s *Stream) appendText(out []byte, i int32, cut bool) ([]byte, bool) {
 	d := &s.doc
 	switch d.nodes[i].kind {
 	case text:
-		return appendString(out, d.raw(i)), cut || d.isCut(i)
+		return jsontext.Unescape(out, d.raw(i)), cut || d.isCut(i)
 	case list:
 		for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
 			if n, err := strconv.ParseUint(string(d.raw(c)), 10, 8); err == nil && d.nodes[c].kind == other {
@@ -325,7 +326,7 @@ func (s *Stream) appendText(out []byte, i int32, cut bool) ([]byte, bool) {
 				if len(out) > 0 && out[len(out)-1] != '\n' {
 					out = append(out, '\n')
 				}
-				out, cut = appendString(out, d.raw(at)), cut || d.isCut(at)
+				out, cut = jsontext.Unescape(out, d.raw(at)), cut || d.isCut(at)
 			}
 		}
 	case other:
