@@ -199,8 +199,9 @@ const (
 
 // The places other than the command line from which a run gets answers and orders.
 const (
-	ViaWeb = "web" // the page of looprun serve
-	ViaMCP = "mcp" // an agent's tools
+	ViaWeb  = "web"  // the page of looprun serve
+	ViaMCP  = "mcp"  // an agent's tools
+	ViaNtfy = "ntfy" // a phone, with the service of that name
 )
 
 // Given is an answer that was given earlier in the same trip.
@@ -308,8 +309,8 @@ type Answer struct {
 	Guidance string `json:"guidance,omitempty"`
 	// OwnWords means that Guidance replaces the guidance of the option.
 	OwnWords bool `json:"own_words,omitempty"`
-	// Person reports that a person gave the answer, and Via where: [ViaWeb], or empty for
-	// anywhere else. Both are part of the JSON form, so an answer received over a wire can
+	// Person reports that a person gave the answer, and Via where: [ViaWeb], [ViaNtfy], or
+	// empty for anywhere else. Both are part of the JSON form, so an answer received over a wire can
 	// claim them: set Person yourself on such an answer, as [Answer.ByPerson] and [OfProgram]
 	// do.
 	Person bool   `json:"person,omitempty"`
@@ -333,6 +334,8 @@ func where(via string) string {
 		return " in the browser"
 	case ViaMCP:
 		return " over MCP"
+	case ViaNtfy:
+		return " over ntfy"
 	}
 	return ""
 }
@@ -574,8 +577,8 @@ func (a Answer) ByProgram() Answer { return a.by(RespondedByProgram, false) }
 // ByPerson returns the answer as given by a person, for a caller that knows a person gave it.
 func (a Answer) ByPerson() Answer {
 	by := a.by(RespondedByUser, true)
-	if a.Via == ViaWeb {
-		by.Via = ViaWeb
+	if a.Via == ViaWeb || a.Via == ViaNtfy {
+		by.Via = a.Via
 	}
 	return by
 }

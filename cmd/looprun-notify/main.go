@@ -9,6 +9,10 @@
 // service. The URLs contain passwords and tokens: the output contains nothing of them but the
 // name of the service, and none of the library's or the service's messages, which may quote
 // them.
+//
+// With --carry it is the connection of looprun's courier to one service that brings answers
+// back, until standard input ends. The first line there is the service's url, and each further
+// one a message with its buttons. It prints a line for each button that was pressed.
 package main
 
 import (
@@ -36,7 +40,11 @@ func main() {
 		fmt.Println(stamp)
 		return
 	}
-	if err := run(os.Stdin); err != nil {
+	do := run
+	if len(os.Args) == 2 && os.Args[1] == "--carry" {
+		do = func(in io.Reader) error { return carry(in, os.Stdout) }
+	}
+	if err := do(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

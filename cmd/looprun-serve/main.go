@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -25,9 +24,9 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/dashboard"
+	"github.com/looprun/looprun/internal/program"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/xdg"
 	"github.com/looprun/looprun/scratchpad"
@@ -40,8 +39,8 @@ func main() {
 	}
 }
 
-// program is the path of the looprun that started this program.
-type program string
+// looprun is the looprun that started this program.
+type looprun struct{ program.Looprun }
 
 func run(args []string) error {
 	flags := flag.NewFlagSet("looprun-serve", flag.ContinueOnError)
@@ -79,7 +78,7 @@ func run(args []string) error {
 	case *port == 0: // the next looprun serve has another address
 		devices = ""
 	}
-	l := program(*self)
+	l := looprun{program.Looprun{Path: *self, Via: core.ViaWeb, Reason: "answered in the browser"}}
 	o := dashboard.Options{Port: int(*port), Hosts: hosts, Devices: devices, Say: say, Terminal: console.IsTerminal(os.Stderr), Explain: l.explain, Diff: l.diff, Dirs: func() []string { return []string{*dir} }}
 	if *all {
 		o.Dirs = func() []string {
@@ -88,7 +87,7 @@ func run(args []string) error {
 		}
 	}
 	if !*readOnly {
-		o.Actions = &dashboard.Actions{Answer: l.answer, Order: l.order, Resume: l.resume}
+		o.Actions = &dashboard.Actions{Answer: l.Answer, Order: l.order, Resume: l.Resume}
 	}
 	server, err := dashboard.Listen(o)
 	if err != nil {
@@ -136,12 +135,7 @@ func listDevices(to io.Writer, dir string) error {
 	return table.Flush()
 }
 
-// command returns a looprun command about one run.
-func (l program) command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, string(l), append([]string{name, filepath.Base(dir)}, append(args, "--state-dir", filepath.Dir(dir))...)...)
-}
-
-func (l program) explain(dir string) (string, error) {
+func (l looprun) explain(dir string) (string, error) {
 	text, whole, err := l.text(context.Background(), dir, "explain", "--color", "never")
 	if err == nil && !whole {
 		text += "The rest is left out here; looprun explain " + filepath.Base(dir) + " prints all of it.\n"
@@ -149,7 +143,7 @@ func (l program) explain(dir string) (string, error) {
 	return text, err
 }
 
-func (l program) diff(ctx context.Context, dir string, iteration int) (text string, whole bool, err error) {
+func (l looprun) diff(ctx context.Context, dir string, iteration int) (text string, whole bool, err error) {
 	return l.text(ctx, dir, "diff", strconv.Itoa(iteration))
 }
 
@@ -158,10 +152,10 @@ const mostText = 256 << 10
 
 // text returns what a looprun command about one run prints, or as much of it as the page shows,
 // up to the end of a line.
-func (l program) text(ctx context.Context, dir, name string, args ...string) (text string, whole bool, err error) {
+func (l looprun) text(ctx context.Context, dir, name string, args ...string) (text string, whole bool, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	cmd := l.command(ctx, dir, name, args...)
+	cmd := l.Command(ctx, dir, name, args...)
 	cmd.WaitDelay = time.Second // then the pipes are closed: a child of looprun may hold them
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -179,107 +173,26 @@ func (l program) text(ctx context.Context, dir, name string, args ...string) (te
 		return termsafe.Text(string(out[:bytes.LastIndexByte(out[:mostText], '\n')+1])), false, nil
 	}
 	if err := cmp.Or(cmd.Wait(), err); err != nil {
-		return "", false, errors.New(cmp.Or(message(stderr.Bytes()), err.Error()))
+		return "", false, errors.New(cmp.Or(program.Message(stderr.Bytes()), err.Error()))
 	}
 	return termsafe.Text(string(out)), true, nil
 }
 
-// answer gives an answer as looprun answer does, and resumes the run. It passes the answer on
-// standard input, since everybody on this machine can read command lines.
-func (l program) answer(ctx context.Context, dir string, a ask.ShortAnswer) (string, error) {
-	a.Reason = cmp.Or(a.Reason, "answered in the browser")
-	document, _ := json.Marshal(a) // texts always encode
-	cmd := l.command(ctx, dir, "answer", "-", "--via", core.ViaWeb)
-	cmd.Stdin = bytes.NewReader(document)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Run(); err != nil {
-		return "", errors.New(cmp.Or(message(stderr.Bytes()), err.Error()))
-	}
-	if strings.HasPrefix(message(stderr.Bytes()), "answered") {
-		return "Answered. The run continues.", nil
-	}
-	if scratchpad.Summarize(dir).Answered == "" { // it was carried out, or another question waits
-		return message(stderr.Bytes()), nil
-	}
-	said, err := l.resume(ctx, dir)
-	if err != nil {
-		return "", fmt.Errorf("the answer is recorded, but the run does not continue: %w", err)
-	}
-	return said, nil
-}
-
 // order sends an order to a run, as looprun say, pause and stop do.
-func (l program) order(ctx context.Context, dir string, order core.Order, words string) (string, error) {
-	args := []string{"--via", core.ViaWeb}
+func (l looprun) order(ctx context.Context, dir string, order core.Order, words string) (string, error) {
+	args := []string{"--via", l.Via}
 	if order == core.OrderSay {
 		args = append([]string{"-"}, args...)
 	}
-	cmd := l.command(ctx, dir, string(order), args...)
+	cmd := l.Command(ctx, dir, string(order), args...)
 	cmd.Stdin = strings.NewReader(words)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	err := cmd.Run()
 	if err != nil {
-		return "", errors.New(cmp.Or(message(stderr.Bytes()), err.Error()))
+		return "", errors.New(cmp.Or(program.Message(stderr.Bytes()), err.Error()))
 	}
-	return message(stderr.Bytes()), nil
-}
-
-// message returns looprun's message on standard error, in the form that the page shows.
-func message(stderr []byte) string {
-	text := termsafe.Text(string(bytes.TrimSpace(stderr)))
-	return strings.ReplaceAll(strings.TrimPrefix(text, "looprun: "), "\nlooprun: ", "\n")
-}
-
-// startsWithin is how long a resumed run may take to start.
-const startsWithin = 10 * time.Second
-
-// resume resumes a run as looprun resume does, detached from this process so that it outlives
-// the page. Nobody is asked at a terminal: its next question waits on the page.
-func (l program) resume(ctx context.Context, dir string) (string, error) {
-	if scratchpad.Locked(dir) {
-		return "", errors.New("the run continues already")
-	}
-	stderr, err := os.CreateTemp("", "looprun-resume-*")
-	if err != nil {
-		return "", err
-	}
-	defer os.Remove(stderr.Name())
-	defer stderr.Close()
-	cmd := l.command(context.WithoutCancel(ctx), dir, "resume", "--non-interactive", "--detached", "defer")
-	cmd.Stderr, cmd.SysProcAttr = stderr, detached()
-	if err := cmd.Start(); err != nil {
-		return "", err
-	}
-	over := make(chan error, 1)
-	go func() { over <- cmd.Wait() }()
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
-	for late := time.After(startsWithin); ; {
-		select {
-		case err := <-over:
-			return ended(stderr, err)
-		case <-ctx.Done():
-			return "", ctx.Err()
-		case <-late:
-			return "", errors.New("the run has not continued; see looprun show")
-		case <-look.C:
-			if scratchpad.Locked(dir) {
-				return "The run continues.", nil
-			}
-		}
-	}
-}
-
-// ended describes how a run went that ended at once, or why it was not resumed.
-func ended(stderr *os.File, err error) (string, error) {
-	const most = 4 << 10
-	text, _ := io.ReadAll(io.NewSectionReader(stderr, 0, most)) // what can be read of it
-	if code, ok := errors.AsType[*exec.ExitError](err); ok && code.ExitCode() == 125 {
-		return "", errors.New(cmp.Or(message(text), "looprun resume failed"))
-	}
-	return cmp.Or(message(text), "The run continued, and has ended."), nil
+	return program.Message(stderr.Bytes()), nil
 }
 
 // openInBrowser passes the browser a file that leads to the address instead of the address
@@ -304,7 +217,7 @@ func openInBrowser(ticket func(done func()) (url string)) (remove func(), err er
 		opener = []string{"rundll32", "url.dll,FileProtocolHandler"}
 	}
 	cmd := exec.Command(opener[0], append(opener[1:], f.Name())...)
-	cmd.SysProcAttr = detached()
+	cmd.SysProcAttr = program.Detached()
 	if err := cmd.Start(); err != nil {
 		return remove, err
 	}

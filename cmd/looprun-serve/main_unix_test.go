@@ -14,17 +14,22 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/eventually"
+	"github.com/looprun/looprun/internal/program"
 	"github.com/looprun/looprun/scratchpad"
 )
 
 // script is a looprun that does what the shell lines say.
-func script(t *testing.T, lines string) program {
+func script(t *testing.T, lines string) looprun {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "looprun")
 	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+lines+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return program(file)
+	return looprunAt(file)
+}
+
+func looprunAt(file string) looprun {
+	return looprun{program.Looprun{Path: file, Via: core.ViaWeb}}
 }
 
 // What looprun serve does not give ends the program before it listens.
@@ -56,15 +61,15 @@ func TestWhatLooprunRefuses(t *testing.T) {
 	l := script(t, "cat >/dev/null; echo 'looprun: it waits no more' >&2; exit 125")
 	for name, do := range map[string]func() (string, error){
 		"explain": func() (string, error) { return l.explain(dir) },
-		"answer":  func() (string, error) { return l.answer(t.Context(), dir, ask.ShortAnswer{}) },
+		"answer":  func() (string, error) { return l.Answer(t.Context(), dir, ask.ShortAnswer{}) },
 		"order":   func() (string, error) { return l.order(t.Context(), dir, core.OrderStop, "") },
-		"resume":  func() (string, error) { return l.resume(t.Context(), dir) },
+		"resume":  func() (string, error) { return l.Resume(t.Context(), dir) },
 	} {
 		if said, err := do(); said != "" || err == nil || err.Error() != "it waits no more" {
 			t.Errorf("%s: %q, %v", name, said, err)
 		}
 	}
-	if said, err := program(filepath.Join(dir, "none")).resume(t.Context(), dir); said != "" || err == nil {
+	if said, err := looprunAt(filepath.Join(dir, "none")).Resume(t.Context(), dir); said != "" || err == nil {
 		t.Errorf("there is no looprun: %q, %v", said, err)
 	}
 }
@@ -96,13 +101,13 @@ func TestARunThatGoesOn(t *testing.T) {
 		}
 		locked <- err
 	}()
-	if said, err := l.resume(t.Context(), dir); said != "The run continues." || err != nil {
+	if said, err := l.Resume(t.Context(), dir); said != "The run continues." || err != nil {
 		t.Errorf("%q, %v", said, err)
 	}
 	if err := eventually.Receive(t, "it is locked", locked); err != nil {
 		t.Fatal(err)
 	}
-	if said, err := l.resume(t.Context(), dir); said != "" || err == nil || starts() != 1 {
+	if said, err := l.Resume(t.Context(), dir); said != "" || err == nil || starts() != 1 {
 		t.Errorf("it was resumed %d times: %q, %v", starts(), said, err)
 	}
 }
@@ -110,11 +115,11 @@ func TestARunThatGoesOn(t *testing.T) {
 // A run that was resumed and ended at once says how, with any code but that of a refusal.
 func TestARunThatEndsAtOnce(t *testing.T) {
 	for code, lines := range []string{"echo 'looprun: done after 1 of 2' >&2", "echo 'looprun: done after 1 of 2' >&2; exit 1"} {
-		if said, err := script(t, lines).resume(t.Context(), filepath.Join(t.TempDir(), "run")); said != "done after 1 of 2" || err != nil {
+		if said, err := script(t, lines).Resume(t.Context(), filepath.Join(t.TempDir(), "run")); said != "done after 1 of 2" || err != nil {
 			t.Errorf("exit %d: %q, %v", code, said, err)
 		}
 	}
-	said, err := script(t, "exit 0").resume(t.Context(), filepath.Join(t.TempDir(), "run"))
+	said, err := script(t, "exit 0").Resume(t.Context(), filepath.Join(t.TempDir(), "run"))
 	if said != "The run continued, and has ended." || err != nil {
 		t.Errorf("%q, %v", said, err)
 	}
@@ -198,7 +203,7 @@ func TestNoRoomForWords(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "resumed")
 	l := script(t, "echo >'"+mark+"'")
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
-	if said, err := l.resume(t.Context(), "/d/run"); said != "" || err == nil {
+	if said, err := l.Resume(t.Context(), "/d/run"); said != "" || err == nil {
 		t.Errorf("%q, %v", said, err)
 	}
 	if _, err := os.Stat(mark); err == nil {

@@ -56,6 +56,7 @@ type cli struct {
 	Completion completionCmd `cmd:"" help:"Print the script that makes a shell complete looprun."`
 	Man        manCmd        `cmd:"" in:"rare" help:"Write the manual pages."`
 	Complete   completeCmd   `cmd:"" name:"__complete" hidden:""`
+	Courier    courierCmd    `cmd:"" name:"__courier" hidden:""`
 
 	commonFlags
 }

@@ -85,6 +85,9 @@ func (h *Hooks) job(e core.Event, s *core.State) (job, bool, error) {
 	for i := range more {
 		more[i] = h.shown(more[i], lineKept)
 	}
+	if place := strings.TrimSpace(d.Dir + " on " + d.Host); j.asks != "" {
+		more = append(more, "in "+place)
+	}
 	j.body = strings.Join(append(append([]string{d.Summary}, more...), d.Next), "\n")
 	if of := cmp.Or(d.Name, d.Host); of != "" {
 		j.title += " (" + of + ")"

@@ -30,6 +30,13 @@ type Notifier interface {
 	Notify(ctx context.Context, title, body string) error
 }
 
+// Asker is a [Notifier] that can also bring answers back. Its Ask is called in place of Notify
+// for a question, with the question's id.
+type Asker interface {
+	Notifier
+	Ask(ctx context.Context, question, title, body string) error
+}
+
 // Hooks runs the hooks of one run. The zero value has none and does nothing. Set the fields
 // before the first event and do not change them afterwards.
 type Hooks struct {

@@ -201,6 +201,29 @@ func (s *sent) Notify(ctx context.Context, title, body string) error {
 	return s.err
 }
 
+// asker brings answers back too.
+type asker struct {
+	sent
+	questions []string
+}
+
+func (a *asker) Ask(_ context.Context, question, _, _ string) error {
+	a.questions = append(a.questions, question)
+	return nil
+}
+
+// A question goes to Ask where answers come back, and nothing else does.
+func TestAsker(t *testing.T) {
+	b := newBench(t)
+	to := &asker{}
+	b.Notify = to
+	b.observe(tripped, asked, event(8, core.RunPaused{Reason: "the question is kept", Pending: true}), over)
+	b.Close(t.Context())
+	if !reflect.DeepEqual(to.questions, []string{"q"}) || !reflect.DeepEqual(to.titles, []string{"looprun: tripped (nightly)"}) {
+		t.Errorf("%q, %q", to.questions, to.titles)
+	}
+}
+
 func TestNotify(t *testing.T) {
 	b := newBench(t)
 	to := &sent{}
@@ -210,7 +233,8 @@ func TestNotify(t *testing.T) {
 	if want := []string{"looprun asks (nightly)", "looprun: tripped (nightly)"}; !reflect.DeepEqual(to.titles, want) {
 		t.Errorf("%q", to.titles)
 	}
-	if want := "Iteration limit: 5 of 5 are used. How to proceed?\nmake test · /src/shop\nFAIL login\ncontinue: Continue +5\nlooprun answer " + runID + " OPTION --question q"; to.bodies[0] != want {
+	host, _ := os.Hostname()
+	if want := "Iteration limit: 5 of 5 are used. How to proceed?\nmake test · /src/shop\nFAIL login\ncontinue: Continue +5\nin /src/shop on " + host + "\nlooprun answer " + runID + " OPTION --question q"; to.bodies[0] != want {
 		t.Errorf("%q", to.bodies[0])
 	}
 	if b.text() != "" {

@@ -50,7 +50,13 @@ func (h *Hooks) do(ctx context.Context, j job) {
 // notifier that does not return is abandoned.
 func (h *Hooks) send(ctx context.Context, j job, grace time.Duration) error {
 	sent := make(chan error, 1)
-	go func() { sent <- h.Notify.Notify(ctx, j.title, j.body) }()
+	go func() {
+		if asker, ok := h.Notify.(Asker); ok && j.asks != "" {
+			sent <- asker.Ask(ctx, j.asks, j.title, j.body)
+			return
+		}
+		sent <- h.Notify.Notify(ctx, j.title, j.body)
+	}()
 	select {
 	case err := <-sent:
 		return err

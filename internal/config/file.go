@@ -256,9 +256,13 @@ func (f *File) layer(keys []Key, from reflect.Value, problems *problem.List, und
 		for _, w := range wrong {
 			*problems = append(*problems, f.doc.Problem(w.text, w.remedy, path(append([]any{k.Name}, w.below...)...)...))
 		}
-		if len(wrong) == 0 {
-			l.values[k.Name] = value
+		if len(wrong) > 0 {
+			continue
 		}
+		if why := value.notOwn(); why != "" && !f.mine() {
+			*problems = append(*problems, f.doc.Problem(k.Name+": "+why, "remove it here", path(k.Name)...))
+		}
+		l.values[k.Name] = value
 	}
 	l.readParts(keys, from, problems, path)
 	for _, k := range keys {
@@ -268,6 +272,11 @@ func (f *File) layer(keys []Key, from reflect.Value, problems *problem.List, und
 		}
 	}
 	return l
+}
+
+// mine reports whether only the user or the system can have written the file.
+func (f *File) mine() bool {
+	return f.doubt == "" && (f.path == userFile() && provenance.Doubt(f.path) == "" || f.path == SystemFile)
 }
 
 // keysIn returns the keys that have a value in the decoded file: all of them, so that none is

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"encoding"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -385,6 +386,21 @@ func (k Key) read(raw any, dir string) (written, []valueProblem) {
 	return w, nil
 }
 
+// owned is a value that only the user or the system may set: no other file may, whoever has
+// consented to it.
+type owned interface {
+	// mayOnlyOwn returns why; empty if this value may be set by any file.
+	mayOnlyOwn() string
+}
+
+// notOwn returns why a file that is not the user's own may not hold the value.
+func (w written) notOwn() string {
+	if of, ok := w.value.Interface().(owned); ok {
+		return of.mayOnlyOwn()
+	}
+	return ""
+}
+
 // strictly returns what a file must contain where a flag or a variable may be less exact: for
 // those, yes means true, and an empty value counts as not given.
 func (k Key) strictly(text string) (want string) {
@@ -406,7 +422,7 @@ func (k Key) numbers(text string) []string {
 		t = t.Elem()
 	}
 	switch {
-	case t.Kind() == reflect.String:
+	case t.Kind() == reflect.String, t.Kind() == reflect.Struct:
 		return nil
 	case k.isCodes():
 		return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '-' || r == ' ' })
@@ -441,6 +457,16 @@ func (k Key) texts(raw any) (texts []string, want string) {
 	}
 	for _, item := range list {
 		word, ok := item.(string)
+		if keys, given := item.(map[string]any); given && k.kind() == reflect.TypeFor[Services]() {
+			keys = maps.Clone(keys)
+			for key, value := range keys {
+				if value == "true" || value == "false" { // read as texts, as all of YAML
+					keys[key] = value == "true"
+				}
+			}
+			of, err := json.Marshal(keys)
+			word, ok = string(of), err == nil
+		}
 		if !ok {
 			return nil, "a list of single values"
 		}

@@ -172,7 +172,7 @@ type AnswerFlags struct {
 	WhenStuckGuards     []string  `kong:"-" enum:"loop_detected,consecutive_errors,no_progress,workspace_cycle" placeholder:"GUARD" help:"The guards whose first trip the command of when_stuck answers (loop_detected and no_progress)." json:"when_stuck_guards,omitempty" group:"answer" trust:"ask" of:"when_stuck" example:"loop_detected,no_progress"`
 
 	// Notify is not recorded with a run: a resumed run must be given it again.
-	Notify []Service `kong:"-" placeholder:"URL" help:"Service to notify of questions and the end; repeatable." json:"notify,omitempty" group:"hooks" sep:"none" trust:"ask"`
+	Notify Services `kong:"-" placeholder:"URL" help:"Service to notify of questions and the end; repeatable." json:"notify,omitempty" group:"hooks" sep:"none" trust:"ask"`
 
 	// Assistants holds the assistants from looprun.yaml for some questions, by question id,
 	// guard or kind.

@@ -1,11 +1,13 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/internal/redact"
+	"github.com/looprun/looprun/internal/strictyaml"
 )
 
 // A limit on the command line is a number of 1 or more, or “off”. Zero is an error: it can
@@ -265,21 +268,95 @@ func (a *Age) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is not an age such as 30d, 2w, 12h or 90m", text)
 }
 
-// Service is the address of a service to notify. It contains passwords and tokens, so only its
-// scheme is recorded.
-type Service string
+// Services is the value of the key notify.
+type Services []Service
+
+// Service is a service to notify. Only the scheme of its URL is recorded with a run, because
+// the URL contains passwords and tokens.
+type Service struct {
+	URL string `yaml:"url,required" json:"url" doc:"The address of the service."`
+	// Answers means that questions can be answered through the service, and Exclusive that
+	// this includes those that only a person may answer.
+	Answers   bool `yaml:"answers" json:"answers,omitempty" doc:"Take answers from it; only in your own looprun.yaml, a flag or a variable."`
+	Exclusive bool `yaml:"exclusive" json:"exclusive,omitempty" doc:"Take also answers to questions that are for a person only."`
+}
+
+// UnmarshalText adds a URL, a service with keys ({url: URL, answers: true}) or a list of those.
+// The errors do not quote it.
+func (s *Services) UnmarshalText(text []byte) error {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 {
+		return SaysNothing("")
+	}
+	if text[0] != '{' && text[0] != '[' {
+		*s = append(*s, Service{URL: string(text)})
+		return nil
+	}
+	if text[0] == '{' {
+		text = slices.Concat([]byte("["), text, []byte("]"))
+	}
+	var list struct {
+		Services []Service `yaml:"services"`
+	}
+	if _, err := strictyaml.Decode("", slices.Concat([]byte("services: "), text), &list); err != nil || len(list.Services) == 0 {
+		return &valueProblem{text: "a service with keys cannot be read", remedy: "write {url: URL, answers: true}; the keys are url, answers and exclusive"}
+	}
+	for _, of := range list.Services {
+		if of.Exclusive && !of.Answers {
+			return &valueProblem{text: "exclusive has no effect without answers", remedy: "write answers: true beside it"}
+		}
+		if scheme, _, _ := strings.Cut(of.URL, "://"); of.Answers && scheme != core.ViaNtfy {
+			return &valueProblem{text: "this service brings no answers back", remedy: "write answers: true only for " + core.ViaNtfy + "://"}
+		}
+	}
+	*s = append(*s, list.Services...)
+	return nil
+}
+
+// UnmarshalJSON reads the recorded form.
+func (s *Services) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, (*[]Service)(s)) }
+
+// mayOnlyOwn returns why only the user or the system may set the value.
+func (s Services) mayOnlyOwn() string {
+	if !s.Answers() {
+		return ""
+	}
+	return "answers is only for your own looprun.yaml, --notify or LOOPRUN_NOTIFY: nobody else says who may answer"
+}
+
+// Answers reports whether questions can be answered through one of the services.
+func (s Services) Answers() bool {
+	return slices.ContainsFunc(s, func(of Service) bool { return of.Answers })
+}
+
+// String returns the service as config show prints it.
+func (s Service) String() string {
+	switch {
+	case s.Exclusive:
+		return s.URL + " (answers, exclusive)"
+	case s.Answers:
+		return s.URL + " (answers)"
+	}
+	return s.URL
+}
 
 // MarshalJSON writes the address without its secrets.
 func (s Service) MarshalJSON() ([]byte, error) {
-	scheme, _, ok := strings.Cut(string(s), "://")
+	scheme, _, ok := strings.Cut(s.URL, "://")
 	if !ok {
 		scheme = ""
 	}
 	return json.Marshal(scheme + "://" + redact.Mask)
 }
 
+// UnmarshalJSON reads the recorded form.
+func (s *Service) UnmarshalJSON(text []byte) error {
+	*s = Service{}
+	return json.Unmarshal(text, &s.URL)
+}
+
 // Kept reports whether the address is the recorded form of one.
-func (s Service) Kept() bool { return strings.HasSuffix(string(s), "://"+redact.Mask) }
+func (s Service) Kept() bool { return strings.HasSuffix(s.URL, "://"+redact.Mask) }
 
 // secrets returns the values that must not be shown: the address, its user and password, and
 // the parts of its path and query that are long enough to be a token.
@@ -288,8 +365,8 @@ func (s Service) secrets() []string {
 		return nil
 	}
 	const token = 16
-	values := []string{string(s)}
-	u, err := url.Parse(string(s))
+	values := []string{s.URL}
+	u, err := url.Parse(s.URL)
 	if err != nil {
 		return values
 	}

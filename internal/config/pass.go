@@ -35,6 +35,9 @@ func (v Values) read(dir string, take func(Key, written)) error {
 		if len(wrong) > 0 {
 			return Usage("options: "+wrong[0].text, wrong[0].remedy)
 		}
+		if why := w.notOwn(); why != "" {
+			return Usage("options: "+name+": "+why, "remove it here")
+		}
 		take(k, w)
 	}
 	return nil

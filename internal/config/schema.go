@@ -129,6 +129,11 @@ func (k Key) typeSchema() object {
 		return object{"anyOf": []any{mode, list, object{"type": "object", "minProperties": 1, "additionalProperties": mode}}}
 	case reflect.TypeFor[Keep]():
 		return keepSchema()
+	case reflect.TypeFor[Services]():
+		keys := schemaOf(reflect.TypeFor[Service]())
+		keys["dependentRequired"] = object{"exclusive": []string{"answers"}}
+		one := schemaOf(reflect.TypeFor[string]())
+		return object{"anyOf": []any{one, object{"type": "array", "items": object{"anyOf": []any{one, keys}}}}}
 	case reflect.TypeFor[Codes]():
 		text := object{"type": "string", "pattern": codesPattern}
 		one := object{"type": "string", "pattern": codePattern}

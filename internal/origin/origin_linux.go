@@ -145,3 +145,9 @@ func eachDescriptor(pattern string, visit func(pid int, fd, target string)) {
 		}
 	}
 }
+
+// Peer returns the origin of a process of this user: Inside if it is below a process that has a
+// run open, or below a guardian.
+func Peer(pid int) Origin {
+	return Below(pid, func(pid int) bool { return proc.Guards(pid) || holdsRun(pid) })
+}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/escalate/hooks"
-	"github.com/looprun/looprun/escalate/notify"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/tasks"
@@ -48,12 +47,8 @@ func (s *Session) hooks() (*hooks.Hooks, error) {
 	if h.Timeout == 0 && console.InCI() {
 		h.Timeout = ciTimeout
 	}
-	var services []string
-	for _, service := range s.opts.Notify {
-		services = append(services, string(service))
-	}
-	if len(services) > 0 {
-		n, err := notify.New(services...)
+	if len(s.opts.Notify) > 0 {
+		n, err := s.notifier()
 		if err != nil {
 			return nil, fmt.Errorf("--notify: %w", err)
 		}

@@ -229,15 +229,17 @@ func (s *Session) detached(q core.Question) (core.Answer, error) {
 }
 
 // detachedMode returns the mode that applies to the question when nobody can be asked: the
-// mode for its id, its guard, its kind, or all questions; else the policy's; else deny.
+// mode for its id, its guard, its kind, or all questions; else the policy's; else deny, or
+// defer if people can answer from afar.
 func (s *Session) detachedMode(q core.Question) string {
-	if mode := s.opts.Detached.Mode(namesOf(q)...); mode != "" {
-		return mode
+	mode := s.opts.Detached.Mode(namesOf(q)...)
+	if mode == "" && s.policy != nil {
+		mode = string(s.policy.Detached)
 	}
-	if s.policy != nil {
-		return cmp.Or(string(s.policy.Detached), "deny")
+	if mode == "" && s.afar {
+		return "defer"
 	}
-	return "deny"
+	return cmp.Or(mode, "deny")
 }
 
 // debugger runs the debug command, a shell for a person without one, or the

@@ -149,7 +149,9 @@ func (c *ResumeFlags) restore(app *Program, dir string, state *core.State) (*Ses
 	if slices.ContainsFunc(r.Options.Notify, config.Service.Kept) {
 		r.Options.Notify = nil
 		if again := os.Getenv("LOOPRUN_NOTIFY"); again != "" { // looprun answer --resume has no flag for it
-			r.Options.Notify = []config.Service{config.Service(again)}
+			if err := r.Options.Notify.UnmarshalText([]byte(again)); err != nil {
+				return nil, event, config.Usagef("LOOPRUN_NOTIFY: %v", err)
+			}
 		} else {
 			app.Say.Warn("nobody is notified: the addresses of --notify are not kept with a run; give them again with looprun resume --notify URL, LOOPRUN_NOTIFY or looprun.yaml")
 		}
@@ -275,6 +277,7 @@ var ErrNoConfig = errors.New("the run has no recorded configuration: it was star
 func (s *Session) resume(dir string, event core.RunResumed, trust TrustFlag) (Ended, error) {
 	s.catchSignals()
 	if !s.concludes {
+		s.startCourier()
 		if err := errors.Join(proc.Ready(), s.joinable(), s.affordable()); err != nil {
 			return Ended{}, err
 		}

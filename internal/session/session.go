@@ -87,6 +87,7 @@ type Session struct {
 	display      *statusline.Display // nil: there is no terminal to share
 	talk         *talk               // the run's own socket
 	told         *hooks.Hooks
+	afar         bool     // a courier brings answers back
 	cost         struct { // up to the last iteration
 		usd    float64
 		tokens int64
@@ -200,6 +201,7 @@ func (s *Session) Start() (Ended, error) {
 			return Ended{}, err
 		}
 	}
+	s.startCourier()
 	if err := errors.Join(proc.Ready(), s.joinable(), s.keepable(), s.affordable()); err != nil {
 		return Ended{}, err
 	}

@@ -1,0 +1,412 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// patience is how long a test waits for something that must happen.
+const patience = 20 * time.Second
+
+// built builds looprun and looprun-notify once, beside each other.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "looprun-afar-")
+	if err != nil {
+		return "", err
+	}
+	for from, pkg := range map[string]string{"../..": "./cmd/looprun", ".": "."} {
+		cmd := exec.Command("go", "build", "-trimpath", "-o", dir+"/", pkg)
+		cmd.Dir, cmd.Env = from, append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	return dir, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, err := built(); err == nil {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// home is a user: looprun and looprun-notify, a folder for state and configuration, and work.
+type home struct {
+	t        *testing.T
+	bin, dir string
+	env      []string
+}
+
+func newHome(t *testing.T) *home {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it builds looprun")
+	}
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &home{t: t, bin: bin, dir: t.TempDir()}
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "LOOPRUN") && !strings.HasPrefix(v, "XDG_") && !strings.HasPrefix(v, "CI=") && !strings.HasPrefix(v, "GITHUB_") {
+			h.env = append(h.env, v)
+		}
+	}
+	h.env = append(h.env, "HOME="+h.dir)
+	t.Cleanup(func() { _, _, _ = h.looprun("", "__courier", "--stop") })
+	return h
+}
+
+func (h *home) command(dir string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(h.bin, "looprun"), args...)
+	cmd.Dir, cmd.Env = filepath.Join(h.dir, dir), h.env
+	if err := os.MkdirAll(cmd.Dir, 0o700); err != nil {
+		h.t.Fatal(err)
+	}
+	return cmd
+}
+
+// looprun runs looprun in a folder of the home.
+func (h *home) looprun(dir string, args ...string) (code int, stdout, stderr string) {
+	h.t.Helper()
+	cmd := h.command(dir, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	_ = cmd.Run()
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+// asks starts a run that asks after its only iteration, and returns its id.
+func (h *home) asks(s *ntfyServer, dir string, flags ...string) string {
+	h.t.Helper()
+	args := append([]string{"--name", dir, "--max-iterations", "1", "--notify", "{url: '" + s.url() + "', answers: true}"}, flags...)
+	code, _, stderr := h.looprun(dir, append(args, "-c", "echo 'FAIL: login'; env >>env; exit 1")...)
+	if code != 102 {
+		h.t.Fatalf("exit %d: %s", code, stderr)
+	}
+	return h.runs(dir)[0].ID
+}
+
+type listed struct {
+	ID     string `json:"id"`
+	Status string `json:"status"`
+}
+
+func (h *home) runs(dir string) (list []listed) {
+	h.t.Helper()
+	_, stdout, stderr := h.looprun(dir, "list", "--format", "json")
+	if err := json.Unmarshal([]byte(stdout), &list); err != nil || len(list) == 0 {
+		h.t.Fatalf("%v: %s%s", err, stdout, stderr)
+	}
+	return list
+}
+
+// answers returns the answers in the journals of a folder's runs, as JSON.
+func (h *home) answers(dir string) (list []string) {
+	h.t.Helper()
+	files, _ := filepath.Glob(filepath.Join(h.dir, dir, ".looprun", "*", "journal.jsonl"))
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, `"question.answered"`) {
+				list = append(list, line)
+			}
+		}
+	}
+	return list
+}
+
+func (h *home) eventually(what string, holds func() bool) {
+	h.t.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			log, _ := os.ReadFile(filepath.Join(h.dir, ".local/state/looprun/courier/log"))
+			h.t.Fatalf("it did not happen: %s\n%s", what, log)
+		}
+	}
+}
+
+func asks(name string) func(ntfyMessage) bool {
+	return func(m ntfyMessage) bool {
+		return strings.Contains(m.Title, "asks ("+name+")") && !strings.Contains(m.Message, "Are you sure")
+	}
+}
+
+func over(name string) func(ntfyMessage) bool {
+	return func(m ntfyMessage) bool { return strings.Contains(m.Title, "is answered ("+name+")") }
+}
+
+// A question of a run that has paused comes to the phone with what fails and where, is answered
+// there, and the run continues: its next question comes too.
+func TestAnsweredOnAPhone(t *testing.T) {
+	s, h := startNtfy(t), newHome(t)
+	id := h.asks(s, "shop")
+	m := s.await("the question", asks("shop"))
+	host, _ := os.Hostname()
+	for _, want := range []string{"The only iteration is used", "FAIL: login", filepath.Join(h.dir, "shop") + " on " + host, "accept: Accept current"} {
+		if !strings.Contains(m.Message, want) {
+			t.Errorf("the message has no %q: %s", want, m.Message)
+		}
+	}
+	labels := func(m ntfyMessage) (list []string) {
+		for _, a := range m.Actions {
+			list = append(list, a.Label)
+		}
+		return list
+	}
+	if len(m.Actions) != 3 || m.Actions[2].Label != "More…" {
+		t.Errorf("buttons %q", labels(m))
+	}
+	goes := m.Actions[0].Label
+	s.press(m, goes)
+	after := s.await("that it was answered", over("shop"))
+	if len(after.Actions) > 0 || !strings.Contains(after.Message, goes) || !strings.Contains(after.Message, "user over ntfy") || after.Sequence != m.Sequence {
+		t.Errorf("%+v", after)
+	}
+	s.await("the next question", func(n ntfyMessage) bool { return asks("shop")(n) && n.Sequence != m.Sequence })
+	given := h.answers("shop")
+	if len(given) != 1 || !strings.Contains(given[0], `"via":"ntfy"`) || !strings.Contains(given[0], `"person":true`) || !strings.Contains(given[0], `"responder":"user"`) {
+		t.Errorf("%q", given)
+	}
+	if _, stdout, _ := h.looprun("shop", "explain", id); !strings.Contains(stdout, "over ntfy") {
+		t.Errorf("explain: %s", stdout)
+	}
+	_ = filepath.WalkDir(filepath.Join(h.dir, "shop"), func(name string, d os.DirEntry, err error) error {
+		if text, _ := os.ReadFile(name); err != nil || bytes.Contains(text, []byte(s.addr)) {
+			t.Errorf("%s has the address of the service: %v", name, err)
+		}
+		return nil
+	})
+}
+
+// An option that ends the run is asked about once more, and No goes back.
+func TestTheEndIsAskedAboutTwice(t *testing.T) {
+	s, h := startNtfy(t), newHome(t)
+	h.asks(s, "shop")
+	m := s.await("the question", asks("shop"))
+	sure := func(m ntfyMessage) bool { return strings.Contains(m.Message, "ends the run. Are you sure?") }
+	find := func(label string) ntfyMessage {
+		t.Helper()
+		var of ntfyMessage
+		for range 5 {
+			if _, ok := m.button(label); ok {
+				return m
+			}
+			before := m
+			s.press(m, "More…")
+			of = s.await("other options", func(n ntfyMessage) bool {
+				return asks("shop")(n) && fmt.Sprint(n.Actions) != fmt.Sprint(before.Actions)
+			})
+			m = of
+		}
+		t.Fatalf("there is no option %q", label)
+		return of
+	}
+	s.press(find("Accept current"), "Accept current")
+	again := s.await("whether it is sure", sure)
+	if len(again.Actions) != 2 || len(h.answers("shop")) != 0 {
+		t.Errorf("%+v, answers %q", again, h.answers("shop"))
+	}
+	s.press(again, "No")
+	m = s.await("the question again", asks("shop"))
+	s.press(find("Accept current"), "Accept current")
+	s.press(s.await("whether it is sure", sure), "Yes: Accept current")
+	s.await("that it was answered", over("shop"))
+	h.eventually("the run is accepted", func() bool { return h.runs("shop")[0].Status == "accepted" })
+}
+
+// A code that was changed, or one that another topic brings, answers nothing. A doubled answer
+// counts once, and a late one is told what was answered.
+func TestCodes(t *testing.T) {
+	s, h := startNtfy(t), newHome(t)
+	h.asks(s, "shop")
+	m := s.await("the question", asks("shop"))
+	other := startNtfy(t)
+	h.asks(other, "other")
+	o := other.await("the question", asks("other"))
+
+	code := m.Actions[0].Body
+	for i := range code {
+		wrong := []byte(code)
+		if wrong[i]++; wrong[i] == '{' || wrong[i] == '[' {
+			wrong[i] = 'a'
+		}
+		s.post(m.Actions[0].URL, string(wrong))
+	}
+	s.post(m.Actions[0].URL, strings.Repeat(code, 100))
+	s.post(m.Actions[0].URL, o.Actions[0].Body) // of another sender and run
+	other.post(o.Actions[0].URL, code)
+	log := filepath.Join(h.dir, ".local/state/looprun/courier/log")
+	h.eventually("the codes are refused", func() bool {
+		text, _ := os.ReadFile(log)
+		return strings.Count(string(text), "a code was refused") == 20 // and no more are logged
+	})
+	if list := slices.Concat(h.answers("shop"), h.answers("other")); len(list) > 0 {
+		t.Errorf("%q", list)
+	}
+
+	s.press(m, m.Actions[0].Label)
+	s.press(m, m.Actions[0].Label)
+	s.await("that it was answered", over("shop"))
+	s.await("the next question", func(n ntfyMessage) bool { return asks("shop")(n) && n.Sequence != m.Sequence })
+	updates := func() (n int) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, of := range s.cache {
+			if of.Sequence == m.Sequence && over("shop")(of) {
+				n++
+			}
+		}
+		return n
+	}
+	n := updates()
+	s.press(m, m.Actions[1].Label) // another answer, and too late
+	h.eventually("the late one is told", func() bool { return updates() > n })
+	if list := h.answers("shop"); len(list) != 1 {
+		t.Errorf("%q", list)
+	}
+}
+
+// What is answered at the terminal is followed up on the phone.
+func TestAnsweredElsewhere(t *testing.T) {
+	s, h := startNtfy(t), newHome(t)
+	id := h.asks(s, "shop")
+	m := s.await("the question", asks("shop"))
+	if code, _, stderr := h.looprun("shop", "answer", id, "accept", "--reason", "good enough"); code != 0 {
+		t.Fatal(stderr)
+	}
+	after := s.await("that it was answered", over("shop"))
+	if !strings.Contains(after.Message, "by user at") || len(after.Actions) > 0 {
+		t.Errorf("%+v", after)
+	}
+	s.press(m, m.Actions[0].Label)
+	h.eventually("the late one is told", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		n := 0
+		for _, of := range s.cache {
+			if over("shop")(of) {
+				n++
+			}
+		}
+		return n == 2
+	})
+	if list := h.answers("shop"); len(list) != 1 || strings.Contains(list[0], "via") {
+		t.Errorf("%q", list)
+	}
+}
+
+// A server that is away when the question is asked, and again when the answer is sent, costs
+// nothing but time. Neither do errors of it.
+func TestTheServerIsAway(t *testing.T) {
+	s, h := startNtfy(t), newHome(t)
+	s.stop()
+	h.asks(s, "shop")
+	s.statuses = []int{500, 429, 503}
+	s.start()
+	m := s.await("the question", asks("shop"))
+	s.http.Close() // the connection of the carrier ends
+	s.mu.Lock()
+	answer := m.Actions[0]
+	s.cache = append(s.cache, ntfyMessage{ID: "whileaway", Time: time.Now().Unix(), Event: "message", Topic: "topic-answers", Message: answer.Body})
+	s.mu.Unlock()
+	s.start()
+	s.await("that it was answered", over("shop"))
+}
+
+// An answer that the server loses can be given again.
+func TestALostAnswer(t *testing.T) {
+	s, h := startNtfy(t), newHome(t)
+	h.asks(s, "shop")
+	m := s.await("the question", asks("shop"))
+	s.mu.Lock()
+	s.lose = 1
+	s.mu.Unlock()
+	s.press(m, m.Actions[0].Label)
+	s.press(m, m.Actions[0].Label)
+	s.await("that it was answered", over("shop"))
+}
+
+// The courier carries for all runs, and each answer goes to its own.
+func TestTwoRuns(t *testing.T) {
+	s, h := startNtfy(t), newHome(t)
+	h.asks(s, "one")
+	h.asks(s, "two")
+	one, two := s.await("a question", asks("one")), s.await("a question", asks("two"))
+	s.press(two, two.Actions[0].Label)
+	s.await("that it was answered", over("two"))
+	if list := h.answers("one"); len(list) > 0 {
+		t.Errorf("%q", list)
+	}
+	s.press(one, one.Actions[0].Label)
+	s.await("that it was answered", over("one"))
+}
+
+// With a password only the carrier reads the topics; a button needs none.
+func TestAPassword(t *testing.T) {
+	s, h := startNtfy(t), newHome(t)
+	s.user = "me:s3cr3t-pass"
+	code, _, stderr := h.looprun("shop", "--name", "shop", "--max-iterations", "1", "--notify", "{url: 'ntfy://"+s.user+"@"+s.addr+"/topic?scheme=http', answers: true}", "--", "false")
+	if code != 102 {
+		t.Fatal(stderr)
+	}
+	m := s.await("the question", asks("shop"))
+	s.press(m, m.Actions[0].Label)
+	s.await("that it was answered", over("shop"))
+	if text := fmt.Sprintf("%+v", s.shown()); s.logins > 0 || strings.Contains(text, "s3cr3t-pass") {
+		t.Errorf("%d refused, %s", s.logins, text)
+	}
+}
+
+// A question for a person only is answered from afar only where that was allowed.
+func TestExclusive(t *testing.T) {
+	for _, exclusive := range []string{"", ", exclusive: true"} {
+		s, h := startNtfy(t), newHome(t)
+		ask := filepath.Join(h.bin, "looprun") + ` ask --exclusive --option a --option b 'Which one?'`
+		code, _, stderr := h.looprun("shop", "--name", "shop", "--max-iterations", "2", "--notify", "{url: '"+s.url()+"', answers: true"+exclusive+"}", "-c", ask)
+		if code != 102 {
+			t.Fatalf("exit %d: %s", code, stderr)
+		}
+		m := s.await("the question", asks("shop"))
+		if exclusive == "" {
+			if len(m.Actions) > 0 || !strings.Contains(m.Message, "cannot be answered here") {
+				t.Errorf("%+v", m)
+			}
+			continue
+		}
+		s.press(m, "b")
+		s.await("that it was answered", over("shop"))
+	}
+}
+
+// A run that is killed while it asks leaves a question that the phone still answers. The
+// command of a run cannot make the courier answer in the person's place.
+func TestAKilledRun(t *testing.T) {
+	s, h := startNtfy(t), newHome(t)
+	cmd := h.command("shop", "--name", "shop", "--max-iterations", "1", "--wait-answer", "1h", "--notify", "{url: '"+s.url()+"', answers: true}", "--", "false")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	m := s.await("the question", asks("shop"))
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	s.press(m, m.Actions[0].Label)
+	s.await("that it was answered", over("shop"))
+	s.await("the next question", func(n ntfyMessage) bool { return asks("shop")(n) && n.Sequence != m.Sequence })
+}

@@ -1,8 +1,0 @@
-package main
-
-import "syscall"
-
-// detached lets a process outlive this one: Ctrl-C here does not reach it.
-func detached() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
-}

@@ -1,0 +1,176 @@
+package courier
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/program"
+	"github.com/looprun/looprun/internal/socket"
+	"github.com/looprun/looprun/internal/xdg"
+)
+
+// The messages on the courier's socket, by type.
+const (
+	kindCarry = "carry" // a [Question]
+	kindHere  = "here"  // nothing: the reply is that the courier is there
+	kindStop  = "stop"  // the courier is to end
+)
+
+// Question is a question that the courier is to carry to people.
+type Question struct {
+	Dir string `json:"dir"` // of the run
+	ID  string `json:"id"`
+	// Title and Body are the message.
+	Title string `json:"title"`
+	Body  string `json:"body"`
+	// Services are those that bring answers back.
+	Services []Service `json:"services"`
+	// Env is the environment in which the run continues.
+	Env []string `json:"env"`
+}
+
+// Service is a service that brings answers back. Exclusive means that it also does so for
+// questions that only a person may answer.
+type Service struct {
+	URL       string `json:"url"`
+	Exclusive bool   `json:"exclusive"`
+}
+
+// folder returns where the courier keeps its lock, the path of its socket and its log.
+func folder() (string, error) {
+	dir := xdg.State()
+	if dir == "" {
+		return "", errors.New("there is no folder for the user's state; set HOME or XDG_STATE_HOME")
+	}
+	return filepath.Join(dir, "courier"), nil
+}
+
+// call sends a message to the courier. The error is [socket.ErrNoServer] if none is running.
+func call(ctx context.Context, kind string, message any) error {
+	dir, err := folder()
+	if err != nil {
+		return err
+	}
+	f, err := inputfile.Open(filepath.Join(dir, socketFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return socket.ErrNoServer
+	} else if err != nil {
+		return err
+	}
+	defer f.Close()
+	path, err := inputfile.ReadLimited(f, 4<<10)
+	if err != nil {
+		return err
+	}
+	return socket.Call(ctx, strings.TrimSpace(string(path)), kind, message, nil)
+}
+
+// Carry hands a question to the courier.
+func Carry(ctx context.Context, q Question) error {
+	err := call(ctx, kindCarry, q)
+	if errors.Is(err, socket.ErrNoServer) || errors.Is(err, socket.ErrNoReply) {
+		return errors.New("the courier is not running; the next run starts it")
+	}
+	return err
+}
+
+// startPatience is how long a courier may take to start.
+const startPatience = 10 * time.Second
+
+// Start makes sure that a courier is running. It must be called before the caller becomes the
+// parent of orphans: the courier may not be below a run, whose command could be its brother.
+func Start(ctx context.Context, looprun string) error {
+	if call(ctx, kindHere, nil) == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, looprun, "__courier", "--start")
+	cmd.Env = withoutOurs(os.Environ())
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("the courier of answers does not start: %w %s", err, program.Message(out))
+	}
+	return nil
+}
+
+// StartDetached starts the courier as a process of its own, and returns once it can be reached.
+func StartDetached(looprun string) error {
+	dir, err := folder()
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd := exec.Command(looprun, "__courier")
+	cmd.Dir, cmd.Stderr, cmd.SysProcAttr = string(filepath.Separator), log, program.Detached()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	over := make(chan error, 1)
+	go func() { over <- cmd.Wait() }()
+	for end := time.After(startPatience); ; {
+		if call(context.Background(), kindHere, nil) == nil {
+			return nil
+		}
+		select {
+		case err := <-over:
+			if err != nil {
+				return fmt.Errorf("%w; see %s", err, log.Name())
+			}
+			over = nil // another one was first
+		case <-end:
+			return fmt.Errorf("it cannot be reached; see %s", log.Name())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// Stop ends the courier of this user. The questions that it carries still wait.
+func Stop(ctx context.Context) error {
+	err := call(ctx, kindStop, nil)
+	if errors.Is(err, socket.ErrNoServer) {
+		return errors.New("no courier is running")
+	}
+	return err
+}
+
+// withoutOurs returns an environment without looprun's own variables.
+func withoutOurs(env []string) (kept []string) {
+	for _, v := range env {
+		if !strings.HasPrefix(v, "LOOPRUN_") && !strings.HasPrefix(v, "LOOPRUN=") {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+// again returns the variable with which the run that continues notifies the same services.
+func (q Question) again() string {
+	type service struct {
+		URL       string `json:"url"`
+		Answers   bool   `json:"answers"`
+		Exclusive bool   `json:"exclusive,omitempty"`
+	}
+	var list []service
+	for _, of := range q.Services {
+		list = append(list, service{of.URL, true, of.Exclusive})
+	}
+	text, _ := json.Marshal(list) // texts always encode
+	return "LOOPRUN_NOTIFY=" + string(text)
+}

@@ -1,0 +1,381 @@
+// Package courier carries questions of runs to people's phones, and the answers back, without a
+// port that anybody could connect to. One courier serves all runs of a user. It is a process of
+// its own, since a run that waits for an answer has usually exited.
+//
+// A run hands its question over on the courier's socket ([Carry]). A looprun-notify for each
+// service sends the message and listens. What comes back must be a code that the courier has
+// made for this run, question, option and sender; then `looprun answer` gives the answer.
+package courier
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/origin"
+	"github.com/looprun/looprun/internal/program"
+	"github.com/looprun/looprun/internal/socket"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+const (
+	socketFile  = "socket" // holds the path of the courier's socket
+	journalFile = "journal.jsonl"
+)
+
+const (
+	// lookEvery is how often the courier looks whether a question was answered elsewhere.
+	lookEvery = time.Second
+	// lingers is how long the courier still explains a late answer. It ends when its last
+	// question has been over for that long.
+	lingers = 10 * time.Minute
+	// mostButtons is how many buttons a message has.
+	mostButtons = 3
+	// mostMessage is the size of a message on the socket, in bytes; most of it is an environment.
+	mostMessage = 8 << 20
+	// mostRefused is how many wrong codes are logged.
+	mostRefused = 20
+)
+
+// Courier is the courier of one user.
+type Courier struct {
+	looprun string
+	stderr  *os.File
+	secret  secret
+	done    chan struct{}
+	stop    func()
+
+	mu        sync.Mutex
+	links     map[string]*link // by URL
+	questions map[string]*carried
+	refused   int
+}
+
+// carried is a question under way.
+type carried struct {
+	Question
+	run   string
+	asked core.Question
+	links []*link
+	// exclusive holds the links that may answer what only a person may.
+	exclusive map[*link]bool
+
+	first int    // of the choices that the message offers
+	sure  string // the option that is asked about once more; empty: none
+	note  string // what looprun said about the last answer
+	busy  bool   // an answer is being given
+	over  string // how it ended; empty: it waits
+	ended time.Time
+	seen  fs.FileInfo // the journal as it was read last
+}
+
+func (q *carried) on(l *link) bool { return slices.Contains(q.links, l) }
+
+// Run serves all runs of the user until nothing has waited for a while, or until another
+// courier is found to be running.
+func Run(looprun string) error {
+	if origin.Inside == origin.Peer(os.Getpid()) {
+		return errors.New("a run's own command cannot start the courier")
+	}
+	dir, err := folder()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	release, err := scratchpad.Hold(dir)
+	if errors.Is(err, scratchpad.ErrLocked) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer func() { _ = release() }()
+	c := &Courier{looprun: looprun, stderr: os.Stderr, done: make(chan struct{}), links: map[string]*link{}, questions: map[string]*carried{}}
+	c.stop = sync.OnceFunc(func() { close(c.done) })
+	if _, err := rand.Read(c.secret[:]); err != nil {
+		return err
+	}
+	server, err := socket.Listen(socket.Options{Handle: c.handle, Dir: dir, MaxMessage: mostMessage, Trouble: func(text string) { c.log("%s", text) }})
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	name := filepath.Join(dir, socketFile)
+	if err := atomicfile.Write(name, []byte(server.Path()+"\n"), false); err != nil {
+		return err
+	}
+	defer os.Remove(name)
+	c.watch()
+	return nil
+}
+
+func (c *Courier) log(format string, args ...any) {
+	fmt.Fprintf(c.stderr, "%s %s\n", time.Now().Format(time.DateTime), fmt.Sprintf(format, args...))
+}
+
+// handle handles a message of another looprun, never one of a run's own command: that could
+// name a service of its own, and answer itself.
+func (c *Courier) handle(_ context.Context, peer socket.Peer, kind string, body json.RawMessage) (any, error) {
+	if kind == kindHere {
+		return nil, nil
+	}
+	if origin.Peer(peer.PID) == origin.Inside {
+		return nil, errors.New("a run inside another one cannot be answered from afar: the outer one asks")
+	}
+	switch kind {
+	case kindCarry:
+		var q Question
+		if err := json.Unmarshal(body, &q); err != nil {
+			return nil, err
+		}
+		return nil, c.carry(q)
+	case kindStop:
+		c.stop()
+		return nil, nil
+	}
+	return nil, fmt.Errorf("unknown message type %q", kind)
+}
+
+// carry takes over a question and sends it.
+func (c *Courier) carry(q Question) error {
+	state, _, err := scratchpad.Load(q.Dir)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(state.Answerable(), func(of core.Question) bool { return of.ID == q.ID })
+	if i < 0 {
+		return nil // it was answered meanwhile
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	of := &carried{Question: q, run: state.RunID, asked: state.Answerable()[i], exclusive: map[*link]bool{}}
+	for _, to := range q.Services {
+		l := c.links[to.URL]
+		if l == nil {
+			l = &link{url: to.URL, send: make(chan outgoing, 1000)}
+			c.links[to.URL] = l
+			go c.keep(l)
+		}
+		of.links = append(of.links, l)
+		of.exclusive[l] = to.Exclusive
+	}
+	key := q.Dir + "\x00" + q.ID
+	if earlier := c.questions[key]; earlier != nil && earlier.over == "" {
+		return nil
+	}
+	c.questions[key] = of
+	c.tell(of)
+	return nil
+}
+
+// tell sends the message of a question as it stands now.
+func (c *Courier) tell(q *carried) {
+	for _, l := range q.links {
+		l.tell(c.message(q, l))
+	}
+}
+
+// answerable returns what the service may answer.
+func (q *carried) answerable(l *link) []choice {
+	if (q.asked.Exclusive || q.asked.Mandatory) && !q.exclusive[l] {
+		return nil
+	}
+	return choices(q.asked)
+}
+
+// message returns the message about a question for one service.
+func (c *Courier) message(q *carried, l *link) outgoing {
+	m := outgoing{ID: c.secret.code(q.run, q.ID, "", "message", l.url), Title: q.Title, Body: q.Body, Over: q.over != ""}
+	list := q.answerable(l)
+	sure := slices.IndexFunc(list, func(of choice) bool { return of.option == q.sure })
+	switch {
+	case m.Over:
+		m.Title, m.Body = strings.Replace(q.Title, "asks", "is answered", 1), q.over
+	case sure >= 0:
+		m.Body = fmt.Sprintf("“%s” ends the run. Are you sure?\n%s", list[sure].label, m.Body)
+		m.Buttons = []button{
+			{"Yes: " + list[sure].label, c.code(q, l, list[sure].option, stepSure)},
+			{"No", c.code(q, l, "", stepMore)},
+		}
+	case len(list) == 0:
+		m.Body += "\nIt cannot be answered here."
+	default:
+		from := min(q.first, len(list)-1)
+		upto := min(from+mostButtons, len(list))
+		more := len(list) > mostButtons
+		if more {
+			upto = min(from+mostButtons-1, len(list))
+		}
+		for _, of := range list[from:upto] {
+			m.Buttons = append(m.Buttons, button{of.label, c.code(q, l, of.option, stepTap)})
+		}
+		if more {
+			m.Buttons = append(m.Buttons, button{"More…", c.code(q, l, "", stepMore)})
+		}
+	}
+	if q.note != "" && !m.Over {
+		m.Body = q.note + "\n" + m.Body
+	}
+	return m
+}
+
+func (c *Courier) code(q *carried, l *link, option, step string) string {
+	return c.secret.code(q.run, q.ID, option, step, l.url)
+}
+
+// hear handles what a service has brought.
+func (c *Courier) hear(l *link, m incoming) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	q, of, step := c.meant(l, m.Code)
+	switch {
+	case q == nil:
+		if c.refused++; c.refused <= mostRefused {
+			c.log("%s: a code was refused", l.via())
+		}
+	case q.over != "":
+		l.tell(c.message(q, l))
+	case q.busy: // the same answer again, or another one: the first counts
+	case step == stepMore:
+		if q.sure == "" {
+			q.first += mostButtons - 1
+		}
+		if q.first >= len(q.answerable(l)) {
+			q.first = 0
+		}
+		q.sure = ""
+		c.tell(q)
+	case of.ends && step == stepTap:
+		q.sure = of.option
+		c.tell(q)
+	default:
+		q.busy = true
+		go c.give(q, l, of.option)
+	}
+}
+
+// meant returns the question and the step that a code is for; nil if it is for none.
+func (c *Courier) meant(l *link, code string) (q *carried, of choice, step string) {
+	is := func(q *carried, option, step string) bool {
+		return hmac.Equal([]byte(code), []byte(c.code(q, l, option, step)))
+	}
+	for _, q := range c.questions {
+		if !q.on(l) {
+			continue
+		}
+		if is(q, "", stepMore) {
+			return q, choice{}, stepMore
+		}
+		for _, of := range q.answerable(l) {
+			for _, step := range []string{stepTap, stepSure} {
+				if is(q, of.option, step) {
+					return q, of, step
+				}
+			}
+		}
+	}
+	return nil, choice{}, ""
+}
+
+// give gives the answer, as everybody does, and says in the message what came of it.
+func (c *Courier) give(q *carried, l *link, option string) {
+	by := program.Looprun{Path: c.looprun, Via: l.via(), Reason: "answered over " + l.via(), Env: append(withoutOurs(q.Env), q.again())}
+	said, err := by.Answer(context.Background(), q.Dir, ask.ShortAnswer{Question: q.ID, Option: option})
+	if err != nil {
+		said = err.Error()
+		c.log("%s: %s: %s", l.via(), q.run, said)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	q.busy, q.sure, q.note = false, "", said
+	q.seen = nil
+	c.look(q)
+	if q.over == "" {
+		c.tell(q)
+	}
+}
+
+// watch follows the questions until the courier ends.
+func (c *Courier) watch() {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for idle := time.Now(); ; {
+		select {
+		case <-c.done:
+			return
+		case <-tick.C:
+		}
+		c.mu.Lock()
+		for key, q := range c.questions {
+			if q.over == "" && !q.busy {
+				c.look(q)
+			}
+			if q.over != "" && time.Since(q.ended) > lingers {
+				delete(c.questions, key)
+			}
+		}
+		if len(c.questions) > 0 {
+			idle = time.Now()
+		}
+		c.mu.Unlock()
+		if time.Since(idle) > lingers {
+			c.stop()
+		}
+	}
+}
+
+// look ends a question that waits no more, whoever answered it.
+func (c *Courier) look(q *carried) {
+	info, err := os.Stat(filepath.Join(q.Dir, journalFile))
+	if err == nil && q.seen != nil && info.Size() == q.seen.Size() && info.ModTime().Equal(q.seen.ModTime()) {
+		return
+	}
+	q.seen = info
+	state, _, err := scratchpad.Load(q.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		q.over = "The run is gone."
+	case err != nil: // perhaps it is being written
+		q.seen = nil
+		return
+	default:
+		if slices.ContainsFunc(state.Answerable(), func(of core.Question) bool { return of.ID == q.ID }) {
+			return
+		}
+		q.over = settled(state, q)
+	}
+	q.ended, q.sure = time.Now(), ""
+	c.tell(q)
+}
+
+// settled says how a question ended.
+func settled(s *core.State, q *carried) string {
+	for _, a := range slices.Backward(s.Answered) {
+		if a.QuestionID == q.ID {
+			said := a.String()
+			if o, ok := q.asked.Option(a.Option); ok {
+				said = o.Label
+			}
+			text := fmt.Sprintf("“%s”, by %s at %s.", said, a.Who(), a.Time.Local().Format(time.TimeOnly))
+			if q.note != "" {
+				text += "\n" + q.note
+			}
+			return text
+		}
+	}
+	return "Nobody answered, and it waits no more."
+}
