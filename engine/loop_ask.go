@@ -343,7 +343,7 @@ func unadvised(q core.Question, nobody string) (core.Answer, error) {
 	switch {
 	case q.Advice == nil || len(q.Path) > 0: // the run inside decides
 		return no, unanswered(nobody)
-	case q.Kind == core.KindConfirm && q.Accepts(no) == nil:
+	case q.Accepts(no) == nil:
 		no.Reason, no.Assistant = q.Advice.Reason, q.Advice.Assistant
 		if no.Reason == "" {
 			no.Reason = q.Advice.Text

@@ -74,7 +74,13 @@ func TestAFunctionThatEndsWhileSomebodyIsAsked(t *testing.T) {
 				time.Sleep(16 * time.Minute)
 				return c.err
 			})}
-			run := looptest.Start(t, looptest.Defaults, x, core.ResponderFunc(func(ctx context.Context, q core.Question, s *core.State) (core.Answer, error) {
+			const many = 20 // what is said meanwhile waits, and is heard if the run goes on
+			told := make(chan error, many)
+			var run *looptest.Run
+			run = looptest.Start(t, looptest.Defaults, x, core.ResponderFunc(func(ctx context.Context, q core.Question, s *core.State) (core.Answer, error) {
+				for range many {
+					go func() { told <- run.Tell(context.Background(), core.CostReported{USD: 1}) }()
+				}
 				time.Sleep(10 * time.Minute)
 				if c.option == "" {
 					return core.Answer{}, core.ErrNoAnswer
@@ -83,6 +89,11 @@ func TestAFunctionThatEndsWhileSomebodyIsAsked(t *testing.T) {
 			}))
 			if res := run.ToEnd(t); res.Status != c.want || res.Iterations != c.after || run.State().Ran.Cause != core.CauseExited {
 				t.Errorf("%q, %v: got %+v, the iteration %+v", c.option, c.err, res, run.State().Ran)
+			}
+			for range many {
+				if err := <-told; c.option == "continue" && err != nil {
+					t.Errorf("what was said meanwhile is lost: %v", err)
+				}
 			}
 		})
 	}
