@@ -29,7 +29,7 @@ func (w *warden) advance() (done bool) {
 		w.terminateRest()
 	case w.phase == ending && late:
 		w.killNow()
-	case w.phase == killing && late:
+	case late:
 		w.gone(w.survivors())
 	case w.phase == killing:
 		w.killAgain()
@@ -74,19 +74,16 @@ func (w *warden) terminateRest() {
 // there is no exit to report.
 func (w *warden) gone(survivors []Survivor) {
 	w.report.survivors = survivors
-	if w.told || w.report.end == nil {
+	if w.report.end == nil {
 		w.tell(w.report.goneMessage())
-	} else {
+	} else { // told once more, perhaps
 		w.tell(w.exitMessage(), w.report.goneMessage())
 	}
 	w.phase, w.pid, w.deadline = idle, 0, time.Time{}
 	w.cooked = nil // the program does it
 }
 
-func (w *warden) exitMessage() message {
-	w.told = true
-	return w.report.end.message(w.report.asked)
-}
+func (w *warden) exitMessage() message { return w.report.end.message(w.report.asked) }
 
 // tell sends messages in one write, after the message that the command was started if that is
 // still unsent. If sending fails, the warden is broken, since the program would wait for the
@@ -100,7 +97,9 @@ func (w *warden) tell(messages ...message) {
 	for _, m := range messages {
 		b = append(b, m.seal()...)
 	}
-	w.broken = w.broken || w.send(b) != nil
+	if w.send(b) != nil {
+		w.broken = true
+	}
 }
 
 // end asks the whole tree to end. If the command itself has ended, the rest is not asked
@@ -125,13 +124,6 @@ func (w *warden) end(sig syscall.Signal, killAfter time.Duration) {
 }
 
 func (w *warden) killNow() {
-	if w.phase == running {
-		if w.reap(); w.report.end != nil {
-			w.ended()
-		} else {
-			w.report.asked = true
-		}
-	}
 	if w.phase != running && w.phase != settling && w.phase != ending {
 		return
 	}

@@ -8,18 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// groupMembers returns 1 if a process group has any members; their number is unknown.
-func groupMembers(id int) int {
+// groupMembers returns one process if a process group has any members; more is not known.
+func groupMembers(id int) []Survivor {
 	if unix.Kill(-id, 0) == unix.ESRCH {
-		return 0
+		return nil
 	}
-	return 1
+	return []Survivor{{Pid: id, User: -1}}
 }
 
 // roomInMemory returns nil: how much memory is needed is only known for Linux.
 func roomInMemory() error { return nil }
-
-func groupSurvivors(id int) []Survivor { return []Survivor{{Pid: id, User: -1}} }
 
 func launch(req request) (watched, error) {
 	return launchGroup(req, &syscall.SysProcAttr{Setsid: true})

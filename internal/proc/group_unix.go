@@ -24,7 +24,6 @@ type group struct {
 	over     bool // the command has ended
 	report   report
 	deadline time.Time // of an end that was asked for
-	timer    *time.Timer
 }
 
 func launchGroup(req request, attr *syscall.SysProcAttr) (watched, error) {
@@ -59,13 +58,10 @@ func (g *group) watch() {
 	g.over = true
 	g.mu.Unlock()
 	var left []Survivor
-	if groupMembers(g.id) > 0 && !g.kept() && g.endRest() > 0 {
-		left = groupSurvivors(g.id)
+	if !g.kept() {
+		left = g.endRest()
 	}
 	g.mu.Lock()
-	if g.timer != nil {
-		g.timer.Stop()
-	}
 	g.report.gone = true
 	g.report.survivors = left
 	g.mu.Unlock()
@@ -80,17 +76,18 @@ func (g *group) kept() bool {
 	if !g.keep || g.report.asked {
 		return false
 	}
-	g.report.leftover = groupMembers(g.id)
-	background.add(keptGroup(g.id))
+	if g.report.leftover = len(groupMembers(g.id)); g.report.leftover > 0 {
+		background.add(keptGroup(g.id))
+	}
 	return true
 }
 
-// endRest ends a group whose leader is gone and returns how many processes survive. The
+// endRest ends a group whose leader is gone and returns the processes that survive. The
 // group's number is not reused while it has members.
-func (g *group) endRest() (left int) {
+func (g *group) endRest() (left []Survivor) {
 	until := func(t time.Time) bool {
 		for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
-			if left = groupMembers(g.id); left == 0 {
+			if left = groupMembers(g.id); len(left) == 0 {
 				return true
 			}
 			if !time.Now().Before(t) {
@@ -100,10 +97,10 @@ func (g *group) endRest() (left int) {
 		}
 	}
 	if until(time.Now().Add(settle)) {
-		return 0
+		return nil
 	}
 	g.mu.Lock()
-	g.report.leftover = left
+	g.report.leftover = len(left)
 	if g.deadline.IsZero() {
 		g.deadline = time.Now().Add(g.killAfter)
 	}
@@ -115,7 +112,7 @@ func (g *group) endRest() (left int) {
 	} else {
 		_ = g.signal(unix.SIGCONT)
 		if until(deadline) {
-			return 0
+			return nil
 		}
 		_ = g.signal(unix.SIGKILL)
 	}
@@ -135,7 +132,7 @@ func (g *group) end(sig syscall.Signal, killAfter time.Duration) {
 	g.report.asked = true
 	if g.deadline.IsZero() {
 		g.deadline = time.Now().Add(killAfter)
-		g.timer = time.AfterFunc(killAfter, g.kill)
+		time.AfterFunc(killAfter, g.kill)
 	}
 	_ = g.signal(sig)
 	_ = g.signal(unix.SIGCONT)

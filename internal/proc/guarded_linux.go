@@ -126,7 +126,7 @@ func (t *guarded) watch(released <-chan struct{}) {
 
 func (t *guarded) receive(r *report) {
 	err := t.guardian.receive(unix.MSG_DONTWAIT)
-	if t.known(r); err == nil || r.gone {
+	if t.known(r); err == nil {
 		return
 	}
 	t.guardian.lost()

@@ -44,7 +44,6 @@ type warden struct {
 	broken    bool // it cannot do its work any more
 	swept     bool // everything is to be ended, and then the guardian
 	report    report
-	told      bool // the command's exit has been reported
 
 	job          bool          // the command has a terminal of its own, and job control
 	inner, outer int           // that terminal, and the program's
@@ -100,7 +99,7 @@ func (w *warden) turn() (done bool) {
 	if w.unsaid != 0 && fds[1].Revents == 0 {
 		w.tell()
 	}
-	if fds[0].Revents != 0 && !w.broken {
+	if fds[0].Revents != 0 {
 		if err := w.receive(unix.MSG_DONTWAIT); err != nil || !w.obey() {
 			w.broken = true
 		}
@@ -215,7 +214,7 @@ func (w *warden) spawn(req *request) error {
 	}
 	w.phase, w.pid, w.unsaid, w.pidfd = running, pid, pid, pidfd
 	w.killAfter, w.foreign, w.keep, w.report = req.killAfter, req.foreign, req.keep, report{}
-	w.deadline, w.killAt, w.killedAt, w.pause, w.told = time.Time{}, time.Time{}, time.Time{}, 0, false
+	w.deadline, w.killAt, w.killedAt, w.pause = time.Time{}, time.Time{}, time.Time{}, 0
 	return nil
 }
 

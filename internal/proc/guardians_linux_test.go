@@ -278,7 +278,7 @@ func TestGuardianGoesThroughItsPhases(t *testing.T) {
 	const want = "settling: 2, file size limit exceeded, 0\nsettling, late: 3, terminated, 0\n" +
 		"ending: 3, file size limit exceeded, 0\nending, late: 4, killed, 0\n" +
 		"killing: 4, killed, 0\nkilling, late: 0, file size limit exceeded, 1\nkilling, late, gone: 0, killed, 0\n" +
-		"asked to end: false\nkilled: false\n"
+		"asked to end: false\nkilled: false\nleft: 1, killed\n"
 	if out, err := other(t, phases, "1").CombinedOutput(); err != nil || string(out) != want {
 		t.Errorf("%v, %s", err, out)
 	}
@@ -351,6 +351,11 @@ func goThroughPhases(string) int {
 		}
 		fmt.Printf("%s: %v\n", name, w.report.asked)
 	}
+	cmd, w := start("sleep", nonce())
+	w.phase = settling
+	w.end(unix.SIGTERM, time.Hour) // only the rest is left: it is killed, and counted
+	_ = cmd.Wait()
+	fmt.Printf("left: %d, %s\n", w.report.leftover, cmd.ProcessState.Sys().(syscall.WaitStatus).Signal())
 	return 0
 }
 

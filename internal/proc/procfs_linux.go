@@ -164,27 +164,17 @@ func ignoreGone(err error) error {
 	return err
 }
 
-func groupSurvivors(id int) (list []Survivor) {
-	_ = eachProcess(func(s procStat) {
+// groupMembers returns the living processes in a process group.
+func groupMembers(id int) (list []Survivor) {
+	if unix.Kill(-id, 0) == unix.ESRCH {
+		return nil
+	}
+	if err := eachProcess(func(s procStat) {
 		if s.group == id && s.alive() {
 			list = append(list, survivor(s.pid))
 		}
-	})
-	return list
-}
-
-// groupMembers returns the number of living processes in a process group.
-func groupMembers(id int) int {
-	if unix.Kill(-id, 0) == unix.ESRCH {
-		return 0
-	}
-	n := 0
-	if err := eachProcess(func(s procStat) {
-		if s.group == id && s.alive() {
-			n++
-		}
 	}); err != nil {
-		return 1 // there is one at least
+		return []Survivor{{User: -1}} // there is one at least
 	}
-	return n
+	return list
 }

@@ -2,11 +2,14 @@ package proc
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -15,16 +18,18 @@ import (
 )
 
 // In the environment, these make the test binary a program that runs a command
-// several times and prints how each ended, and one that its user may not signal:
-// it sleeps as root.
+// several times and prints how each ended, one that its user may not signal (it
+// sleeps as root), and one that stops such a command and prints how that ended.
 const (
 	survivorScript = "PROC_TEST_SURVIVORS"
 	rootSleep      = "PROC_TEST_ROOT_SLEEP"
+	refuses        = "PROC_TEST_REFUSES"
 )
 
 func init() {
 	otherPrograms[survivorScript] = survivorRunner
 	otherPrograms[rootSleep] = sleepAsRoot
+	otherPrograms[refuses] = refusingRunner
 }
 
 func survivorRunner(script string) int {
@@ -37,6 +42,25 @@ func survivorRunner(script string) int {
 		ends = append(ends, p.Wait())
 	}
 	if json.NewEncoder(os.Stdout).Encode(ends) != nil {
+		return 1
+	}
+	return 0
+}
+
+func refusingRunner(value string) int {
+	setuid, until, _ := strings.Cut(value, ":")
+	os.Unsetenv(refuses)
+	p, err := Start(Spec{Argv: []string{setuid}, Env: append(os.Environ(), rootSleep+"="+until), KillAfter: 1000 * time.Hour})
+	if err != nil {
+		return 1
+	}
+	for syscall.Kill(p.Pid(), 0) != syscall.EPERM {
+		time.Sleep(time.Millisecond)
+	}
+	p.Stop(0)
+	e := p.Wait()
+	e.Lost = nil // it has no form in JSON
+	if json.NewEncoder(os.Stdout).Encode([]Exit{e}) != nil {
 		return 1
 	}
 	return 0
@@ -65,33 +89,57 @@ func TestGuardianNamesSurvivors(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	over := dir + "/over"
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(binary)
 	// The command ends when its child can no longer be signalled.
-	script := "unset " + survivorScript + "; " + rootSleep + "=" + over + " " + setuid + ` & while kill -0 $! 2>/dev/null && [ "$(awk '/^Uid/{print $2}' /proc/$!/status)" != 0 ]; do :; done; exit 3`
-	cmd.Env = append(os.Environ(), survivorScript+"="+script)
-	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ends []Exit
-	if err := json.Unmarshal(out, &ends); err != nil || len(ends) != 3 {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if err := os.WriteFile(over, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range ends {
-		eventually.Holds(t, "it has ended", func() bool { return len(e.Survivors) == 0 || syscall.Kill(e.Survivors[0].Pid, 0) != nil })
-		if e.Code != 3 || len(e.Survivors) != 1 || e.Survivors[0].User != 0 || e.Survivors[0].Name != "proc.test" || e.Survivors[0].Pid == 0 {
-			t.Errorf("%+v", e)
-		}
+	script := "unset " + survivorScript + "; " + rootSleep + "=OVER " + setuid + ` & while kill -0 $! 2>/dev/null && [ "$(awk '/^Uid/{print $2}' /proc/$!/status)" != 0 ]; do :; done; exit 3`
+	for _, c := range []struct {
+		name, env string
+		group     bool
+		ends      int
+		code      int
+	}{
+		{"what is left", survivorScript + "=" + script, false, 3, 3},
+		{"what is left of a group", survivorScript + "=" + script, true, 3, 3},
+		{"the command", refuses + "=" + setuid + ":OVER", false, 1, 137},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			over := filepath.Join(dir, strings.ReplaceAll(c.name, " ", "_"))
+			ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, binary)
+			cmd.Env = append(os.Environ(), strings.ReplaceAll(c.env, "OVER", over))
+			if c.group {
+				cmd.Env = append(cmd.Env, groupOnly+"=1")
+			}
+			cmd.Dir, cmd.Stderr = "/", os.Stderr
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+			out, err := cmd.Output()
+			if err := os.WriteFile(over, nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ends []Exit
+			if err := json.Unmarshal(out, &ends); err != nil || len(ends) != c.ends {
+				t.Fatalf("%v: %s", err, out)
+			}
+			for _, e := range ends {
+				eventually.Holds(t, "it has ended", func() bool {
+					if len(e.Survivors) == 0 {
+						return true
+					}
+					s, there := readStat(e.Survivors[0].Pid, make([]byte, 0, 1024))
+					return !there || !s.alive() // nobody may reap it
+				})
+				if e.Code != c.code || len(e.Survivors) != 1 || e.Survivors[0].User != 0 || e.Survivors[0].Name != "proc.test" || e.Survivors[0].Pid == 0 {
+					t.Errorf("%+v", e)
+				}
+			}
+		})
 	}
 }
 

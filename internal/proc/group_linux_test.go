@@ -1,0 +1,99 @@
+package proc
+
+import (
+	"bufio"
+	"errors"
+	"os/exec"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// inGroups has commands held together by their groups alone.
+func inGroups(t *testing.T) {
+	before := hooked.Swap(false)
+	t.Cleanup(func() { hooked.Store(before) })
+}
+
+// A process that ends by itself once the command has ended is neither told to nor counted.
+func TestWhatEndsByItselfIsNotLeft(t *testing.T) {
+	inGroups(t)
+	before := settle
+	settle = time.Hour
+	t.Cleanup(func() { settle = before })
+	var out sink
+	script := "p=$$; (trap 'echo told; exit' TERM; : >ready; while kill -0 $p 2>/dev/null; do sleep 0.01; done) & until test -e ready; do sleep 0.01; done; exit 3"
+	if e := run(t, Spec{Argv: sh(script), Dir: t.TempDir(), Stdout: out.write}); e.Code != 3 || e.Leftover != 0 || out.String() != "" {
+		t.Errorf("%+v, %q", e, out.String())
+	}
+}
+
+// The number of a group that is gone may be another's, who is left alone.
+func TestANumberThatIsAnothers(t *testing.T) {
+	cmd := exec.Command("cat")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	id := cmd.Process.Pid
+	over, gone := &group{id: id, over: true}, &group{id: id, report: report{gone: true}}
+	if err := over.suspend(); err != nil {
+		t.Error(err)
+	}
+	over.notify(unix.SIGTERM)
+	gone.kill()
+	keptGroup(id).end(time.Hour)
+	if _, err := in.Write([]byte("here\n")); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "here\n" {
+		t.Errorf("%q, %v", line, err)
+	}
+}
+
+// A group that can no longer be followed is lost only when it is gone.
+func TestAbandonWaits(t *testing.T) {
+	cmd := exec.Command("sleep", nonce())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		g := &group{id: cmd.Process.Pid}
+		var r report
+		why, abandoned := errors.New("nobody reads it"), false
+		go func() {
+			g.abandon(&r, why)
+			abandoned = true
+		}()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if abandoned {
+			t.Error("it has not waited")
+		}
+		g.mu.Lock()
+		g.report.gone = true
+		g.mu.Unlock()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if !abandoned || !r.gone || !errors.Is(r.lost, why) {
+			t.Errorf("%v: %+v", abandoned, r)
+		}
+	})
+	_ = cmd.Wait()
+	if ws := cmd.ProcessState.Sys().(syscall.WaitStatus); ws.Signal() != unix.SIGKILL {
+		t.Errorf("its processes: %v", ws)
+	}
+}
