@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -111,13 +112,14 @@ func (l *Loop) respond(ctx context.Context, r core.Responder, q core.Question, v
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	got := make(chan reply, 1)
+	state := l.state // the run records the command's next question meanwhile
 	go func() {
 		h := reply{err: errGoexit}
 		defer func() {
 			h.panicked = recovered(recover())
 			got <- h
 		}()
-		a, err := r.Respond(ctx, q, &l.state)
+		a, err := r.Respond(ctx, q, &state)
 		if err == nil {
 			a.Responder = cmp.Or(a.Responder, core.RespondedByProgram)
 		}
@@ -211,22 +213,34 @@ func (l *Loop) within(ctx context.Context) (context.Context, func()) {
 // askForCommand puts a question of the command to the responders while the command waits for
 // the answer. The clocks are stopped meanwhile.
 func (l *Loop) askForCommand(ctx context.Context, first *asker) error {
-	if first.ctx.Err() != nil { // nobody would fetch the answer
+	var q core.Question
+	pending := l.state.Pending()
+	i := slices.IndexFunc(pending, func(q core.Question) bool { return q.ID == first.recorded })
+	asked := i >= 0
+	if asked {
+		q = pending[i]
+	}
+	switch {
+	case first.ctx.Err() != nil: // nobody would fetch the answer
 		first.reply <- reply{err: errGone}
+		if asked {
+			return l.record(core.QuestionClosed{QuestionID: q.ID, Reason: errGone.Error()})
+		}
 		return nil
-	}
-	if k := l.state.Kept(first.question); k != nil {
-		return l.fetch(first, *k)
-	}
-	q := l.driver.FromCommand(first.question)
-	if a := l.state.Remembered(q); a != nil {
-		err := l.record(core.QuestionDelivered{QuestionID: a.QuestionID, To: "socket", Earlier: true})
-		first.reply <- reply{Answer: a.Answer, err: err, question: *a.Asked, earlier: true}
-		return err
-	}
-	if err := l.driver.Refuse(core.QuestionAsked{Question: q}); err != nil {
-		first.reply <- reply{err: err}
-		return nil
+	case !asked:
+		if k := l.state.Kept(first.question); k != nil {
+			return l.fetch(first, *k)
+		}
+		q = l.driver.FromCommand(first.question)
+		if a := l.state.Remembered(q); a != nil {
+			err := l.record(core.QuestionDelivered{QuestionID: a.QuestionID, To: "socket", Earlier: true})
+			first.reply <- reply{Answer: a.Answer, err: err, question: *a.Asked, earlier: true}
+			return err
+		}
+		if err := l.driver.Refuse(core.QuestionAsked{Question: q}); err != nil {
+			first.reply <- reply{err: err}
+			return nil
+		}
 	}
 	g := newAskers(ctx, first.key)
 	defer g.cancel(nil)
@@ -240,7 +254,7 @@ func (l *Loop) askForCommand(ctx context.Context, first *asker) error {
 		g.join(a)
 		return true
 	})
-	h, err := l.poseForCommand(ctx, g, q)
+	h, err := l.poseForCommand(ctx, g, q, asked)
 	l.askers = nil
 	if err != nil {
 		h = reply{err: err}
@@ -262,16 +276,19 @@ func (l *Loop) fetch(a *asker, k core.Asked) error {
 	return err
 }
 
-// poseForCommand asks the question and records the outcome. The error is looprun's own.
-func (l *Loop) poseForCommand(ctx context.Context, g *askers, q core.Question) (reply, error) {
+// poseForCommand asks the question and records the outcome; with asked, the question is on
+// record. The error is looprun's own.
+func (l *Loop) poseForCommand(ctx context.Context, g *askers, q core.Question, asked bool) (reply, error) {
 	l.watch.Pause()
 	defer l.watch.Continue()
 	if h, ok := l.Runner.(Holder); ok {
 		h.Hold()
 		defer h.Release()
 	}
-	if err := l.record(core.QuestionAsked{Question: q}); err != nil {
-		return reply{}, err
+	if !asked {
+		if err := l.record(core.QuestionAsked{Question: q}); err != nil {
+			return reply{}, err
+		}
 	}
 	h, err := l.put(g.ctx, q)
 	switch {

@@ -74,8 +74,7 @@ func (l *Loop) handle(ctx context.Context, m message) error {
 		return m.carryOut()
 	case *asker:
 		if l.prompt != nil {
-			l.queue(m)
-			return nil
+			return l.queue(m)
 		}
 		return l.askForCommand(ctx, m)
 	case *elsewhere:
@@ -133,6 +132,7 @@ type asker struct {
 	key      string
 	question core.Question
 	reply    chan reply
+	recorded string // the id of the question; empty if it is not in the journal
 }
 
 // reply is an answer, and the channel that is told when it counts.
@@ -270,13 +270,27 @@ func (l *Loop) Answer(ctx context.Context, questionID string, a core.Answer) err
 var errGone = errors.New("the client that asked has disconnected")
 
 // queue keeps a question that arrives while another is being asked. If it is the same
-// question, its asker waits for the same answer.
-func (l *Loop) queue(a *asker) {
+// question, its asker waits for the same answer. Any other is recorded now, so that it is
+// asked on resume if the run ends before its turn.
+func (l *Loop) queue(a *asker) error {
 	if l.askers != nil && l.askers.key == a.key {
 		l.askers.join(a)
-		return
+		return nil
 	}
+	twin := slices.ContainsFunc(l.inbox.waiting, func(m message) bool {
+		w, asks := m.(*asker)
+		return asks && w.key == a.key
+	})
 	l.inbox.keep(a)
+	if twin || a.ctx.Err() != nil || l.state.Kept(a.question) != nil {
+		return nil
+	}
+	q := l.driver.FromCommand(a.question)
+	if l.state.Remembered(q) != nil || l.driver.Refuse(core.QuestionAsked{Question: q}) != nil {
+		return nil // its turn decides
+	}
+	a.recorded = q.ID
+	return l.record(core.QuestionAsked{Question: q})
 }
 
 // askers are all askers that wait for the answer to the same question.

@@ -76,6 +76,69 @@ func TestEqualQuestionsAreAskedOnce(t *testing.T) {
 	})
 }
 
+// A question that comes while another is asked is on record at once: it is asked when the run
+// is resumed, in its turn. Who asked it and left has withdrawn it.
+func TestASecondQuestionIsKeptWhenItIsAsked(t *testing.T) {
+	second := looptest.Database()
+	second.AskID, second.Text = "cache", "Which cache?"
+	for _, c := range []struct {
+		name    string
+		answers bool // else the run is interrupted while the first question waits
+		leaves  bool // whoever asks the second
+		story   string
+	}{
+		{"in its turn", true, false, "iteration.started question.asked question.asked question.answered question.delivered question.answered question.delivered iteration.finished"},
+		{"withdrawn", true, true, "iteration.started question.asked question.asked question.answered question.delivered question.closed iteration.finished"},
+		{"interrupted", false, false, "iteration.started question.asked question.asked interrupt.received iteration.finished"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, interrupt := context.WithCancelCause(t.Context())
+				leave := func() {}
+				var run *looptest.Run
+				run = looptest.Start(t, looptest.Defaults, looptest.Once(func(ctx context.Context) {
+					client, gone := context.WithCancel(ctx)
+					leave = gone
+					var all sync.WaitGroup
+					all.Go(func() { _, _ = run.Ask(ctx, "db", looptest.Database()) })
+					time.Sleep(time.Second) // of simulated time: it is asked
+					for range 2 {           // the same twice is one question
+						all.Go(func() { _, _ = run.Ask(client, "cache", second) })
+						time.Sleep(time.Second)
+					}
+					all.Wait()
+				}), core.ResponderFunc(func(ctx context.Context, _ core.Question, s *core.State) (core.Answer, error) {
+					pending := len(s.Pending())
+					time.Sleep(time.Minute)
+					if len(s.Pending()) != pending {
+						t.Errorf("who answers saw the state change: %+v", s.Pending())
+					}
+					switch {
+					case c.leaves:
+						leave()
+					case !c.answers:
+						interrupt(errors.New("the machine goes down"))
+						<-ctx.Done()
+						return core.Answer{}, context.Cause(ctx)
+					}
+					return looptest.Chosen("pg"), nil
+				}))
+				_, err := run.Run(ctx)
+				if err != nil || !strings.HasPrefix(run.Story(), c.story) {
+					t.Errorf("the journal reads %s, %v", run.Story(), err)
+				}
+				var kept []string
+				for _, q := range run.State().Pending() {
+					kept = append(kept, q.AskID)
+				}
+				if want := []string{"db", "cache"}; !c.answers && !slices.Equal(kept, want) || c.answers && kept != nil {
+					t.Errorf("%v wait for an answer", kept)
+				}
+			})
+		})
+	}
+}
+
 // Nobody waits for the answer any more: the prompt goes away, the run goes on.
 func TestTheClientThatAskedIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
