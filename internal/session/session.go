@@ -98,6 +98,7 @@ type Session struct {
 	// interrupt is the handler of the signals that end looprun; nil while they still have
 	// their default effect.
 	interrupt atomic.Pointer[func(*engine.Interrupt)]
+	settles   atomic.Bool // the run is over and its verdict is not written; one signal is ignored
 	// reading ends when the readers of the output have gone, and the run with them.
 	reading context.Context
 	// iterating is the context of the current or latest iteration; nil before the first.
@@ -327,6 +328,7 @@ func (s *Session) drive() (core.Result, error) {
 	defer over()
 	s.interrupt.Store(&interrupt)
 	defer s.interrupt.Store(nil)
+	defer s.settles.Store(true)
 	defer s.display.Close()
 	s.restores = true
 	result, err := engine.Go(ctx, s.loop).Wait()
@@ -365,6 +367,7 @@ func (s *Session) morning() []string {
 
 // finish writes the verdict, prints how the run ended and sets the exit code.
 func (s *Session) finish(result core.Result, err error) (Ended, error) {
+	defer s.settles.Store(false)
 	state := s.state
 	code := exitCode(s.opts, s.policyCodes(), state, result)
 	result.ExitCode = code

@@ -81,7 +81,8 @@ func interruptBy(s os.Signal) *engine.Interrupt {
 
 // catchSignals catches, in the background and until looprun exits, the signals that end or
 // stop it: each signal caught or released makes threads wait for each other. While no run is
-// in progress the signals have their default effect.
+// in progress the signals have their default effect, but for the first one that comes while the
+// verdict is written.
 func (s *Session) catchSignals() {
 	s.caught = make(chan struct{})
 	go func() {
@@ -91,6 +92,9 @@ func (s *Session) catchSignals() {
 			for sig := range signals {
 				if interrupt := s.interrupt.Load(); interrupt != nil {
 					(*interrupt)(interruptBy(sig))
+					continue
+				}
+				if s.settles.Swap(false) {
 					continue
 				}
 				code := sig.(syscall.Signal)
