@@ -33,6 +33,10 @@ type Summary struct {
 	// Answered is the answer, in words, that the run received while it was at rest; resuming
 	// the run applies it. Empty means there is none.
 	Answered string `json:"answered,omitempty"`
+	// AskedIn is the run above that asks the question of this one, and AnsweredIn the one where
+	// it was answered; the answer is never given here. [Summarize] leaves both empty.
+	AskedIn    string `json:"asked_in,omitempty"`
+	AnsweredIn string `json:"answered_in,omitempty"`
 	// Pending means that a question was waiting when the run last ended, and CostUSD is what
 	// the run had cost by then; both are unknown for a run that has not ended.
 	Pending bool    `json:"-"`
@@ -42,8 +46,15 @@ type Summary struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// Standing returns the status with the guard, in the form of [core.Ending.String].
+// Standing returns the status with the guard, in the form of [core.Ending.String], or where its
+// question is asked.
 func (s Summary) Standing() string {
+	switch {
+	case s.AskedIn != "":
+		return "asked in " + s.AskedIn
+	case s.AnsweredIn != "":
+		return "answered in " + s.AnsweredIn
+	}
 	return core.Ending{Status: s.Status, Guard: core.GuardID(s.Guard)}.String()
 }
 

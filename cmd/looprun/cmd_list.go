@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/hook"
@@ -139,11 +138,8 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 			return []console.Entry{{Text: r.ID}, {}, {}, {Text: "unreadable", Colour: console.Red}, {}, {}, {}, {Text: r.Problem}, {Text: folder}}
 		}
 		status := r.Standing()
-		switch {
-		case r.Answered != "":
+		if r.Answered != "" {
 			status = "answered: " + cut(r.Answered)
-		case r.Status == core.StatusPaused:
-			status = cmp.Or(session.StandingAbove(r.Dir), status)
 		}
 		return []console.Entry{
 			{Text: r.ID},
@@ -163,6 +159,6 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 // summaries reads the runs' summaries.
 func summaries(dirs []string) []scratchpad.Summary {
 	runs := make([]scratchpad.Summary, len(dirs))
-	parallel.Each(len(dirs), func(i int) { runs[i] = scratchpad.Summarize(dirs[i]) })
+	parallel.Each(len(dirs), func(i int) { runs[i] = session.Summarize(dirs[i]) })
 	return runs
 }

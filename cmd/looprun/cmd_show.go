@@ -92,7 +92,7 @@ func (c *showCmd) export(a *app, r *review.Run) error {
 	}
 	text, left := ask.AskUserQuestion(questions)
 	for _, name := range left {
-		a.say.Warn("left out, since that form takes 4 questions with 4 options each: %s", name)
+		a.say.Warn("left out, since that form takes 4 questions with 2 to 4 options each; looprun answer asks it: %s", name)
 	}
 	_, err := a.stdout.Write(append(text, '\n'))
 	return err

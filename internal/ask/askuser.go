@@ -31,11 +31,12 @@ type exportedOption struct {
 // AskUserQuestion writes questions in the form that other programs' interfaces accept: at most
 // four questions, four options each, headers of twelve code points. leftOut names what does
 // not fit, as "ID" for a question and "ID: LABEL" for an option. A confirm question has the
-// options Yes and No, a text question none. The questions themselves may exceed the limits.
+// options Yes and No. A text question has none, so it is left out: an option that is made up
+// could come back as its answer. The questions themselves may exceed the limits.
 func AskUserQuestion(questions []Question) (data []byte, leftOut []string) {
 	out := exported{Questions: []exportedQuestion{}}
-	for i, q := range withDefaults(questions) {
-		if i >= MaxQuestions {
+	for _, q := range withDefaults(questions) {
+		if len(out.Questions) == MaxQuestions || q.Kind == core.KindText {
 			leftOut = append(leftOut, q.ID)
 			continue
 		}

@@ -14,7 +14,7 @@ func TestAskUserQuestion(t *testing.T) {
 	for _, label := range []string{"A", "B", "C", "D", "E", "F"} {
 		six.Options = append(six.Options, Option{Label: label, Description: "does " + label})
 	}
-	data, leftOut := AskUserQuestion([]Question{six, {Question: "Sure?", Kind: core.KindConfirm}, {Question: "Name?", Kind: core.KindText}, selectQuestion(nil), {ID: "fifth", Question: "x"}})
+	data, leftOut := AskUserQuestion([]Question{six, {Question: "Sure?", Kind: core.KindConfirm}, {ID: "name", Question: "Name?", Kind: core.KindText}, selectQuestion(nil), selectQuestion(nil), {ID: "sixth", Question: "x"}})
 	var got any
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
@@ -24,14 +24,14 @@ func TestAskUserQuestion(t *testing.T) {
 		{"question":"How to proceed?","header":"Iteration Li","multiSelect":true,"options":[
 			{"label":"A","description":"does A"},{"label":"B","description":"does B"},{"label":"C","description":"does C"},{"label":"D","description":"does D"}]},
 		{"question":"Sure?","header":"","multiSelect":false,"options":[{"label":"Yes","description":""},{"label":"No","description":""}]},
-		{"question":"Name?","header":"","multiSelect":false,"options":[]},
+		{"question":"Which?","header":"","multiSelect":false,"options":[{"label":"Postgres","description":""},{"label":"MySQL","description":""}]},
 		{"question":"Which?","header":"","multiSelect":false,"options":[{"label":"Postgres","description":""},{"label":"MySQL","description":""}]}]}`), &want); err != nil {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%s", data)
 	}
-	if want := []string{"six: E", "six: F", "fifth"}; !reflect.DeepEqual(leftOut, want) {
+	if want := []string{"six: E", "six: F", "name", "sixth"}; !reflect.DeepEqual(leftOut, want) {
 		t.Errorf("left out: %q", leftOut)
 	}
 	if data, leftOut := AskUserQuestion([]Question{selectQuestion(func(q *Question) {

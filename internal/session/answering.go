@@ -61,17 +61,21 @@ func AskedAbove(dir string) string {
 	return above
 }
 
-// StandingAbove says where the question of a paused run was asked or answered, if it was the run
-// above that asked it; otherwise it is empty.
-func StandingAbove(dir string) string {
-	above, waits := askedAbove(dir)
-	switch {
-	case above == "":
-		return ""
-	case waits:
-		return "asked in " + filepath.Base(above)
+// Summarize returns the summary of a run, with where its question is asked or was answered if
+// the run above asks it.
+func Summarize(dir string) scratchpad.Summary {
+	s := scratchpad.Summarize(dir)
+	if s.Status != core.StatusPaused || s.Answered != "" {
+		return s
 	}
-	return "answered in " + filepath.Base(above)
+	switch above, waits := askedAbove(dir); {
+	case above == "":
+	case waits:
+		s.AskedIn = filepath.Base(above)
+	default:
+		s.AnsweredIn = filepath.Base(above)
+	}
+	return s
 }
 
 // askedAbove returns [AskedAbove], and whether the question still waits there.
@@ -308,10 +312,20 @@ func ChatQuestion(q core.Question) ask.Question {
 }
 
 // spokenAnswer turns a text given in reply to a guard's question into guidance for the option
-// that continues the run. It fails if the text may be meant for another option.
+// that continues the run. It fails if the text may be meant for an option.
 func spokenAnswer(q core.Question, a core.Answer) (core.Answer, error) {
+	if a.Text == nil {
+		return a, nil
+	}
 	o, ok := q.GoesOn()
-	if !ok || a.Text == nil {
+	if !ok {
+		names := q.OptionIDs()
+		for _, o := range q.Options {
+			names = append(names, o.Label)
+		}
+		if near := nearest.Word(*a.Text, names); near != "" {
+			return a, fmt.Errorf("“%s” could mean the option %q; write the option, or other words", console.Short(*a.Text, 60), near)
+		}
 		return a, nil
 	}
 	if said := wordsOfText(*a.Text); maySlip(q, o, said) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -321,6 +322,12 @@ func (h *outputFacts) hearSignals(d *core.IterationResult) {
 	var unread []core.Data
 	for _, c := range h.both() {
 		signals, malformed := c.signals.Result()
+		if len(signals) > 0 { // the question shows them
+			d.Words = strings.TrimSpace(signal.Before(d.Words))
+			if d.WorkExitCode == nil { // there is no check with an output of its own
+				d.Excerpt = strings.TrimSpace(signal.Before(d.Excerpt))
+			}
+		}
 		for _, sig := range signals {
 			if sig.Name == signal.Done && !h.s.executor.PromiseWanted() {
 				h.s.app.Say.Warn("the command signalled done, but this run has no --promise")

@@ -21,6 +21,7 @@
 //	LOOPRUN_DONE LOOPRUN_PROGRESS LOOPRUN_BLOCKED LOOPRUN_ATTEMPT LOOPRUN_COST
 //	SEEKING_CLARIFICATION or SEEKING_DIVINE_CLARIFICATION (clarify)
 //	EXPERT_UNSUCCESSFUL (unsuccessful)   EXPERT_REQUEST (expert)
+//	ATTEMPT N: Self-Solve (attempt)
 //
 // Its body extends to the next signal or to the end of the output. The body's fields are Task,
 // Agent, Question, Context, Options Considered, Attempts Made and What Would Help; Approach,

@@ -47,6 +47,8 @@ func TestScanner(t *testing.T) {
 		{"id close by", "LOOPRUN_DONE:auth-1\n", "done:auth-1"},
 		{"colon alone", "LOOPRUN_DONE:\n", "done"},
 		{"all", "LOOPRUN_DONE\nLOOPRUN_PROGRESS\nLOOPRUN_BLOCKED\nb\nLOOPRUN_ATTEMPT\nApproach: a\nLOOPRUN_COST\nUSD: 1\nSEEKING_CLARIFICATION\nc\nSEEKING_DIVINE_CLARIFICATION: t\nc\nEXPERT_UNSUCCESSFUL\nEXPERT_REQUEST\n", "done progress blocked attempt cost clarify clarify:t unsuccessful expert"},
+		{"numbered attempts", "ATTEMPT 1: Self-Solve\nApproach: a\nATTEMPT [2]: Self-Solve\nApproach: b\n", "attempt attempt"},
+		{"another tool's attempts", "ATTEMPT 1: connecting\nATTEMPT x: Self-Solve\nATTEMPT 2\nAttempt 3: Self-Solve\n", ""},
 		{"indented", " LOOPRUN_DONE\n", ""},
 		{"lower case", "looprun_done\n", ""},
 		{"in a sentence", "I print LOOPRUN_DONE at the end\n", ""},

@@ -40,6 +40,19 @@ func HowTo() string {
 		"- `EXPERT_UNSUCCESSFUL`: an expert's guidance did not help.\n"
 }
 
+// Before returns the part of a text that precedes its first signal.
+func Before(text string) string {
+	var s Scanner
+	end := 0
+	for line := range strings.Lines(text) {
+		if s.header([]byte(strings.TrimRight(line, " \t\r\n"))) {
+			return text[:end]
+		}
+		end += len(line)
+	}
+	return text
+}
+
 // draft is a signal as printed.
 type draft struct {
 	signal  Signal
@@ -59,11 +72,15 @@ func (s *Scanner) header(line []byte) bool {
 	if len(name) > longestName {
 		return false
 	}
+	id := strings.TrimSpace(string(after))
 	meaning, ok := named[string(name)]
+	if number, is := strings.CutPrefix(string(name), "ATTEMPT "); is && id == "Self-Solve" {
+		_, err := strconv.ParseUint(strings.Trim(number, "[]"), 10, 32)
+		name, meaning, id, ok = []byte("LOOPRUN_ATTEMPT"), Attempt, "", err == nil
+	}
 	if !ok {
 		return false
 	}
-	id := strings.TrimSpace(string(after))
 	d := &draft{signal: Signal{Name: meaning, Task: id, Via: ViaText}, line: s.line, name: string(name), texts: map[string][]string{}}
 	switch {
 	case colon && len(strings.Fields(id)) > 1:
