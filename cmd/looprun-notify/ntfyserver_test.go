@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,8 +13,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"crypto/rand"
 )
 
 // ntfyServer does what an ntfy server does with the requests of this program and of a phone:
@@ -96,7 +95,7 @@ func (s *ntfyServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *ntfyServer) publish(w http.ResponseWriter, r *http.Request, topic string) {
 	body, _ := io.ReadAll(r.Body)
-	m := ntfyMessage{Topic: topic, Message: string(body)}
+	m := ntfyMessage{Topic: topic, Title: r.Header.Get("Title"), Message: string(body)}
 	if topic == "" {
 		if json.Unmarshal(body, &m) != nil || m.Topic == "" || len(m.Actions) > 3 || len(m.Message) > 4096 {
 			w.WriteHeader(http.StatusBadRequest)
