@@ -14,8 +14,6 @@ import (
 type Status struct {
 	// Iteration is the running or latest iteration; 0 is the precheck.
 	Iteration int
-	// Done is how many iterations count as done.
-	Done int
 	// Limit is how many iterations there may be, and Runtime for how long; zero means no
 	// limit.
 	Limit   int
@@ -43,7 +41,7 @@ type Status struct {
 // After returns the status after the event.
 func (s Status) After(e core.Event, st *core.State) Status {
 	now := Status{
-		Iteration: st.Iterations, Done: st.Iterations, Limit: st.Limits.Iterations, Runtime: st.Limits.Runtime, Elapsed: st.Elapsed,
+		Iteration: st.Iterations, Limit: st.Limits.Iterations, Runtime: st.Limits.Runtime, Elapsed: st.Elapsed,
 		Failing: -1, Repeats: st.Cycles.Repeats(), Threshold: st.Limits.Loop, Note: s.Note, Until: s.Until,
 		Cost: st.Cost, MaxCost: st.Limits.Cost, Tokens: st.Tokens, MaxTokens: st.Limits.Tokens, Waiting: s.Waiting,
 	}

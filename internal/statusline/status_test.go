@@ -14,7 +14,7 @@ import (
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.Local)
 
 var full = Status{
-	Iteration: 3, Done: 2, Limit: 10, Elapsed: 62 * time.Second, Runtime: 15 * time.Minute, Failing: 2, Repeats: 2, Threshold: 3, Note: "waiting until 12:00:00",
+	Iteration: 3, Limit: 10, Elapsed: 62 * time.Second, Runtime: 15 * time.Minute, Failing: 2, Repeats: 2, Threshold: 3, Note: "waiting until 12:00:00",
 }
 
 // Parts are shortened first and left out then, the least important before the
@@ -124,10 +124,10 @@ func TestAfter(t *testing.T) {
 		return core.IterationFinished{Iteration: n, Outcome: core.OutcomeNotDone, ExitCode: 1, Signature: signature.Signature{Hash: 7, Label: "test-fail:2", Failing: 2, Passed: 1, Total: 3}}
 	}
 	happens(core.RunStarted{RunID: "r", Command: []string{"x"}, Limits: core.DefaultLimits(), Caps: core.DefaultCaps(core.DefaultLimits())})
-	if got := happens(core.IterationStarted{Iteration: 1}); got.Iteration != 1 || got.Done != 0 || got.Failing != -1 || got.Limit != 10 || got.Threshold != 3 || got.Note != "" {
+	if got := happens(core.IterationStarted{Iteration: 1}); got.Iteration != 1 || got.Failing != -1 || got.Limit != 10 || got.Threshold != 3 || got.Note != "" {
 		t.Errorf("in iteration 1: %+v", got)
 	}
-	if got := happens(failed(1)); got.Iteration != 1 || got.Done != 1 || got.Failing != 2 || got.Repeats != 1 || got.Note != "between iterations" {
+	if got := happens(failed(1)); got.Iteration != 1 || got.Failing != 2 || got.Repeats != 1 || got.Note != "between iterations" {
 		t.Errorf("after it: %+v", got)
 	}
 	for n := 2; n <= 3; n++ {
