@@ -97,11 +97,11 @@ func (k *Keeper) Save(ctx context.Context, message string) (commit string, err e
 	if err != nil {
 		return "", err
 	}
-	last, err := commitOf(ctx, k.top, k.ref)
+	last, err := Find(ctx, k.top, k.ref)
 	if err != nil {
 		return "", err
 	}
-	head, err := commitOf(ctx, k.top, "HEAD")
+	head, err := Find(ctx, k.top, "HEAD")
 	if err != nil {
 		return "", err
 	}
@@ -190,11 +190,7 @@ func (k *Keeper) commit(ctx context.Context, tree, last, head, message string) (
 	if head != "" && head != last && (last == "" || head != k.head && !Ancestor(ctx, k.top, head, last)) {
 		args = append(args, "-p", head)
 	}
-	who := []string{
-		"GIT_AUTHOR_NAME=looprun", "GIT_AUTHOR_EMAIL=looprun@localhost",
-		"GIT_COMMITTER_NAME=looprun", "GIT_COMMITTER_EMAIL=looprun@localhost",
-	}
-	return git.Run(ctx, k.top, who, args...)
+	return git.Run(ctx, k.top, git.Own, args...)
 }
 
 func Ancestor(ctx context.Context, dir, older, newer string) bool {
@@ -202,8 +198,8 @@ func Ancestor(ctx context.Context, dir, older, newer string) bool {
 	return err == nil
 }
 
-// commitOf returns the commit that a name refers to; empty if there is none.
-func commitOf(ctx context.Context, dir, name string) (string, error) {
+// Find returns the commit that a name refers to; empty if there is none.
+func Find(ctx context.Context, dir, name string) (string, error) {
 	commit, err := git.Run(ctx, dir, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if git.ExitCode(err) == 1 {
 		return "", nil
@@ -234,22 +230,19 @@ func isCommit(id string) error {
 
 // Known reports whether the repository that a folder belongs to has the commit.
 func Known(ctx context.Context, dir, commit string) bool {
-	found, err := commitOf(ctx, dir, commit)
+	found, err := Find(ctx, dir, commit)
 	return isCommit(commit) == nil && err == nil && found != ""
 }
 
 // Last returns the commit of a run's last checkpoint in a folder's repository; empty if it has
 // none.
 func Last(ctx context.Context, dir, runID string) (string, error) {
-	return commitOf(ctx, dir, Ref(runID))
+	return Find(ctx, dir, Ref(runID))
 }
-
-// Find returns the commit that a name refers to; empty if there is none.
-func Find(ctx context.Context, dir, name string) (string, error) { return commitOf(ctx, dir, name) }
 
 // Resolve returns the commit that a name given by the user refers to.
 func Resolve(ctx context.Context, dir, name string) (string, error) {
-	commit, err := commitOf(ctx, dir, name)
+	commit, err := Find(ctx, dir, name)
 	if err == nil && commit == "" {
 		err = fmt.Errorf("there is no commit %q in %s", name, dir)
 	}

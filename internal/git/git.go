@@ -26,6 +26,12 @@ var settings = []string{
 	"-c", "core.alternateRefsCommand=:",
 }
 
+// Own makes looprun the author of a commit, as variables for [Run].
+var Own = []string{
+	"GIT_AUTHOR_NAME=looprun", "GIT_AUTHOR_EMAIL=looprun@localhost",
+	"GIT_COMMITTER_NAME=looprun", "GIT_COMMITTER_EMAIL=looprun@localhost",
+}
+
 // Run runs git in a folder, with these additional variables, and returns its output without
 // the last line break. The error includes the first lines of git's error output.
 func Run(ctx context.Context, dir string, env []string, args ...string) (string, error) {

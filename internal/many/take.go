@@ -290,7 +290,7 @@ func (t *Taking) Run(ctx context.Context) error {
 func merge(ctx context.Context, dir, base, ours, theirs string) (tree string, files []string, err error) {
 	var sides []string // commits on the base: whatever their own history is, only that change counts
 	for _, of := range []string{ours, theirs} {
-		side, err := git.Run(ctx, dir, looprunsOwn, "commit-tree", of+"^{tree}", "-p", base, "-m", "A side of looprun take")
+		side, err := git.Run(ctx, dir, git.Own, "commit-tree", of+"^{tree}", "-p", base, "-m", "A side of looprun take")
 		if err != nil {
 			return "", nil, err
 		}
@@ -304,16 +304,11 @@ func merge(ctx context.Context, dir, base, ours, theirs string) (tree string, fi
 	return parts[0], parts[1:], nil
 }
 
-var looprunsOwn = []string{
-	"GIT_AUTHOR_NAME=looprun", "GIT_AUTHOR_EMAIL=looprun@localhost",
-	"GIT_COMMITTER_NAME=looprun", "GIT_COMMITTER_EMAIL=looprun@localhost",
-}
-
 // commit creates the commit of the first result in Left, from a tree of the repository.
 func (t *Taking) commit(ctx context.Context, tree string) error {
 	var who []string // the user
 	if _, err := git.Run(ctx, t.Repository, nil, "var", "GIT_COMMITTER_IDENT"); err != nil {
-		who = looprunsOwn
+		who = git.Own
 	}
 	one := t.Left[0]
 	commit, err := git.Run(ctx, t.Repository, who, "commit-tree", tree, "-p", t.Tip, "-m", one.Name+"\n\nlooprun run "+one.RunID)
@@ -343,7 +338,7 @@ func (t *Taking) stop(ctx context.Context, tree string, files []string) error {
 	if err := t.move(ctx); err != nil {
 		return err
 	}
-	shown, err := git.Run(ctx, t.Repository, looprunsOwn, "commit-tree", tree, "-p", t.Tip, "-m", "A conflict of looprun take")
+	shown, err := git.Run(ctx, t.Repository, git.Own, "commit-tree", tree, "-p", t.Tip, "-m", "A conflict of looprun take")
 	if err != nil {
 		return err
 	}
@@ -393,7 +388,7 @@ func (t *Taking) Continue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	resolved, err := git.Run(ctx, t.Tree, looprunsOwn, "commit-tree", tree, "-m", "A resolved conflict of looprun take")
+	resolved, err := git.Run(ctx, t.Tree, git.Own, "commit-tree", tree, "-m", "A resolved conflict of looprun take")
 	if err != nil {
 		return err
 	}
