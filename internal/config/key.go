@@ -422,10 +422,10 @@ func (k Key) numbers(text string) []string {
 		t = t.Elem()
 	}
 	switch {
-	case t.Kind() == reflect.String, t.Kind() == reflect.Struct:
-		return nil
 	case k.isCodes():
 		return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '-' || r == ' ' })
+	case t.Kind() == reflect.String, t.Kind() == reflect.Struct:
+		return nil
 	}
 	return []string{strings.TrimSpace(text)}
 }
