@@ -31,10 +31,15 @@ func (helpCmd) Help() string {
 func (c *helpCmd) Run(a *app) error {
 	if len(c.Words) > 0 {
 		if t, ok := topic(root(a.line.node), c.Words[0]); ok && len(c.Words) == 1 {
-			return t.write(a.stdout, helpWidth(a.files.stdout))
+			_, err := io.WriteString(a.stdout, t.text(helpWidth(a.files.stdout)))
+			return err
 		}
 		if c.Words[0] == "keys" && len(c.Words) == 2 {
-			return keyHelp(a.stdout, c.Words[1], helpWidth(a.files.stdout))
+			text, err := keyHelp(c.Words[1], helpWidth(a.files.stdout))
+			if err == nil {
+				_, err = io.WriteString(a.stdout, text)
+			}
+			return err
 		}
 	}
 	node := root(a.line.node)
@@ -71,7 +76,7 @@ func noHelp(word string, root *kong.Node) error {
 type aTopic struct {
 	name, about string
 	other       []string // names that it has too
-	write       func(w io.Writer, width int) error
+	text        func(width int) string
 }
 
 func topic(root *kong.Node, name string) (aTopic, bool) {
@@ -85,121 +90,89 @@ func topic(root *kong.Node, name string) (aTopic, bool) {
 
 func topics(root *kong.Node) []aTopic {
 	return []aTopic{
-		{name: "keys", about: "all keys of looprun.yaml, for -o KEY=VALUE too", other: []string{"key", "options"}, write: keysHelp},
-		{name: "exit", about: "what the exit codes mean", other: []string{"exit-codes", "exit-code"}, write: exitHelp},
-		{name: "environment", about: "the variables that the command finds", other: []string{"env"}, write: environmentHelp},
-		{name: "ladder", about: "who tries when the command is stuck: the escalation ladder", write: text(ladderTopic)},
-		{name: "rejections", about: "how the command rejects its task", other: []string{"rejection"}, write: text(rejectionsTopic)},
-		{name: "signals", about: "how the command reports on its work", other: []string{"signal-protocol"}, write: text(signalsTopic)},
-		{name: "topics", about: "this list", write: topicsHelp(root)},
+		{name: "keys", about: "all keys of looprun.yaml, for -o KEY=VALUE too", other: []string{"key", "options"}, text: keysHelp},
+		{name: "exit", about: "what the exit codes mean", other: []string{"exit-codes", "exit-code"}, text: exitHelp},
+		{name: "environment", about: "the variables that the command finds", other: []string{"env"}, text: environmentHelp},
+		{name: "ladder", about: "who tries when the command is stuck: the escalation ladder", text: constant(ladderTopic)},
+		{name: "rejections", about: "how the command rejects its task", other: []string{"rejection"}, text: constant(rejectionsTopic)},
+		{name: "signals", about: "how the command reports on its work", other: []string{"signal-protocol"}, text: constant(signalsTopic)},
+		{name: "topics", about: "this list", text: topicsHelp(root)},
 	}
 }
 
 // topicsHelp lists the topics, and the commands that the first screen leaves out.
-func topicsHelp(root *kong.Node) func(io.Writer, int) error {
-	return func(w io.Writer, width int) error {
-		rows := [][2]string{}
+func topicsHelp(root *kong.Node) func(width int) string {
+	return func(width int) (text string) {
+		row := func(name, about string) { text += wrapped(fmt.Sprintf("looprun help %-12s  ", name), about, width) }
 		for _, t := range topics(root) {
 			if t.name != "topics" {
-				rows = append(rows, [2]string{t.name, t.about})
+				row(t.name, t.about)
 			}
 		}
 		for _, n := range root.Children {
 			if n.Tag.Get("in") == "rare" {
-				rows = append(rows, [2]string{n.Name, n.Help})
+				row(n.Name, n.Help)
 			}
 		}
-		for _, row := range rows {
-			if err := wrapped(w, fmt.Sprintf("looprun help %-12s  ", row[0]), row[1], width); err != nil {
-				return err
-			}
-		}
-		return nil
+		return text
 	}
 }
 
-func text(of string) func(io.Writer, int) error {
-	return func(w io.Writer, _ int) error {
-		_, err := io.WriteString(w, of)
-		return err
-	}
-}
+// constant returns a page that is the same at any width.
+func constant(text string) func(int) string { return func(int) string { return text } }
 
-func exitHelp(w io.Writer, width int) error {
+func exitHelp(width int) (text string) {
 	for _, e := range exitStatuses() {
-		if err := wrapped(w, fmt.Sprintf("%-8s", e[0]), e[1], width); err != nil {
-			return err
-		}
+		text += wrapped(fmt.Sprintf("%-8s", e[0]), e[1], width)
 	}
-	return nil
+	return text
 }
 
-func environmentHelp(w io.Writer, width int) error {
-	if err := wrapped(w, "", "What the command finds in its environment (more: docs/running.md):", width); err != nil {
-		return err
-	}
+func environmentHelp(width int) string {
+	text := wrapped("", "What the command finds in its environment (more: docs/running.md):", width)
 	for _, e := range commandEnvironment() {
-		if err := wrapped(w, "  ", e[0], width); err != nil {
-			return err
-		}
-		if err := wrapped(w, "      ", e[1], width); err != nil {
-			return err
-		}
+		text += wrapped("  ", e[0], width) + wrapped("      ", e[1], width)
 	}
-	return nil
+	return text
 }
 
-// wrapped writes a text after lead, indenting the other lines by its width.
-func wrapped(w io.Writer, lead, text string, width int) error {
+// wrapped returns the lines of a text after lead; those after the first are indented by its width.
+func wrapped(lead, text string, width int) (lines string) {
 	for _, line := range cells.Wrap(text, width-len(lead), "") {
-		if _, err := fmt.Fprintln(w, strings.TrimRight(lead+line, " ")); err != nil {
-			return err
-		}
+		lines += strings.TrimRight(lead+line, " ") + "\n"
 		lead = strings.Repeat(" ", len(lead))
 	}
-	return nil
+	return lines
 }
 
 // keysHelp lists all keys.
-func keysHelp(w io.Writer, width int) error {
-	fmt.Fprint(w, "Keys of looprun.yaml. Give one with -o KEY=VALUE, as a flag (done_codes as\n--done-codes) or as a variable (LOOPRUN_DONE_CODES). looprun help keys KEY\nexplains one.\n\n")
+func keysHelp(width int) string {
+	text := "Keys of looprun.yaml. Give one with -o KEY=VALUE, as a flag (done_codes as\n--done-codes) or as a variable (LOOPRUN_DONE_CODES). looprun help keys KEY\nexplains one.\n\n"
 	for _, k := range config.Keys() {
-		if err := wrapped(w, fmt.Sprintf("%-24s", k.Name), shortHelp(k), width); err != nil {
-			return err
-		}
+		text += wrapped(fmt.Sprintf("%-24s", k.Name), shortHelp(k), width)
 	}
-	fmt.Fprint(w, "\nOnly in looprun.yaml:\n\n")
+	text += "\nOnly in looprun.yaml:\n\n"
 	for _, b := range config.Blocks() {
-		if err := wrapped(w, fmt.Sprintf("%-24s", b.Name), b.About, width); err != nil {
-			return err
-		}
+		text += wrapped(fmt.Sprintf("%-24s", b.Name), b.About, width)
 	}
-	return nil
+	return text
 }
 
 // keyHelp explains one key.
-func keyHelp(w io.Writer, word string, width int) error {
+func keyHelp(word string, width int) (string, error) {
 	for _, b := range config.Blocks() {
 		if b.Name == word {
-			return wrapped(w, "", word+" is written in looprun.yaml alone. "+b.About+" See docs/configuration.md.", width)
+			return wrapped("", word+" is written in looprun.yaml alone. "+b.About+" See docs/configuration.md.", width), nil
 		}
 	}
 	k, _, ok := config.Spelled(word)
 	if !ok {
-		remedy := config.NearestKey(word)
-		if remedy == "" {
-			remedy = "looprun help keys lists them"
-		}
-		return config.Usage(fmt.Sprintf("%q is not a key of looprun.yaml", word), remedy)
+		return "", config.Usage(fmt.Sprintf("%q is not a key of looprun.yaml", word), cmp.Or(config.NearestKey(word), "looprun help keys lists them"))
 	}
-	fmt.Fprintf(w, "%s\n\n", k.Name)
-	if err := wrapped(w, "  ", k.Help(), width); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
-	row := func(title, text string) {
-		if text != "" {
-			_ = wrapped(w, fmt.Sprintf("  %-16s", title), text, width)
+	text := k.Name + "\n\n" + wrapped("  ", k.Help(), width) + "\n"
+	row := func(title, value string) {
+		if value != "" {
+			text += wrapped(fmt.Sprintf("  %-16s", title), value, width)
 		}
 	}
 	row("Values", k.Takes())
@@ -215,6 +188,5 @@ func keyHelp(w io.Writer, word string, width int) error {
 	row("As a variable", k.Variable())
 	row("When found", k.Trust())
 	value := k.Example()
-	fmt.Fprintf(w, "\nExample in looprun.yaml:\n  %s\nOn a command line:\n  %s\n", k.YAML(value), "-o "+k.Name+"="+shellWord(value))
-	return nil
+	return text + fmt.Sprintf("\nExample in looprun.yaml:\n  %s\nOn a command line:\n  %s\n", k.YAML(value), "-o "+k.Name+"="+shellWord(value)), nil
 }

@@ -66,7 +66,7 @@ func helpOf(n *kong.Node, width int) string {
 		b.WriteString(s.title + "\n" + s.text)
 	}
 	if run {
-		_ = wrapped(b, "", "More keys: looprun help keys. Exit codes: looprun help exit. What the command finds in its environment: looprun help environment.", width)
+		b.WriteString(wrapped("", "More keys: looprun help keys. Exit codes: looprun help exit. What the command finds in its environment: looprun help environment.", width))
 	}
 	return b.String()
 }
@@ -211,7 +211,7 @@ func columns(width int, rows [][2]string) string {
 			b.WriteString(line + "\n")
 			line = indent
 		}
-		_ = wrapped(&b, line, row[1], width)
+		b.WriteString(wrapped(line, row[1], width))
 	}
 	return b.String()
 }
