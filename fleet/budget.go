@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,12 +127,7 @@ func (l *loop) reserve(n int) (*Spend, error) {
 	if l.in.Work.Label == "" {
 		return new(Spend), nil
 	}
-	usd := l.in.Work.Reserve
-	if usd <= 0 {
-		if usd = l.in.Dear; usd == 0 {
-			usd = 1
-		}
-	}
+	usd := cmp.Or(max(l.in.Work.Reserve, 0), l.in.Dear, 1)
 	s := Spend{Label: l.in.Work.Label, Key: fmt.Sprintf("%s/%d/%d", l.in.Started.RunID, n, l.state.Seq), USD: usd}
 	granted, err := l.ledger("Reserve", s)
 	switch {

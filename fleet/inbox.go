@@ -47,6 +47,7 @@ type Filter struct {
 	Asking bool   `help:"Those alone that wait for an answer."`
 	All    bool   `help:"Also those that have ended, as long as the server keeps them."`
 	Label  string `placeholder:"TEXT" help:"Those alone with this label."`
+	Name   string `kong:"-"`
 	Limit  int    `default:"200" placeholder:"N" help:"At most N; 0 for all (${default})."`
 }
 
@@ -60,6 +61,9 @@ func (q Filter) query() string {
 	}
 	if q.Label != "" {
 		terms = append(terms, AttrLabel+" = "+quoted(q.Label))
+	}
+	if q.Name != "" {
+		terms = append(terms, AttrName+" = "+quoted(q.Name))
 	}
 	if !q.All || q.Asking {
 		terms = append(terms, "ExecutionStatus = 'Running'")
@@ -137,28 +141,27 @@ func (f *Fleet) Find(ctx context.Context, text string) (string, error) {
 		return "", f.explained(err)
 	}
 	var exact, part []string
-	err := f.List(ctx, Filter{All: true}, func(e Entry) error {
-		switch {
-		case e.Name == text:
-			exact = append(exact, e.ID)
-		case strings.Contains(e.ID, text) || strings.Contains(e.Name, text):
-			part = append(part, e.ID)
+	for _, q := range []Filter{{All: true, Name: text}, {All: true}} { // only a part needs the whole list
+		err := f.List(ctx, q, func(e Entry) error {
+			switch {
+			case e.Name == text:
+				exact = append(exact, e.ID)
+			case q.Name == "" && (strings.Contains(e.ID, text) || strings.Contains(e.Name, text)):
+				part = append(part, e.ID)
+			}
+			return nil
+		})
+		if err != nil || len(exact) > 0 {
+			return slices.Max(append(exact, "")), err
 		}
-		return nil
-	})
-	found := exact
-	if len(found) == 0 {
-		found = part
 	}
-	switch {
-	case err != nil:
-		return "", err
-	case len(found) == 0:
+	switch len(part) {
+	case 0:
 		return "", fmt.Errorf("there is no loop %q; looprun-fleet list --all shows the known loops", text)
-	case len(exact) == 0 && len(found) > 1:
-		return "", fmt.Errorf("%q fits %d loops: %s; give more of the id", text, len(found), strings.Join(found[:min(4, len(found))], ", "))
+	case 1:
+		return part[0], nil
 	}
-	return slices.Max(found), nil
+	return "", fmt.Errorf("%q fits %d loops: %s; give more of the id", text, len(part), strings.Join(part[:min(4, len(part))], ", "))
 }
 
 // State returns what is known about a loop.

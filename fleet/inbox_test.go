@@ -65,6 +65,7 @@ func TestWhatAListAsksFor(t *testing.T) {
 		{Filter{}, "WorkflowType = 'Run' AND ExecutionStatus = 'Running'"},
 		{Filter{All: true}, "WorkflowType = 'Run' AND ExecutionStatus != 'ContinuedAsNew'"},
 		{Filter{All: true, Asking: true}, "WorkflowType = 'Run' AND LoopStatus = 'asking' AND ExecutionStatus = 'Running'"},
+		{Filter{All: true, Name: "it's"}, "WorkflowType = 'Run' AND LoopName = 'it''s' AND ExecutionStatus != 'ContinuedAsNew'"},
 		{Filter{Label: "a' OR '1' = '1"}, "WorkflowType = 'Run' AND LoopLabel = 'a'' OR ''1'' = ''1' AND ExecutionStatus = 'Running'"},
 	} {
 		if got := c.filter.query(); got != c.want {
@@ -249,6 +250,8 @@ func TestWhichLoopIsMeant(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", text, got, err, want)
 		}
 	}
+	named := Filter{All: true, Name: "night"}
+	c.AssertCalled(t, "ListWorkflow", mock.Anything, mock.MatchedBy(func(r *workflowservice.ListWorkflowExecutionsRequest) bool { return r.GetQuery() == named.query() }))
 	for text, want := range map[string]string{"broken": "no server", "ight": "fits 3 loops", "nothing": "there is no loop"} {
 		if got, err := f.Find(t.Context(), text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %s, %v; want %s", text, got, err, want)

@@ -608,6 +608,24 @@ func TestAHelpThatIsHandedBackEachTime(t *testing.T) {
 	}
 }
 
+// An answer's command that is handed back each time is asked about again.
+func TestADebugThatIsHandedBackEachTime(t *testing.T) {
+	b := newBench(t, nil)
+	times := 0
+	b.OnActivity((*Worker)(nil).Debug, mock.Anything, mock.Anything).Return(func(context.Context, Respond) (Debugged, error) {
+		if times++; times > 3*handedMost {
+			b.CancelWorkflow()
+		}
+		return Debugged{}, unknown(t)
+	})
+	first := b.answer(time.Hour, "u1", "", core.Answer{Option: "debug"})
+	second := b.answer(3*time.Hour, "u2", "", core.Answer{Option: "cancel"})
+	r := b.run(submitted(t, "echo the same; exit 1", func(l *loops.Loop) { l.Options["debug"] = "true" }))
+	if r.Guard != core.LoopDetected || *first != nil || *second != nil || times != handedMost+1 {
+		t.Errorf("%+v after %d, the answers: %v, %v", r, times, *first, *second)
+	}
+}
+
 func TestOneLossIsOneCrashAndGoesOn(t *testing.T) {
 	b := newBench(t, nil)
 	from := repo(t)
