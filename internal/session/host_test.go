@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -270,5 +271,40 @@ func TestAHostRunsOnlyWhatIsNext(t *testing.T) {
 	st := &core.State{Question: &core.Question{ID: "q", Options: []core.Option{{ID: "cancel", Action: core.ActionCancel}}}, Answer: &core.Answer{Option: "debug"}}
 	if d, err := h.Debug(t.Context(), st); err == nil || d.Findings != "" {
 		t.Errorf("debug: %+v, %v", d, err)
+	}
+}
+
+// Where nobody can be asked, a question that is a person's, or that an assistant recommended to
+// reject, gets no answer: not even an agent's, which otherwise decides itself.
+func TestWhatNobodyAnswers(t *testing.T) {
+	agent := core.Question{ID: "q", Kind: core.KindText, AskID: core.AgentAsks, Returned: true, Default: "yes"}
+	guard := core.Question{ID: "q", Kind: core.KindSelect, Guard: core.MaxIterations, Default: "accept", Options: []core.Option{{ID: "accept", Action: core.ActionAccept}}}
+	for _, c := range []struct {
+		mode         string
+		agent, guard bool // the question is answered
+	}{{"deny", true, false}, {"defaults", true, true}} {
+		s := hostOf(t, `{"detached":"`+c.mode+`"}`, "").s
+		for name, change := range map[string]func(*core.Question){
+			"":          func(*core.Question) {},
+			"advised":   func(q *core.Question) { q.Advice = &core.Advice{Text: "it deletes the data"} },
+			"exclusive": func(q *core.Question) { q.Exclusive = true },
+			"mandatory": func(q *core.Question) { q.Mandatory = true },
+		} {
+			for _, q := range []core.Question{agent, guard} {
+				want := name == "" && (q.Guard == "" && c.agent || q.Guard != "" && c.guard)
+				change(&q)
+				a, err := s.detached(q)
+				if (err == nil) != want || err != nil && !errors.Is(err, core.ErrNoAnswer) {
+					t.Errorf("%s, %s %s: %+v, %v", c.mode, name, q.Kind, a, err)
+				}
+				if want && q.Guard == "" && *a.Text != decideYourself {
+					t.Errorf("%s: the agent is told %q", c.mode, *a.Text)
+				}
+			}
+		}
+	}
+	s := hostOf(t, `{"detached":"defer"}`, "").s
+	if _, err := s.detached(agent); !errors.Is(err, core.ErrDeferred) {
+		t.Errorf("defer: %v", err)
 	}
 }
