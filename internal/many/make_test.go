@@ -1,0 +1,307 @@
+package many
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/loops"
+	"github.com/looprun/looprun/scratchpad"
+)
+
+// A loop works in the repository that it names, or in the one that the user is in, from the
+// commit that it names; whatever it cannot have is refused before anything runs.
+func TestWhatAPlanHolds(t *testing.T) {
+	m := batchOfOne(t)
+	top := m.l.Repository
+	first := m.l.Base
+	for _, dir := range []string{"sub", "at"} {
+		if err := os.Mkdir(filepath.Join(top, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(top, "sub", "g"), "y")
+	gitIn(t, top, "add", "-A")
+	gitIn(t, top, "commit", "-q", "-m", "two")
+	second := gitIn(t, top, "rev-parse", "HEAD")
+	write(t, filepath.Join(top, "env"), "SECRET=1")
+	words := loops.Command{Words: []string{"true"}}
+	for name, c := range map[string]struct {
+		loop loops.Loop
+		base string
+		argv string
+		says string // the error; empty: none
+	}{
+		"here":                 {loops.Loop{Command: words}, second, "true", ""},
+		"by its path":          {loops.Loop{Command: words, Repo: top}, second, "true", ""},
+		"from the file":        {loops.Loop{Command: words, Repo: "."}, second, "true", ""},
+		"a commit":             {loops.Loop{Command: words, Ref: first}, first, "true", ""},
+		"a folder":             {loops.Loop{Command: words, Dir: "sub"}, second, "true", ""},
+		"a file":               {loops.Loop{Command: words, Copy: []string{"env"}}, second, "true", ""},
+		"a shell line":         {loops.Loop{Command: loops.Command{Shell: "make a"}}, second, "make a", ""},
+		"a URL":                {loops.Loop{Command: words, Repo: "https://example.com/a.git"}, "", "", "is not on this machine"},
+		"an address":           {loops.Loop{Command: words, Repo: "git@example.com:a.git"}, "", "", "is not on this machine"},
+		"no repository":        {loops.Loop{Command: words, Repo: t.TempDir()}, "", "", "works on git repositories"},
+		"no commit":            {loops.Loop{Command: words, Ref: "nowhere"}, "", "", "commit something"},
+		"no folder":            {loops.Loop{Command: words, Dir: "nowhere"}, "", "", `dir "nowhere" is not a folder`},
+		"a file as its folder": {loops.Loop{Command: words, Dir: "f"}, "", "", `dir "f" is not a folder`},
+		"no such file":         {loops.Loop{Command: words, Copy: []string{"nothing"}}, "", "", "copy: "},
+		"a folder as a file":   {loops.Loop{Command: words, Copy: []string{"sub"}}, "", "", "copy: sub is not a regular file"},
+	} {
+		c.loop.Name = "a"
+		p, left, err := Make(t.Context(), Order{Loops: []loops.Loop{c.loop}, From: top, Here: filepath.Join(top, "sub"), State: t.TempDir(), Trees: t.TempDir()})
+		if c.says != "" {
+			text := ""
+			if err != nil {
+				text = err.Error()
+			}
+			if !strings.Contains(text, c.says) || !strings.HasPrefix(text, "loop a: ") {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		l := p.Loops[0]
+		if l.Repository != top || l.Base != c.base || l.Dir != c.loop.Dir || l.Command[len(l.Command)-1] != c.argv || !slices.Equal(left[top], []string{"env"}) {
+			t.Errorf("%s: %+v, %q", name, l, left)
+		}
+	}
+	for _, trees := range []string{top, filepath.Join(top, "at")} {
+		_, _, err := Make(t.Context(), Order{Loops: []loops.Loop{{Name: "a", Command: words}}, Here: top, State: t.TempDir(), Trees: trees})
+		if err == nil || !strings.Contains(err.Error(), "within the repository") {
+			t.Errorf("trees in %s: %v", trees, err)
+		}
+	}
+	p, _, err := Make(t.Context(), Order{Loops: []loops.Loop{{Name: "a", Command: words}}, Here: top, State: t.TempDir()})
+	if home := os.Getenv("XDG_STATE_HOME"); err != nil || p.Trees != filepath.Join(home, "looprun", "trees") {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// The lines of a command are the items: each once, and none of a command that failed.
+func TestItems(t *testing.T) {
+	for line, c := range map[string]struct{ items, says string }{
+		`printf 'a\n\n b \na\nc'`:                   {"a b c", ""},
+		`echo a; echo broken >&2; exit 3`:           {"", "failed with 3: broken"},
+		`echo a; exit 3`:                            {"", "failed with 3;"},
+		`echo a; kill -9 $$`:                        {"", "failed with 137"},
+		`true`:                                      {"", "printed nothing"},
+		`head -c 1048570 /dev/zero | tr '\0' a`:     {strings.Repeat("a", 1048570), ""},
+		`yes aaaaaaaaaaaaaaaaaaaa | head -n 100000`: {"", "more than 1 MiB"},
+	} {
+		got, err := items(config.ShellLine(line))
+		if strings.Join(got, " ") != c.items || (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error()+";", c.says) {
+			t.Errorf("%s: %.60q, %v", line, got, err)
+		}
+	}
+}
+
+// Each combination of values is a loop, and a key counts once.
+func TestLoopsOfALine(t *testing.T) {
+	one := loops.Loop{Command: loops.Command{Words: []string{"true"}}}
+	for _, c := range []struct {
+		each   config.ShellLine
+		matrix []string
+		loops  int
+		ok     bool
+	}{
+		{"", nil, 1, true},
+		{"", []string{"a=1,2"}, 2, true},
+		{"seq 3", []string{"a=1,2"}, 6, true},
+		{"", []string{"a=1", "a=2"}, 0, false},
+		{"", []string{"a b=1"}, 0, false},
+		{"false", nil, 0, false},
+	} {
+		o := Order{Here: "/here"}
+		if err := o.FromLine(one, c.each, c.matrix); (err == nil) != c.ok || len(o.Loops) != c.loops || c.ok && o.From != "/here" {
+			t.Errorf("%s, %q: %d loops, %v", c.each, c.matrix, len(o.Loops), err)
+		}
+	}
+}
+
+// What a file says of the batch goes before what it had; what it does not say stays.
+func TestLimitsOfAFile(t *testing.T) {
+	const loop = "loops: [{name: a, command: [\"true\"]}]\n"
+	before := Limits{Jobs: 1, Cost: 2, Tokens: 3, MinFree: 4, Keep: 5, Wait: 6}
+	for text, want := range map[string]Limits{
+		loop: before,
+		"jobs: 7\ntotal_cost: 8\ntotal_tokens: 9\nmin_free: 1GiB\nkeep_trees: 2h\n" + loop: {Jobs: 7, Cost: 8, Tokens: 9, MinFree: 1 << 30, Keep: 2 * time.Hour, Wait: 6},
+		"total_cost: off\ntotal_tokens: off\n" + loop:                                      {Jobs: 1, MinFree: 4, Keep: 5, Wait: 6},
+	} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "loops.yaml"), text)
+		o := Order{Limits: before}
+		if err := o.FromFile(filepath.Join(dir, "loops.yaml")); err != nil || o.Limits != want || len(o.Loops) != 1 || o.From != dir {
+			t.Errorf("%s%+v, %v", text, o, err)
+		}
+	}
+}
+
+// A secret anywhere in a plan makes it incomplete, whatever comes after it.
+func TestEachPartOfAPlanIsMasked(t *testing.T) {
+	const secret = "hunter2"
+	for name, l := range map[string]Loop{
+		"flags":   {Name: "a", Flags: []string{secret, "b"}, Command: []string{"c"}, Setup: "d", Env: map[string]string{"E": "e"}},
+		"command": {Name: "a", Command: []string{secret, "c"}, Setup: "d", Env: map[string]string{"E": "e"}},
+		"setup":   {Name: "a", Command: []string{"c"}, Setup: secret, Env: map[string]string{"E": "e"}},
+		"env":     {Name: "a", Command: []string{"c"}, Setup: "d", Env: map[string]string{"E": secret}},
+		"":        {Name: "a", Command: []string{"c"}, Setup: "d", Env: map[string]string{"E": "e"}},
+	} {
+		p := &Plan{Schema: planSchema, ID: "20260102-030405-0001", State: t.TempDir(), Trees: t.TempDir(), Loops: []Loop{l}}
+		p.Loops[0].Tree = p.treeOf(0)
+		if err := p.write(func(s string) string { return strings.ReplaceAll(s, secret, "***") }); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(p.dir(), planName))
+		again, readErr := Read(p.State, p.ID)
+		if err != nil || readErr != nil || strings.Contains(string(text), secret) || again.Masked != (name != "") {
+			t.Errorf("%s: masked %v: %v, %v", name, again.Masked, err, readErr)
+		}
+	}
+}
+
+// A plan is found by a part of its id that only it has, or as the latest, and read only where it
+// is what looprun wrote there.
+func TestWhichPlanIsFound(t *testing.T) {
+	state := t.TempDir()
+	if _, err := Find(state, ""); err == nil || !strings.Contains(err.Error(), "nothing to resume") {
+		t.Errorf("none: %v", err)
+	}
+	for _, id := range []string{"20260102-030405-0001", "20260102-030405-0002"} {
+		p := &Plan{Schema: planSchema, ID: id, State: state, Trees: t.TempDir()}
+		if err := p.write(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, want := range map[string]string{
+		"": "20260102-030405-0002", "-0001": "20260102-030405-0001",
+		"nowhere": "!nothing in", "2026": "!fits 2 of them",
+	} {
+		p, err := Find(state, text)
+		if says, wrong := strings.CutPrefix(want, "!"); wrong && (err == nil || !strings.Contains(err.Error(), says)) || !wrong && (err != nil || p.ID != want || p.State != state) {
+			t.Errorf("%q: %+v, %v", text, p, err)
+		}
+	}
+	name := filepath.Join(folder(state), "20260102-030405-0002", planName)
+	for text, says := range map[string]string{
+		"{":                               "cannot be read",
+		`{"schema":"another"}`:            "another looprun",
+		`{"schema":"` + planSchema + `"}`: "another looprun",
+		`{"schema":"` + planSchema + `","id":"20260102-030405-0002","loops":[{"tree":"/"}]}`: "where looprun makes none",
+		"": "killed before it began",
+	} {
+		if write(t, name, text); text == "" {
+			_ = os.Remove(name)
+		}
+		if _, err := Find(state, ""); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// A plan is carried out by one looprun at a time.
+func TestAPlanIsTakenOnce(t *testing.T) {
+	p := &Plan{Schema: planSchema, ID: "20260102-030405-0001", State: t.TempDir(), Trees: t.TempDir()}
+	release, err := p.Begin(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Take(); err == nil || !strings.Contains(err.Error(), "is active") || !p.Active() {
+		t.Errorf("%v, active %v", err, p.Active())
+	}
+	if err := release(); err != nil || p.Active() {
+		t.Errorf("%v, active %v", err, p.Active())
+	}
+}
+
+// The name of a tree has the letters and digits of its loop's name.
+func TestSlug(t *testing.T) {
+	for name, want := range map[string]string{
+		"Fix IT": "fix-it", "--a--b--": "a-b", "ä": "", "a/../b": "a-b", strings.Repeat("a", 99): strings.Repeat("a", 30), strings.Repeat("a", 29) + "--b": strings.Repeat("a", 29),
+		"zaAZ09": "zaaz09",
+	} {
+		if got := slug(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// A folder that another looprun holds is waited for, but not after an interrupt.
+func TestHoldWaits(t *testing.T) {
+	dir := t.TempDir()
+	release, err := scratchpad.Hold(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	if _, err := hold(ctx, dir); err == nil {
+		t.Error("it was held twice")
+	}
+	time.AfterFunc(time.Millisecond, func() { _ = release() })
+	again, err := hold(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = again()
+}
+
+// Copied files are never committed, and each is named once.
+func TestCopiedFilesAreExcluded(t *testing.T) {
+	m := batchOfOne(t)
+	for range 2 {
+		if err := m.repo.exclude([]string{"a*b", "d/[e]"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(m.repo.mirror, "info", "exclude"))
+	if err != nil || strings.Count(string(text), "/a\\*b\n") != 1 || strings.Count(string(text), "/d/\\[e]\n") != 1 {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// A tree is ready after its setup, and only as long as it is there.
+func TestWhichTreeIsReady(t *testing.T) {
+	tree := filepath.Join(t.TempDir(), "tree")
+	for _, c := range []struct {
+		tree, mark, want bool
+	}{{true, true, true}, {true, false, false}, {false, true, false}} {
+		_ = os.RemoveAll(tree)
+		_ = os.Remove(tree + readySuffix)
+		if c.tree {
+			if err := os.Mkdir(tree, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.mark {
+			write(t, tree+readySuffix, "")
+		}
+		if got := ready(tree); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// What a killed git left is removed, and nothing else.
+func TestLocksAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "heads.lock", "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "heads.lock", "main.lock"), "")
+	write(t, filepath.Join(dir, "heads.lock", "main"), "")
+	unlock(dir)
+	unlock(filepath.Join(dir, "nowhere"))
+	names, err := filepath.Glob(filepath.Join(dir, "heads.lock", "*"))
+	if err != nil || len(names) != 2 || filepath.Base(names[0]) != "main" {
+		t.Errorf("%q, %v", names, err)
+	}
+}
