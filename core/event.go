@@ -436,11 +436,11 @@ type RunFinished struct{ Ending }
 // RunSuperseded closes a run at rest whose question nobody has answered, because the agent's
 // session continues with another prompt. If it is reopened, the run asks again.
 type RunSuperseded struct {
-	By string `json:"by"` // the beginning of the prompt, which is the name of its run
+	By string `json:"by"` // the name of the prompt's run: the beginning of the prompt, if known
 }
 
 // Reason says why the run was closed.
-func (d RunSuperseded) Reason() string { return "its session continued with the prompt: " + d.By }
+func (d RunSuperseded) Reason() string { return "its session continued with “" + d.By + "”" }
 
 // Type implements [Data].
 func (RunStarted) Type() EventType         { return TypeRunStarted }

@@ -137,8 +137,9 @@ func (j Judge) begin(ctx context.Context, s Stop, dir string, notes notes) (stri
 	if err := result.Close(); err != nil {
 		return "", err
 	}
+	name := cmp.Or(notes.prompted().Words, s.Agent+"'s session")
 	state := cmp.Or(shown["state_dir"].Value, scratchpad.StateDir(dir))
-	args := []string{"run", "--once", "--no-precheck", "--confirm-trip", "off", "--non-interactive", "--name", cmp.Or(notes.prompted().Words, s.Agent+"'s session"), "--result", result.Name()}
+	args := []string{"run", "--once", "--no-precheck", "--confirm-trip", "off", "--non-interactive", "--name", name, "--result", result.Name()}
 	for _, o := range []struct{ key, flag, value string }{ // the question is kept
 		{"max_iterations", "--max-iterations", strconv.Itoa(Limit)}, {"detached", "--detached", "defer"},
 	} {
@@ -160,17 +161,27 @@ func (j Judge) begin(ctx context.Context, s Stop, dir string, notes notes) (stri
 		return "", errors.New("the run left no result")
 	}
 	run := filepath.Join(state, verdict.RunID)
-	return run, notes.write(run)
+	return run, errors.Join(notes.supersede(name), notes.write(run)) // not every agent tells when a prompt begins
 }
 
 // run runs looprun. A run that is not done, or a tripped guard, is not an error; being unable
 // to run at all is one.
 func (j Judge) run(ctx context.Context, s Stop, args ...string) error {
-	err := j.looprun(ctx, s, args...)
-	if code, ok := errors.AsType[*ended](err); ok && code.code > 0 && code.code != core.ExitFailed && ctx.Err() == nil {
+	cmd := exec.CommandContext(ctx, j.Looprun, args...)
+	cmd.Dir, cmd.Env = s.Dir, append(os.Environ(), "LOOPRUN_LOG_FORMAT=json")
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	_, err := cmd.Output() // what it says beside is kept as far as 64 KB go
+	exited, ok := errors.AsType[*exec.ExitError](err)
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("the check did not end within %s", j.Timeout)
+	case !ok:
+		return err
+	case exited.ExitCode() > 0 && exited.ExitCode() != core.ExitFailed:
 		return nil
 	}
-	return err
+	return errors.New(cmp.Or(lastMessage(exited.Stderr), err.Error()))
 }
 
 // notes are the files that record which run belongs to a prompt of a session, and which one
@@ -273,29 +284,6 @@ func stopped(s *core.State) bool {
 	return len(s.Pending()) > 0 || s.Ended && s.Ending.Status != core.StatusPaused
 }
 
-// ended is the error of a looprun that exited with a code above 0.
-type ended struct {
-	code int
-	text string
-}
-
-func (e *ended) Error() string { return e.text }
-
-func (j Judge) looprun(ctx context.Context, s Stop, args ...string) error {
-	cmd := exec.CommandContext(ctx, j.Looprun, args...)
-	cmd.Dir, cmd.Env = s.Dir, append(os.Environ(), "LOOPRUN_LOG_FORMAT=json")
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 5 * time.Second
-	_, err := cmd.Output() // what it says beside is kept as far as 64 KB go
-	switch exited, ok := errors.AsType[*exec.ExitError](err); {
-	case ctx.Err() != nil:
-		return fmt.Errorf("the check did not end within %s", j.Timeout)
-	case ok:
-		return &ended{exited.ExitCode(), cmp.Or(lastMessage(exited.Stderr), err.Error())}
-	}
-	return err
-}
-
 // lastMessage returns the first line of the last of looprun's own messages; if there is none,
 // because a flag wants them as text, the last line.
 func lastMessage(stderr []byte) (text string) {
@@ -341,19 +329,15 @@ func unjudged(s *core.State, dir string) Decision {
 
 // message tells the person what was decided, why the run was stopped, and what to do.
 func message(s *core.State, dir, decided string) Decision {
-	id, why := filepath.Base(dir), "the run asks"
+	id, why, asks := filepath.Base(dir), "the run asks", ""
 	switch {
 	case s.LastTrip != nil:
 		why = s.LastTrip.Reason
 	case s.Ending != nil:
 		why = cmp.Or(s.Ending.Reason, string(s.Ending.Status))
 	}
-	return Decision{Message: termsafe.Short(decided+": "+why, 600) + "; looprun explain " + id + pending(s, id)}
-}
-
-func pending(s *core.State, id string) string {
-	if len(s.Pending()) == 0 {
-		return ""
+	if len(s.Pending()) > 0 {
+		asks = "; it asks: looprun answer " + id
 	}
-	return "; it asks: looprun answer " + id
+	return Decision{Message: termsafe.Short(decided+": "+why, 600) + "; looprun explain " + id + asks}
 }

@@ -26,8 +26,7 @@ type prompted struct {
 // lookLimit is how long examining the work tree may take: a person is waiting for the agent.
 const lookLimit = 5 * time.Second
 
-// begin records the prompt and the state of the work tree. If the session's last run waits for
-// an answer, the new prompt supersedes it.
+// begin records the prompt and the state of the work tree, and supersedes the session's last run.
 func (n notes) begin(ctx context.Context, dir, words string) error {
 	if n.session == "" {
 		return nil
@@ -35,10 +34,16 @@ func (n notes) begin(ctx context.Context, dir, words string) error {
 	p := prompted{termsafe.Short(termsafe.Line(words), 60), look(ctx, dir)}
 	text, err := json.Marshal(p)
 	err = errors.Join(err, os.MkdirAll(filepath.Dir(n.session), 0o700), atomicfile.Write(n.session+".prompt", text, false))
+	return errors.Join(err, n.supersede(p.Words))
+}
+
+// supersede closes the session's last run if it waits for an answer; the session continues with
+// the run of that name.
+func (n notes) supersede(name string) error {
 	if run := placeIn(n.session); run != "" && scratchpad.Summarize(run).Pending {
-		err = errors.Join(err, session.Supersede(run, p.Words))
+		return session.Supersede(run, name)
 	}
-	return err
+	return nil
 }
 
 // prompted returns what begin recorded last, or the zero value if there is no record.
