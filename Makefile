@@ -10,7 +10,7 @@ DATE        := $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ 
 PREFIX      ?= $(HOME)/.local
 LDFLAGS     := -s -w -X main.stamp=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 
-.PHONY: all build install demo test test-short test-race lint fmt bench bench-replay profile stuckbench ablate fuzz torture windows-test examples clean
+.PHONY: all build install demo test test-short test-race lint fmt bench bench-replay profile stuckbench ablate fuzz torture sweeps windows-test examples clean
 
 all: build
 
@@ -36,7 +36,7 @@ demo: build ## run two loops on real input: one ends, one is stuck
 # Most tests wait for processes, so more tests than processors run at once. The time limit
 # ends a test that hangs; even a busy machine needs far less.
 TEST := $(GO) test -shuffle=on -p 4 -parallel 8 -timeout 60m
-test: ## run all tests; torture, fuzz and agents-test run the long forms
+test: ## run all tests, some on a sample of their cases; sweeps, torture, fuzz and agents-test run the long forms
 	@echo "Running all tests; the first run takes some minutes longer."
 	@CGO_ENABLED=0 $(TEST) ./...
 
@@ -88,7 +88,12 @@ fuzz: ## run every fuzz target for FUZZTIME
 	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg; done; done
 
 torture: ## run the long forms of the reliability tests; TORTURE_RUNS=N kills N runs instead of 1,000
-	$(GO) test -tags torture -count=1 -p 1 -timeout 60m . ./core ./engine ./internal/proc ./scratchpad ./cmd/looprun
+	$(GO) test -tags torture -count=1 -p 1 -timeout 60m . ./core ./engine ./internal/many ./internal/proc ./scratchpad ./cmd/looprun
+
+# Each git that fails, each hostile text in each view, and thousands of random runs.
+SWEEPS := WhereGitFails|GitFailsAtAnyCall|HostileJournal|HoldsInvariants|LivesHold|PartsAreLeft|AgainstAdvice|AMaskSteers|MatrixNoAnswer
+sweeps: ## run the long form of what make test only samples and takes minutes: failing gits, hostile text, random runs
+	@CGO_ENABLED=0 $(GO) test -tags torture -count=1 -timeout 60m -run '$(SWEEPS)' ./core ./engine ./internal/many ./cmd/looprun
 
 # The tests of these packages need no temporary folder, which Wine before 10 cannot remove.
 WINDOWS_TESTS := ./signature ./guards/... ./internal/cost ./internal/waiting ./internal/ask ./protocol/ladder ./protocol/rejection \

@@ -133,7 +133,7 @@ func atHome(args ...string) *exec.Cmd {
 }
 
 // environ is what the commands of a page have: the looprun of this source, the
-// stand-ins of the agents, a home of their own, and no settings of looprun's.
+// stand-ins of the agents, a go that tests the same files once, a home of their own, and no settings of looprun's.
 func (p *page) environ(t *testing.T) []string {
 	t.Helper()
 	file, err := binary()
@@ -150,7 +150,7 @@ func (p *page) environ(t *testing.T) []string {
 	})
 	path := strings.Join([]string{filepath.Dir(file), agents, os.Getenv("PATH")}, string(filepath.ListSeparator))
 	return append(env, "PATH="+path, "HOME="+p.root, "XDG_STATE_HOME=", "GOCACHE="+goCache(), "GOMODCACHE="+modCache(), "GOPROXY=off",
-		"GOFLAGS="+p.goFlags, "GOWORK=off",
+		"GOFLAGS="+p.goFlags, "GOWORK=off", "GO_TEST_RESULTS="+filepath.Join(ofAllTests, "go-test"),
 		"GIT_CONFIG_GLOBAL="+filepath.Join(p.root, ".gitconfig"), "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=reader", "GIT_AUTHOR_EMAIL=reader@localhost", "GIT_COMMITTER_NAME=reader", "GIT_COMMITTER_EMAIL=reader@localhost")
 }

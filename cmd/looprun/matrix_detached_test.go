@@ -79,8 +79,7 @@ func TestMatrixNoAnswer(t *testing.T) {
 	assistant := func(line string) []string {
 		return []string{"--assistant", "cat >request.json; " + line, "--assistant-for", "ask,guards"}
 	}
-	next := 0
-	for name, flags := range map[string][]string{
+	all := map[string][]string{
 		"assistant prints garbage":       assistant("echo continue accept"),
 		"assistant prints nothing":       assistant("exit 0"),
 		"assistant fails":                assistant(`echo '{"reason": "It works.", "answer": "accept"}'; exit 3`),
@@ -93,13 +92,16 @@ func TestMatrixNoAnswer(t *testing.T) {
 		"policy whose verify fails":      {"--policy", "verify.yaml"},
 		"policy whose condition fails":   {"--policy", "condition.yaml"},
 		"nobody looks in time":           {"--wait-answer", "1ms"},
-	} {
-		guards := oneShort(tried(), next)
-		next++
+	}
+	for n, name := range slices.Sorted(maps.Keys(all)) {
+		flags, guards := all[name], oneShort(tried(), n)
 		if !everyCombination && (strings.HasSuffix(name, " fails") || strings.HasSuffix(name, " hangs")) && flags[0] == "--assistant" {
 			guards = guards[:1]
 		}
-		for _, guard := range guards {
+		for i, guard := range guards {
+			if !everyCombination && len(guards) > 1 && (i+n)%3 != 0 { // each guard with a third of them
+				continue
+			}
 			t.Run(fmt.Sprintf("%s/%s", guard, name), func(t *testing.T) {
 				t.Parallel()
 				c := newCell(t, guard, core.Option{}, "")

@@ -283,7 +283,7 @@ func TestFailingCalls(t *testing.T) {
 		}
 		slices.SortFunc(faults, func(a, b failing) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 		for n, f := range faults {
-			if n%rounds.Step(67) != 0 { // of some thousand
+			if n%rounds.Step(131) != 0 { // of some thousand
 				continue
 			}
 			t.Run(fmt.Sprintf("%s: %s", kind, f), func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/looptest"
 	"github.com/looprun/looprun/internal/proc"
+	"github.com/looprun/looprun/internal/rounds"
 	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -351,7 +352,7 @@ func gitThat(t *testing.T, script string) (dir string) {
 // failingGit replaces git by one whose call with that number fails. calls counts them.
 func failingGit(t *testing.T, at int) (calls func() int) {
 	t.Helper()
-	dir := gitThat(t, fmt.Sprintf("calls=${0%%/*}/calls\necho >>\"$calls\"\n[ $(wc -l <\"$calls\") -ne %d ] || { echo broken >&2; exit 128; }", at))
+	dir := gitThat(t, fmt.Sprintf("calls=${0%%/*}/calls\nprintf x >>\"$calls\"\nread -r all <\"$calls\"\n[ ${#all} -ne %d ] || { echo broken >&2; exit 128; }", at))
 	return func() int {
 		text, _ := os.ReadFile(filepath.Join(dir, "calls"))
 		return len(text)
@@ -361,10 +362,7 @@ func failingGit(t *testing.T, at int) (calls func() int) {
 // Whichever call of git fails, a tree is removed only when its work is in the user's
 // repository, a loop is done only then, and a result is taken only when a branch has it.
 func TestGitFailsAtAnyCall(t *testing.T) {
-	step := 2
-	if testing.Short() {
-		step = 7
-	}
+	step := rounds.Step(3)
 	path := os.Getenv("PATH")
 	for name, c := range map[string]func(t *testing.T, b *Batch, e *entry) string{
 		"finish": func(t *testing.T, b *Batch, e *entry) string {
