@@ -327,7 +327,9 @@ func TestTheServerIsAway(t *testing.T) {
 	s, h := startNtfy(t), newHome(t)
 	s.stop()
 	h.asks(s, "shop")
+	s.mu.Lock()
 	s.statuses = []int{500, 429, 503}
+	s.mu.Unlock()
 	s.start()
 	m := s.await("the question", asks("shop"))
 	s.http.Close() // the connection of the carrier ends
@@ -370,15 +372,21 @@ func TestTwoRuns(t *testing.T) {
 // With a password only the carrier reads the topics; a button needs none.
 func TestAPassword(t *testing.T) {
 	s, h := startNtfy(t), newHome(t)
-	s.user = "me:s3cr3t-pass"
-	code, _, stderr := h.looprun("shop", "--name", "shop", "--max-iterations", "1", "--notify", "{url: 'ntfy://"+s.user+"@"+s.addr+"/topic?scheme=http', answers: true}", "--", "false")
+	const user = "me:s3cr3t-pass"
+	s.mu.Lock()
+	s.user = user
+	s.mu.Unlock()
+	code, _, stderr := h.looprun("shop", "--name", "shop", "--max-iterations", "1", "--notify", "{url: 'ntfy://"+user+"@"+s.addr+"/topic?scheme=http', answers: true}", "--", "false")
 	if code != 102 {
 		t.Fatal(stderr)
 	}
 	m := s.await("the question", asks("shop"))
 	s.press(m, m.Actions[0].Label)
 	s.await("that it was answered", over("shop"))
-	if text := fmt.Sprintf("%+v", s.shown()); s.logins > 0 || strings.Contains(text, "s3cr3t-pass") {
+	text := fmt.Sprintf("%+v", s.shown())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.logins > 0 || strings.Contains(text, "s3cr3t-pass") {
 		t.Errorf("%d refused, %s", s.logins, text)
 	}
 }
