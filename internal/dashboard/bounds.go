@@ -1,10 +1,13 @@
 package dashboard
 
 import (
+	"compress/gzip"
 	"io"
 	"log"
 	"net"
+	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -61,6 +64,68 @@ func (c *boundedConn) Close() error {
 	c.of.mu.Unlock()
 	return c.Conn.Close()
 }
+
+// compressed sends a reply in gzip, unless its length is known already.
+type compressed struct {
+	http.ResponseWriter
+	zip   *gzip.Writer // nil: it is sent as it is
+	begun bool
+}
+
+// zips holds writers that are not in use: each has a megabyte of tables.
+var zips = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
+	return z
+}}
+
+// compressing lets a handler's replies be compressed for clients that accept that.
+func compressing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			next.ServeHTTP(w, r)
+			return
+		}
+		c := &compressed{ResponseWriter: w}
+		next.ServeHTTP(c, r)
+		if c.zip != nil {
+			_ = c.zip.Close() // the client may have left
+			zips.Put(c.zip)
+		}
+	})
+}
+
+func (c *compressed) WriteHeader(code int) {
+	if h := c.Header(); !c.begun && h.Get("Content-Length") == "" {
+		h.Set("Content-Encoding", "gzip")
+		c.zip = zips.Get().(*gzip.Writer)
+		c.zip.Reset(c.ResponseWriter)
+	}
+	c.begun = true
+	c.ResponseWriter.WriteHeader(code)
+}
+
+func (c *compressed) Write(b []byte) (int, error) {
+	if !c.begun {
+		c.WriteHeader(http.StatusOK)
+	}
+	if c.zip == nil {
+		return c.ResponseWriter.Write(b)
+	}
+	return c.zip.Write(b)
+}
+
+// FlushError sends what was written; [http.ResponseController] calls it.
+func (c *compressed) FlushError() error {
+	if c.zip != nil {
+		if err := c.zip.Flush(); err != nil {
+			return err
+		}
+	}
+	return http.NewResponseController(c.ResponseWriter).Flush()
+}
+
+// Unwrap lets [http.ResponseController] set deadlines.
+func (c *compressed) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 // silent returns a logger that drops net/http's messages about misbehaving clients.
 func silent() *log.Logger { return log.New(io.Discard, "", 0) }

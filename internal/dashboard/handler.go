@@ -15,6 +15,7 @@ import (
 	"net/netip"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -59,7 +60,7 @@ func (s *Server) Handler() http.Handler {
 	for _, once := range []string{"/report/{ticket}", "/log/{ticket}"} {
 		m.HandleFunc("HEAD "+once, notHead)
 	}
-	return s.walled(http.NewCrossOriginProtection().Handler(m))
+	return compressing(s.walled(http.NewCrossOriginProtection().Handler(m)))
 }
 
 // notHead rejects a request for the headers alone: a ticket would be gone, and nothing sent for it.
@@ -281,6 +282,9 @@ func file(name string, read func(string) ([]byte, error)) http.HandlerFunc {
 	}
 }
 
+// smallReply is the size in bytes below which a reply fits a packet, so it is not compressed.
+const smallReply = 1400
+
 // reply writes a JSON document.
 func reply(w http.ResponseWriter, v any) {
 	b, err := json.Marshal(v)
@@ -289,6 +293,9 @@ func reply(w http.ResponseWriter, v any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if len(b) < smallReply {
+		w.Header().Set("Content-Length", strconv.Itoa(len(b)+1))
+	}
 	_, _ = w.Write(append(b, '\n'))
 }
 

@@ -2,7 +2,10 @@ package dashboard
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +21,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
@@ -938,5 +943,69 @@ func TestTheFirstRunsAreShownWhileTheOthersAreRead(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		t.Error("it waits for the others")
+	}
+}
+
+// The view of a run of 3,000 iterations takes no more than 60 KB, also at 167, where each has its own
+// row. Everything is the same as without compression; what has a length, as a saved log, keeps it.
+func TestCompressed(t *testing.T) {
+	v := newServing(t, false)
+	zipped := func(path string) (*httptest.ResponseRecorder, string) {
+		t.Helper()
+		w := v.request("GET", path, "", header("Accept-Encoding", "gzip, br"))
+		if w.Code != 200 || w.Header().Get("Content-Encoding") != "gzip" {
+			t.Fatalf("%s: %d %v", path, w.Code, w.Header())
+		}
+		sent := w.Body.Len()
+		z, err := gzip.NewReader(w.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %d bytes as %d", path, len(text), sent)
+		if sent > 60_000 {
+			t.Errorf("%s takes %d bytes", path, sent)
+		}
+		return w, string(text)
+	}
+	for _, path := range []string{"/", "/page.js", "/report.css"} {
+		if w, text := zipped(path); text != v.request("GET", path, "").Body.String() || w.Header().Get("Content-Type") == "" {
+			t.Errorf("%s: %v", path, w.Header())
+		}
+	}
+	if h := v.request("GET", "/api/runs/"+v.key+"/explain", "", header("Accept-Encoding", "gzip")).Header(); h.Get("Content-Encoding") != "" || h.Get("Content-Length") == "" {
+		t.Errorf("a small reply: %v", h)
+	}
+	for _, n := range []int{167, 3000} {
+		run, err := scratchpad.Create(filepath.Dir(v.dir), time.Now(), scratchpad.SyncOff)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := new(core.State)
+		record := func(d core.Data) {
+			if _, err := core.Record(s, run.Journal, nil, 0, d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		record(core.RunStarted{RunID: run.ID, Command: []string{"./fix.sh"}, Dir: filepath.Dir(v.dir)})
+		for i := range n {
+			sum := sha256.Sum256([]byte{byte(i), byte(i >> 8)})
+			record(core.IterationStarted{Iteration: i + 1})
+			failing, name := int(sum[9]%20), fmt.Sprintf("Test%x", sum[10:14])
+			label := fmt.Sprintf("test-fail:%d-%s", failing, name)
+			record(core.IterationFinished{
+				Iteration: i + 1, Outcome: core.OutcomeNotDone, DurationMS: int64(sum[0]) * 37, Excerpt: "--- FAIL: " + name,
+				Signature: signature.Signature{Kind: signature.KindTestFail, Label: label, Hash: signature.Hash(binary.BigEndian.Uint64(sum[1:])), Failing: failing, Checks: []string{name}},
+			})
+		}
+		record(core.RunFinished{Ending: core.Ending{Status: core.StatusDone}})
+		if err := run.Close(); err != nil {
+			t.Fatal(err)
+		}
+		v.runs.refresh(0)
+		zipped(fmt.Sprintf("/api/runs/%016x", xxhash.Sum64String(run.Dir)))
 	}
 }
