@@ -523,6 +523,7 @@ func TestServeInABrowser(t *testing.T) {
 	}{
 		{"answer", browserAnswer},
 		{"watch", browserWatch},
+		{"notices", browserNotices},
 		{"steady", browserSteady},
 		{"changes", browserChanges},
 		{"transcript", browserTranscript},
@@ -672,13 +673,72 @@ func browserWatch(t *testing.T, b *browsertest.Browser) {
 		t.Errorf("it jumped: %v", shifts)
 	}
 	v.sound("running")
-	browsertest.Eval[any](v.Browser, `window.told = []; window.Notification = class { static permission = "granted"; constructor(title, o) { told.push(title + ": " + o.body); } }; Object.defineProperty(document, "hidden", { value: true })`)
 	if err := os.WriteFile(filepath.Join(dir, "end"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	run.ended(t)
-	v.shows(`told.length === 1 && told[0].startsWith("looprun: a run asks: echo first")`)
-	v.shows(`document.title.startsWith("(1) ")`)
+	v.shows(`document.title.startsWith("(1) ") && document.querySelector("#heard").textContent.endsWith(" asks.")`)
+	v.quiet()
+}
+
+// A page that is out of sight gives a notice of each question, which a click opens and an answer
+// removes, and one of a run's end, if both are wanted. That the browser blocks them is said.
+func browserNotices(t *testing.T, b *browsertest.Browser) {
+	dir := t.TempDir()
+	v := startServe(t, dir).open(b)
+	v.shows(`document.querySelector(".empty")`)
+	permit := func(setting string) {
+		v.Call("Browser.setPermission", map[string]any{"origin": "http://" + v.url.Host, "permission": map[string]any{"name": "notifications"}, "setting": setting}, nil)
+	}
+	permit("denied")
+	browsertest.Eval[any](v.Browser, `document.querySelector("#notify").click()`)
+	for _, box := range []string{"asks", "ends"} {
+		v.tabTo(fmt.Sprintf(`e.id === "wants-%s"`, box))
+		v.Press(" ")
+	}
+	v.shows(`document.querySelector("#blocked").textContent.includes("blocks the notices") && document.querySelector("#notify").textContent === "Notices are blocked"`)
+	v.sound("notices")
+	permit("granted")
+	v.Open("http://"+v.url.Host+"/", 1280) // it keeps what is wanted
+	v.shows(`document.querySelector("#notify").textContent === "Notices" && document.querySelector("#wants-asks").checked && document.querySelector("#wants-ends").checked`)
+	v.shows(`document.querySelector(".empty")`)
+	browsertest.Eval[any](v.Browser, `Object.defineProperty(document, "hidden", { value: true }); document.querySelector("#search").value = "nothing has this"`)
+
+	told := func(want string) {
+		t.Helper()
+		said := ""
+		defer func() {
+			if t.Failed() {
+				t.Logf("the notices are %q; the list is %q", said, browsertest.Eval[string](v.Browser, `document.querySelector("#runs").textContent`))
+			}
+		}()
+		until(t, "the notices "+want, func() bool {
+			// Chromium shows none while it is asked for them all the time.
+			said = browsertest.Eval[string](v.Browser, `new Promise((ok) => setTimeout(ok, 200)).then(() => navigator.serviceWorker.getRegistration()).then((by) => by?.getNotifications()).then((list) => (list || []).map((n) => n.title + ": " + n.body).sort().join("|"))`)
+			return said == want
+		})
+	}
+	ends := begin(t, dir, "-q", "--name", "ends", "--", "sh", "-c", "until [ -e go ]; do sleep 0.02; done")
+	v.shows(`document.querySelector("#runs").textContent.includes("ends")`)
+	stuck := begin(t, dir, "-q", "--name", "stuck", "--detached", "defer", "--max-iterations", "1", "--", "false")
+	stuck.ended(t)
+	asks := "stuck asks: " + stuck.state(t).Pending()[0].ForPerson().Text
+	told(asks)
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ends.ended(t)
+	told("ends: done|" + asks)
+	v.shows(`!document.querySelector("main h1").textContent.includes("stuck")`)
+	v.InWorker(`registration.getNotifications().then((list) => dispatchEvent(new NotificationEvent("notificationclick", { notification: list.find((n) => n.title === "stuck asks") })))`)
+	v.shows(`document.querySelector("main h1").textContent === "stuck" && document.querySelector(".question .options button")`)
+	told("ends: done")
+
+	again := begin(t, dir, "-q", "--name", "again", "--detached", "defer", "--max-iterations", "1", "--", "false")
+	again.ended(t)
+	told("again asks: " + again.state(t).Pending()[0].ForPerson().Text + "|ends: done")
+	begin(t, dir, "answer", again.state(t).RunID, "cancel").ended(t)
+	told("again: cancelled (max iterations)|ends: done")
 	v.quiet()
 }
 
@@ -929,6 +989,16 @@ func browserKeys(t *testing.T, b *browsertest.Browser) {
 	}
 	browsertest.Eval[any](v.Browser, `document.querySelector("#keys button").click()`)
 	v.shows(`document.activeElement.closest("#runs")`) // where the focus was
+
+	// The wall has a tile for each run, beside each other; one that is chosen is shown.
+	v.Press("w")
+	v.shows(`!document.querySelector("main").checkVisibility() && new Set([...document.querySelectorAll("#runs a")].map((e) => e.getBoundingClientRect().top)).size === 1`)
+	v.sound("wall")
+	v.Resize(1280)
+	browsertest.Eval[any](v.Browser, `[...document.querySelectorAll("#runs a")].find((e) => e.textContent.includes("two")).focus()`)
+	v.Press("Enter")
+	v.shows(`document.querySelector("main").checkVisibility() && ` + title + ` === "two"`)
+	browsertest.Eval[any](v.Browser, `document.querySelector("#runs a").focus()`)
 
 	begin(t, dir, "-q", "--name", "three", "--", "true").ended(t)
 	v.shows(`document.querySelector("#fresh").checkVisibility() && document.querySelector("#fresh").textContent.startsWith("1 new")`)

@@ -205,6 +205,28 @@ func (b *Browser) Open(url string, width int) {
 	}
 }
 
+// InWorker evaluates an expression in the page's service worker.
+func (b *Browser) InWorker(expression string) {
+	b.t.Helper()
+	page := b.session
+	defer func() { b.session = page }()
+	b.session = ""
+	var all struct {
+		TargetInfos []struct{ TargetID, Type string }
+	}
+	b.Call("Target.getTargets", nil, &all)
+	for _, target := range all.TargetInfos {
+		if target.Type == "service_worker" {
+			var worker struct{ SessionID string }
+			b.Call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &worker)
+			b.session = worker.SessionID
+			Eval[any](b, expression)
+			return
+		}
+	}
+	b.t.Fatal("the page has no service worker")
+}
+
 // Resize sets the window's width, in pixels.
 func (b *Browser) Resize(width int) {
 	b.t.Helper()

@@ -34,7 +34,7 @@ func (s *Server) Handler() http.Handler {
 	m := http.NewServeMux()
 	own := func(name string) ([]byte, error) { return static.ReadFile("static/" + name) }
 	m.HandleFunc("GET /{$}", file("index.html", own))
-	for _, name := range []string{"page.js", "page.css", "icon.svg"} {
+	for _, name := range []string{"page.js", "page.css", "icon.svg", "worker.js", "manifest.json"} {
 		m.HandleFunc("GET /"+name, file(name, own))
 	}
 	m.HandleFunc("GET /report.css", file("report.css", func(string) ([]byte, error) { return report.Stylesheet() }))
@@ -70,7 +70,7 @@ func notHead(w http.ResponseWriter, _ *http.Request) {
 }
 
 // pagePolicy allows only this server's own files: no code and no style within a document.
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types looprun"
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types looprun"
 
 // walled admits requests that address this server by its own name. Any other name may have
 // been pointed here by an attacker, and the browser would take this server for the attacker's

@@ -29,6 +29,7 @@ type row struct {
 	Status     core.Status `json:"status"`
 	Guard      string      `json:"guard,omitempty"`
 	Asks       bool        `json:"asks,omitempty"`
+	Asked      []notice    `json:"asked,omitempty"`    // the questions that wait
 	Answered   string      `json:"answered,omitempty"` // see [scratchpad.Summary.Answered]
 	Alive      bool        `json:"alive,omitempty"`
 	Iterations int         `json:"iterations"`
@@ -49,6 +50,12 @@ type row struct {
 	dir  string
 	seen stamp
 	rest bool // its trend was not looked up yet
+}
+
+// notice is a question, for a line that tells of it.
+type notice struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
 }
 
 // stamp identifies a journal's state, to detect whether it has grown since it was read.
@@ -265,10 +272,17 @@ func (f *followed) row(dir string) *row {
 	return rowOf(dir, &f.state, scratchpad.Locked(dir), seen)
 }
 
+// noticeLength is how many characters of a question a notice has.
+const noticeLength = 200
+
 // rowOf returns the list's row for a run in that state.
 func rowOf(dir string, s *core.State, alive bool, seen stamp) *row {
 	r := named(dir, seen, scratchpad.SummaryOf(dir, s, alive))
-	r.Alive, r.Asks = alive, len(s.Answerable()) > 0
+	r.Alive = alive
+	for _, q := range s.Answerable() {
+		r.Asked = append(r.Asked, notice{q.ID, termsafe.Short(q.ForPerson().Text, noticeLength)})
+	}
+	r.Asks = len(r.Asked) > 0
 	if s.Task != s.Name {
 		r.Task = termsafe.Line(s.Task)
 	}

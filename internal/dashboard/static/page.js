@@ -4,7 +4,7 @@
 
   // This browser's key stays here, and no script can read it: whoever has this port while looprun
   // serve does not run gets nothing that is of use later. Where the connection is not safe there is none.
-  const kept = (mode, act) => new Promise((ok, no) => {
+  const inStore = (mode, act) => new Promise((ok, no) => {
     const open = indexedDB.open("looprun");
     open.onupgradeneeded = () => open.result.createObjectStore("keys");
     open.onerror = () => no(open.error);
@@ -16,10 +16,10 @@
   });
   const pairOf = async (make) => {
     if (!crypto.subtle) return null;
-    let pair = await kept("readonly", (keys) => keys.get("device"));
+    let pair = await inStore("readonly", (keys) => keys.get("device"));
     if (!pair && make) {
       pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, false, ["sign"]);
-      await kept("readwrite", (keys) => keys.put(pair, "device"));
+      await inStore("readwrite", (keys) => keys.put(pair, "device"));
     }
     return pair;
   };
@@ -82,7 +82,7 @@
     return e;
   };
   // What the server has set out with its templates, which escape, comes as markup.
-  const trusted = window.trustedTypes?.createPolicy("looprun", { createHTML: (s) => s });
+  const trusted = window.trustedTypes?.createPolicy("looprun", { createHTML: (s) => s, createScriptURL: (s) => s });
   const markup = (html) => {
     const parsed = new DOMParser().parseFromString(trusted ? trusted.createHTML(html) : html, "text/html");
     return [...parsed.body.childNodes].map((n) => document.importNode(n, true));
@@ -207,25 +207,56 @@
     $("more").textContent = list.left ? `${list.matched - list.left} of ${list.matched} runs; search for the others.` : list.total && !list.matched ? "No run matches." : "";
     state();
   };
-  let asking = null; // the runs that were seen to ask
-  const tell = (r) => {
-    try {
-      new Notification("looprun: a run asks", { body: r.title, tag: r.key }).onclick = () => { focus(); location.hash = "#run=" + r.key; };
-    } catch { /* Chrome for Android has the name and not the thing */ }
+  // --- Notices: one for each question, until it is answered, and for the end of a run ---
+  const wants = { asks: $("wants-asks"), ends: $("wants-ends") };
+  const wanted = () => wants.asks.checked || wants.ends.checked;
+  const may = () => window.Notification?.permission;
+  let worker = null; // what shows them: Chrome for Android lets no page do that itself
+  const drawNotices = () => {
+    if (may() === "granted" && wanted()) worker ||= navigator.serviceWorker.register(trusted ? trusted.createScriptURL("worker.js") : "worker.js").then(() => navigator.serviceWorker.ready);
+    $("notify").hidden = !window.Notification || !navigator.serviceWorker;
+    $("notify").textContent = wanted() && may() === "denied" ? "Notices are blocked" : "Notices";
+    $("blocked").textContent = may() === "denied" ? "This browser blocks the notices of this page. Allow them in its settings for this page." : "";
+  };
+  for (const [name, box] of Object.entries(wants)) {
+    box.checked = localStorage.getItem("notices/" + name) === "yes";
+    box.addEventListener("change", async () => {
+      localStorage.setItem("notices/" + name, box.checked ? "yes" : "no");
+      if (box.checked) await Notification.requestPermission();
+      drawNotices();
+    });
+  }
+  $("notify").addEventListener("click", () => { drawNotices(); $("notices").showModal(); });
+  if (navigator.serviceWorker) navigator.serviceWorker.onmessage = (e) => { location.hash = "#run=" + e.data.run; };
+  drawNotices();
+  let known = null; // what each run was about when the list was last heard
+  const notice = async () => {
+    const first = !known, news = [];
+    known ||= new Map();
+    for (const r of list.runs) {
+      const old = known.get(r.key), asked = r.asked || [], goes = r.group ? r.group.active : r.alive || r.asks || !!r.answered;
+      known.set(r.key, { asked: new Set(asked.map((q) => q.id)), goes });
+      if (!first) asked.filter((q) => !old?.asked.has(q.id)).forEach((q) => news.push({ of: "asks", run: r.key, tag: `${r.key}/${q.id}`, title: `${r.title} asks`, body: q.text }));
+      if (old?.goes && !goes) news.push({ of: "ends", run: r.key, tag: r.key, title: r.title, body: r.group ? "It has ended." : stands(r) });
+    }
+    const asks = news.filter((n) => n.of === "asks");
+    if (asks.length) $("heard").textContent = asks.map((n) => `${n.title}.`).join(" ");
+    if (!worker) return;
+    const by = await worker;
+    for (const { of, run, tag, title, body } of news) if (document.hidden && wants[of].checked) await by.showNotification(title, { body, tag, icon: "icon.svg", data: { run } });
+    for (const n of await by.getNotifications()) {
+      const [run, id] = n.tag.split("/");
+      if (id && known.has(run) && !known.get(run).asked.has(id)) n.close();
+    }
   };
   const fetchList = async () => {
-    const query = new URLSearchParams({ search: $("search").value, filter: $("filter").value });
+    // Out of sight it tells of all runs, whatever is searched for.
+    const query = new URLSearchParams(document.hidden && wanted() ? {} : { search: $("search").value, filter: $("filter").value });
     opened.forEach((key) => query.append("open", key));
     const res = await call("api/runs?" + query);
     if (!res.ok) throw new Error((await res.text()).trim());
     list = await res.json();
-    const fresh = list.runs.filter((r) => r.asks && !asking?.has(r.key));
-    if (asking && fresh.length) {
-      $("heard").textContent = fresh.map((r) => `${r.title} asks.`).join(" ");
-      if (document.hidden && window.Notification?.permission === "granted") tell(fresh[0]);
-    }
-    asking ||= new Set();
-    list.runs.forEach((r) => { if (r.asks) asking.add(r.key); else asking.delete(r.key); });
+    notice().catch(() => {}); // the list is there without them
     const one = list.runs.find((r) => !r.group && !r.waits);
     if (!at && one && matchMedia("(min-width: 48.01rem)").matches) location.replace("#run=" + one.key);
     drawList();
@@ -245,6 +276,11 @@
     order = [];
     fetchSoon(0);
   });
+  // landmark says where the page's main part is: a phone and the wall do not show the run.
+  const landmark = () => { document.querySelector(".side").role = $("wall").ariaPressed === "false" && (at || matchMedia("(min-width: 48.01rem)").matches) ? null : "main"; };
+  const wall = (on) => { document.body.classList.toggle("wall", on); $("wall").ariaPressed = String(on); landmark(); };
+  $("wall").addEventListener("click", () => wall($("wall").ariaPressed === "false"));
+  $("runs").addEventListener("click", (e) => { if (e.target.closest("a")) wall(false); });
   for (const over of ["pointerleave", "focusout"]) $("runs").addEventListener(over, () => setTimeout(drawList));
   document.querySelector(".find").addEventListener("submit", (e) => e.preventDefault());
   $("runs").addEventListener("keydown", (e) => {
@@ -255,12 +291,6 @@
     links[Math.max(0, Math.min(to, links.length - 1))].focus();
   });
   $("skip").addEventListener("click", (e) => { e.preventDefault(); $("run").focus(); });
-
-  const bell = $("notify");
-  if (window.Notification && Notification.permission === "default") {
-    bell.hidden = false;
-    bell.addEventListener("click", async () => { await Notification.requestPermission(); bell.hidden = true; });
-  }
 
   // --- A run ---
   const drawNothing = () => {
@@ -649,6 +679,7 @@
     else if (e.key === "k") to(Math.max(0, i - 1));
     else if (keys === "gl") (links[i] || links[0])?.focus();
     else if (e.key === "/") $("search").focus();
+    else if (e.key === "w") $("wall").click();
     else if (e.key === "?") $("keys").showModal();
     else if (choice >= 0) document.querySelectorAll(".question:not(.settled) .options button")[choice]?.focus();
     else return;
@@ -700,14 +731,18 @@
   };
   const stale = () => { if (Date.now() - heard > 40000) follow(); };
   setInterval(stale, 10000);
-  document.addEventListener("visibilitychange", () => { if (!document.hidden && Date.now() - heard > 20000) follow(); });
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) return;
+    if (Date.now() - heard > 20000) follow();
+    else fetchSoon(0);
+  });
 
   const route = () => {
     const key = new URLSearchParams(location.hash.slice(1)).get("run") || "";
     document.body.classList.toggle("shows", key !== "");
-    document.querySelector(".side").role = key || matchMedia("(min-width: 48.01rem)").matches ? null : "main"; // a phone shows one of them
     if (key === at && stream) return;
     at = key;
+    landmark();
     pinned = null;
     view = null;
     drawRun.last = "";
