@@ -12,7 +12,7 @@
 //     pause and review included: no key acts by itself, and no timer decides. Digits,
 //     arrows, Home and End move the mark; a letter marks its item; a space ticks it if
 //     items can be ticked. After a letter, w marks the words for the item that was marked.
-//   - A sentence takes nothing. If an item is marked, a second letter or a space
+//   - A sentence takes nothing. A space, or a second letter if an item is marked,
 //     removes the mark and shows a message. Until Enter, Esc, Backspace or an arrow,
 //     further characters do nothing, and that Enter takes nothing.
 //   - A key that belongs to no item shows a message and changes nothing.

@@ -90,7 +90,7 @@ func TestPastedLineInEveryKind(t *testing.T) {
 					k.ready(s)
 				default: // which note is the last depends on how the terminal cuts the text into reads
 					s.sees("a note and no mark", func(screen string) bool {
-						return marked(screen) == "" && slices.ContainsFunc([]string{said(pasteNote), said(againNote), said(unmarkedNote)}, func(note string) bool { return strings.Contains(screen, note) })
+						return marked(screen) == "" && slices.ContainsFunc([]string{said(pasteNote), said(againNote), said(unmarkedNote), said(sentenceNote)}, func(note string) bool { return strings.Contains(screen, note) })
 					})
 					if k.want.Options != nil {
 						s.press(down)

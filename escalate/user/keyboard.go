@@ -203,7 +203,7 @@ func (k *keyboard) enter(got stroke) stroke {
 	return stroke{key: keyEnter}
 }
 
-// character marks the item of the character. A second letter, or a space after a mark, begins
+// character marks the item of the character. A space, or a second letter after a mark, begins
 // a sentence, which marks nothing.
 func (k *keyboard) character(got stroke) stroke {
 	c := got.text
@@ -230,7 +230,7 @@ func (k *keyboard) character(got stroke) stroke {
 			return stroke{key: keyTick}
 		}
 		k.note = unmarkedNote
-	case c == ' ' && k.cursor >= 0, !digit && k.lettered && (to < 0 || to != k.words):
+	case c == ' ', !digit && k.lettered && (to < 0 || to != k.words):
 		k.begin(sentenceNote)
 	case to >= 0:
 		k.lettered, k.missed = !digit, false
@@ -238,8 +238,6 @@ func (k *keyboard) character(got stroke) stroke {
 		return stroke{key: keyMark, text: c}
 	case !digit && k.cursor >= 0 && k.missed:
 		k.begin(sentenceNote)
-	case c == ' ':
-		k.note = unmarkedNote
 	default:
 		k.missed = k.cursor >= 0 && !digit
 		k.note, k.noted = noKeyNote, ""

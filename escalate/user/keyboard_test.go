@@ -142,6 +142,7 @@ func TestKeyboardMarks(t *testing.T) {
 		{"a blank after a digit", -1, "2 \r", "1 -! -!"},
 		{"a sentence, then a key", -1, "cancel it\rc\r", "1 -! -! -! -! -! -! -! -! -! 1 1⏎"},
 		{"a sentence that marks nothing", -1, "ok\r", "-! -! -!"},
+		{"a sentence that began too early", -1, "o ic\r", "-! -! -! -! -!"},
 		{"a sentence at a default", 0, "no\r", "0! -! -!"},
 		{"a sentence, Backspace, and a key", -1, "cax\x7fc\r", "1 -! -! - 1 1⏎"},
 		{"words for an option", -1, "cw\r", "1 3 3⏎"},
