@@ -37,9 +37,13 @@ func TestDocsReadme(t *testing.T) {
 	t.Parallel()
 	p := &page{root: t.TempDir(), goFlags: "-trimpath"}
 	p.dir = p.root
+	keptTests, err := filepath.Abs(filepath.Join("testdata", "docs", "bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	p.write(t, ".gitconfig", "[url \""+sourceOf(t, p.root)+"\"]\n\tinsteadOf = https://github.com/looprun/looprun\n")
 	for _, time := range []string{"first", "second"} {
-		out, code := p.shell(t, "PATH="+os.Getenv("PATH")+"\n"+copied)
+		out, code := p.shell(t, "PATH="+keptTests+":"+os.Getenv("PATH")+"\n"+copied)
 		if code != 0 {
 			t.Errorf("the %s time it ends with %d", time, code)
 		}
