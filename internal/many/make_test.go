@@ -192,9 +192,9 @@ func TestWhichPlanIsFound(t *testing.T) {
 	}
 	name := filepath.Join(folder(state), "20260102-030405-0002", planName)
 	for text, says := range map[string]string{
-		"{":                               "cannot be read",
-		`{"schema":"another"}`:            "another looprun",
-		`{"schema":"` + planSchema + `"}`: "another looprun",
+		"{": "cannot be read",
+		`{"schema":"another","id":"20260102-030405-0002"}`:                                   "another looprun",
+		`{"schema":"` + planSchema + `"}`:                                                    "another looprun",
 		`{"schema":"` + planSchema + `","id":"20260102-030405-0002","loops":[{"tree":"/"}]}`: "where looprun makes none",
 		"": "killed before it began",
 	} {
