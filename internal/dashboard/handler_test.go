@@ -286,7 +286,7 @@ func TestTheDoor(t *testing.T) {
 	if len(v.done) != 6 {
 		t.Errorf("done: %v", v.done)
 	}
-	v.o.Terminal = false
+	v.o.Terminal, v.from = false, origin.Outside
 	if code, _, said := v.enter("{}"); code != 401 || !strings.Contains(said, "no terminal") {
 		t.Errorf("a code where there is no terminal: %d %s", code, said)
 	}
