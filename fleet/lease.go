@@ -21,9 +21,9 @@ const (
 	forever = 10 * 365 * 24 * time.Hour
 	// again is how long a loop waits for a slot on its previous worker.
 	again = 10 * time.Second
-	// turn is how long a loop waits for a slot of a worker that offers what it needs: a poll for
-	// other loops holds one for up to a minute.
-	turn = 90 * time.Second
+	// turn is how long a loop waits for a slot of a worker that offers what it needs: polls for
+	// other loops hold one for up to a minute each, and two of them may be before it.
+	turn = 150 * time.Second
 	// retryFor is how long a loop that no worker could place is tried again, by default.
 	retryFor = 24 * time.Hour
 )
