@@ -386,6 +386,49 @@ func TestAnIterationWithoutALimit(t *testing.T) {
 	}
 }
 
+// A loop that cannot start runs nothing, and is an error.
+func TestALoopThatCannotStart(t *testing.T) {
+	b := newBench(t, nil)
+	l := submitted(t, "true", nil)
+	l.Started.Limits = core.Limits{} // neither stated nor off
+	b.ExecuteWorkflow(Run, l)
+	if err := b.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "the loop cannot start: ") || len(b.events) > 0 {
+		t.Errorf("%v, %d events", err, len(b.events))
+	}
+}
+
+// An iteration that passes after its loop was cancelled does not make that loop done.
+func TestAPassAfterACancel(t *testing.T) {
+	b := newBench(t, nil)
+	b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(ctx context.Context, in Iterate) (Iterated, error) {
+		out, err := b.worker.Iterate(ctx, in)
+		b.CancelWorkflow()
+		return out, err
+	})
+	if r := b.run(submitted(t, "true", nil)); r.Status != core.StatusInterrupted || r.ExitCode != 143 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A list shows which guard asks, and none after the answer.
+func TestAListShowsWhichGuardAsks(t *testing.T) {
+	b := newBench(t, nil)
+	var shown []string
+	b.OnUpsertTypedSearchAttributes(mock.Anything).Run(func(args mock.Arguments) {
+		attributes, _ := args.Get(0).(temporal.SearchAttributes)
+		status, _ := attributes.GetKeyword(temporal.NewSearchAttributeKeyKeyword(AttrStatus))
+		guard, _ := attributes.GetKeyword(temporal.NewSearchAttributeKeyKeyword(AttrQuestion))
+		if status == Asking || guard != "" {
+			shown = append(shown, status+" "+guard)
+		}
+	}).Return(nil)
+	b.answer(time.Hour, "u1", "", core.Answer{Option: "cancel"})
+	b.run(submitted(t, "echo the same; exit 1", nil))
+	if want := Asking + " " + string(core.LoopDetected); !slices.Equal(shown, []string{want}) {
+		t.Errorf("lists show %q, not %q", shown, want)
+	}
+}
+
 // A list offers a debug command where there is one: a worker has no terminal for a shell.
 func TestWhatAListOffers(t *testing.T) {
 	for _, debug := range []string{"", "true"} {

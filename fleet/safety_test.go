@@ -379,6 +379,23 @@ func TestASilentIterationCostsWhatItReserved(t *testing.T) {
 	}
 }
 
+// An iteration that a worker hands back has cost nothing, whatever it reserved.
+func TestAnIterationThatDidNotBeginIsFree(t *testing.T) {
+	var committed []Spend
+	b := labelled(t, func(context.Context, Spend) (Granted, error) { return Granted{OK: true}, nil }, &committed)
+	times := 0
+	b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(ctx context.Context, in Iterate) (Iterated, error) {
+		if times++; times == 2 {
+			return Iterated{}, temporal.NewNonRetryableApplicationError("no slot", errGone, nil)
+		}
+		return b.worker.Iterate(ctx, in)
+	})
+	r := b.run(submitted(t, `echo "in $LOOPRUN_ITERATION"; test $LOOPRUN_ITERATION = 2`, func(l *loops.Loop) { l.Label = "team" }))
+	if r.Status != core.StatusDone || len(committed) != 3 || committed[1].USD != 0 || committed[1].Silent || !committed[2].Silent {
+		t.Errorf("%+v, %+v", r, committed)
+	}
+}
+
 func TestABudgetThatIsSpentTrips(t *testing.T) {
 	var committed []Spend
 	b := labelled(t, func(context.Context, Spend) (Granted, error) { return Granted{Reason: "it is spent"}, nil }, &committed)
@@ -652,6 +669,11 @@ func TestOneLossIsOneCrashAndGoesOn(t *testing.T) {
 	r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Repo = from }))
 	if r.Status != core.StatusDone || r.Iterations != 2 || len(at) != 3 || at[1] == at[2] {
 		t.Errorf("%+v, checkpoints %v", r, at)
+	}
+	for _, e := range b.events {
+		if d, ok := e.Data.(core.IterationWithdrawn); ok && d.Reason != "worker w1 was lost: Heartbeat timeout" {
+			t.Errorf("it was withdrawn since %s", d.Reason)
+		}
 	}
 	// Whoever had it before cannot keep another checkpoint.
 	if got := git1(t, from, "rev-parse", checkpoint.Ref(b.state().RunID)); got != at[2] {

@@ -244,7 +244,7 @@ func (l *loop) iterate(n int) error {
 		Loop: l.in.Started.RunID, State: l.state, Iteration: it, Left: left, Commit: l.in.Place.Commit,
 	}, &out)
 	before, free := l.state.Cost, unbegun(failed)
-	if failed == nil && out.Away != "" {
+	if out.Away != "" {
 		failed = l.push(out)
 	}
 	if err := l.over(it, out, failed); err != nil {
