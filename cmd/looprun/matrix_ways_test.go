@@ -66,7 +66,7 @@ var ways = map[core.GuardID]way{
 	},
 	core.TurnLoop: { // the first time the turn is ended, and the next one told
 		flags: []string{"--turn-loop", "2", "--max-errors", "off", "--loop-threshold", "off"},
-		work: `for n in 1 2; do
+		work: `test $LOOPRUN_ITERATION -gt 2 || for n in 1 2; do # the third is that of a run whose answer came later
 	echo '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"'$n'","name":"Read","input":{"file_path":"a.go"}}]},"parent_tool_use_id":null,"session_id":"s","uuid":"a'$n'"}'
 	echo '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"'$n'","content":"package a"}]},"parent_tool_use_id":null,"session_id":"s","uuid":"b'$n'"}'
 done
