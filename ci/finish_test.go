@@ -44,7 +44,7 @@ func TestLevels(t *testing.T) {
 	for status, want := range map[core.Status]level{
 		core.StatusDone: silent, core.StatusAccepted: warning, core.StatusPaused: warning, core.StatusInterrupted: warning,
 		core.StatusTripped: failure, core.StatusFailed: failure, core.StatusCancelled: failure, core.StatusRejected: failure,
-		core.StatusCrashed: failure,
+		core.StatusCrashed: failure, core.StatusSuperseded: warning,
 	} {
 		var b bytes.Buffer
 		l := newTestLog(GitHub, &b)

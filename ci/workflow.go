@@ -39,7 +39,7 @@ func levelOfStatus(s core.Status) level {
 	switch s {
 	case core.StatusDone:
 		return silent
-	case core.StatusAccepted, core.StatusPaused, core.StatusInterrupted:
+	case core.StatusAccepted, core.StatusPaused, core.StatusSuperseded, core.StatusInterrupted:
 		return warning
 	}
 	return failure

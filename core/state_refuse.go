@@ -11,16 +11,16 @@ import (
 func (s *State) refuse(d Data) string {
 	_, starts := d.(RunStarted)
 	_, resumes := d.(RunResumed)
-	_, rests := d.(QuestionAnswered) // from elsewhere, while the run rests
+	_, atRest := d.(QuestionAnswered) // from elsewhere, while the run rests
 	if _, ok := d.(RunSuperseded); ok {
-		rests = true
+		atRest = true
 	}
 	switch {
 	case starts && s.Seq > 0:
 		return "the run has started already"
 	case !starts && s.Seq == 0:
 		return "the run has not started"
-	case s.Ended && !resumes && !(rests && s.Ending.Status.Resumable()):
+	case s.Ended && !resumes && !(atRest && s.Ending.Status.Resumable()):
 		return "the run has ended"
 	}
 	switch d := d.(type) {

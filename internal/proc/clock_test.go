@@ -90,7 +90,7 @@ func TestWhatTheClocksCount(t *testing.T) {
 	}
 }
 
-// kill is what was left in the background, and how long it was given.
+// noted is a background group that notes how long it was given to end.
 type noted struct{ after *time.Duration }
 
 func (n noted) end(killAfter time.Duration) { *n.after = killAfter }

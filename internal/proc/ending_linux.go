@@ -76,7 +76,7 @@ func (w *warden) gone(survivors []Survivor) {
 	w.report.survivors = survivors
 	if w.report.end == nil {
 		w.tell(w.report.goneMessage())
-	} else { // told once more, perhaps
+	} else { // the exit may be reported twice
 		w.tell(w.exitMessage(), w.report.goneMessage())
 	}
 	w.phase, w.pid, w.deadline = idle, 0, time.Time{}

@@ -3,6 +3,8 @@ package proc
 import (
 	"bufio"
 	"errors"
+	"io"
+	"os"
 	"os/exec"
 	"syscall"
 	"testing"
@@ -12,22 +14,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inGroups has commands held together by their groups alone.
-func inGroups(t *testing.T) {
-	before := hooked.Swap(false)
-	t.Cleanup(func() { hooked.Store(before) })
-}
-
-// A process that ends by itself once the command has ended is neither told to nor counted.
+// A process that ends by itself once the command has ended gets no SIGTERM and is not counted.
 func TestWhatEndsByItselfIsNotLeft(t *testing.T) {
-	inGroups(t)
-	before := settle
-	settle = time.Hour
-	t.Cleanup(func() { settle = before })
-	var out sink
 	script := "p=$$; (trap 'echo told; exit' TERM; : >ready; while kill -0 $p 2>/dev/null; do sleep 0.01; done) & until test -e ready; do sleep 0.01; done; exit 3"
-	if e := run(t, Spec{Argv: sh(script), Dir: t.TempDir(), Stdout: out.write}); e.Code != 3 || e.Leftover != 0 || out.String() != "" {
-		t.Errorf("%+v, %q", e, out.String())
+	cmd := exec.Command("/bin/sh", "-c", script)
+	cmd.Dir, cmd.SysProcAttr = t.TempDir(), &syscall.SysProcAttr{Setpgid: true}
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd.Stdout = in
+	err = cmd.Start()
+	in.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := newPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(r)
+	g := &group{id: cmd.Process.Pid, settle: time.Hour, wake: [2]int{r, w}}
+	g.watch()
+	said, err := io.ReadAll(out)
+	if end := g.report.end; end == nil || end.code != 3 || g.report.leftover != 0 || len(said) > 0 || err != nil {
+		t.Errorf("%+v, %q, %v", g.report, said, err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 // session of its own leaves it.
 type group struct {
 	id        int
+	settle    time.Duration
 	killAfter time.Duration
 	foreign   time.Duration
 	keep      bool
@@ -37,7 +38,7 @@ func launchGroup(req request, attr *syscall.SysProcAttr) (watched, error) {
 		unix.Close(w)
 		return nil, req.inWords(err)
 	}
-	g := &group{id: pid, killAfter: req.killAfter, foreign: req.foreign, keep: req.keep, wake: [2]int{r, w}}
+	g := &group{id: pid, settle: settle, killAfter: req.killAfter, foreign: req.foreign, keep: req.keep, wake: [2]int{r, w}}
 	go g.watch()
 	return g, nil
 }
@@ -96,7 +97,7 @@ func (g *group) endRest() (left []Survivor) {
 			time.Sleep(pause)
 		}
 	}
-	if until(time.Now().Add(settle)) {
+	if until(time.Now().Add(g.settle)) {
 		return nil
 	}
 	g.mu.Lock()
@@ -206,6 +207,6 @@ func (k keptGroup) end(killAfter time.Duration) {
 	if unix.Kill(int(k), 0) != unix.ESRCH {
 		return // the group ended and its number has been given away: ours has no leader
 	}
-	g := &group{id: int(k), killAfter: killAfter, foreign: killGrace}
+	g := &group{id: int(k), settle: settle, killAfter: killAfter, foreign: killGrace}
 	g.endRest()
 }

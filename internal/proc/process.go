@@ -19,7 +19,7 @@ const killGrace = 5 * time.Second
 
 // settle is how long processes that outlive the command may take to end by themselves before
 // they are sent SIGTERM: a `tee` at the end of a pipe has to write what it still holds.
-var settle = 100 * time.Millisecond
+const settle = 100 * time.Millisecond
 
 // tree is a started command, with everything that it starts.
 type tree interface {

@@ -84,14 +84,14 @@ func (d folder) first(names ...string) string {
 // manifestLimit is how much of a project's file is examined, in bytes.
 const manifestLimit = 1 << 20
 
-// text returns the file's text, or an empty string if it cannot be read.
+// text returns the file's text as far as it can be read, up to manifestLimit.
 func (d folder) text(name string) string {
 	f, err := inputfile.OpenRegular(filepath.Join(string(d), name))
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, manifestLimit)) // of one that cannot be read nothing is known
+	b, _ := io.ReadAll(io.LimitReader(f, manifestLimit))
 	return string(b)
 }
 
