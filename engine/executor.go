@@ -427,7 +427,7 @@ func (x *Executor) finished(e Exits, it core.Iteration, took time.Duration) core
 	d.Tasks, d.OpenTasks = judge.Tasks, judge.OpenTasks
 	d.Transcript = x.work.agents
 	d.Worded = e.Check == nil && x.work.worded()
-	if x.Agent != "" && !it.Escalated && !cut(e.Work) && !d.Transcript && x.work.bytes > 0 {
+	if x.Agent != "" && !it.Escalated && !cut(e.Work) && !d.Transcript && x.work.bytes > 0 && x.outage(e.Work) == "" {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("nothing that %s printed was understood as its transcript, so its words, its cost and its limits are not known; name the output format that looprun agents shows", x.Agent))
 	}
 	switch {
