@@ -382,6 +382,12 @@ func TestMorning(t *testing.T) {
 	if got := strings.Join(night(done, time.Hour), "\n"); !strings.Contains(got, "\n1 commit and 1 file changed since it began\n") || !strings.Contains(got, "\nlook first: git diff ") {
 		t.Error(got)
 	}
+	if err := os.WriteFile(filepath.Join(repo, ".git", "index"), []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(night(done, time.Hour), "\n"); strings.Contains(got, "changed since") || !strings.Contains(got, "\nlook first: looprun explain ") {
+		t.Errorf("what git cannot count: %s", got)
+	}
 	paused := core.RunPaused{Reason: "x"}
 	var b strings.Builder
 	r := record(t, func(s *core.RunStarted) { s.Dir = repo })

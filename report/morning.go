@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,94 +17,116 @@ import (
 const longRun = 10 * time.Minute
 
 // Morning returns what somebody who was away during the run should read first, in at most five
-// lines: how it ended, what it changed in git, what it used and how long it waited, what it
-// asked, and the command to begin with. It returns nil if the run took less than ten minutes,
-// or if its events are not available.
+// lines: see [Night]. It returns nil if the run took less than ten minutes, or if its events are
+// not available.
 func (r *Report) Morning() []string {
 	s := r.state
 	if s == nil || s.Elapsed < longRun {
 		return nil
 	}
 	res := s.Result()
-	first := fmt.Sprintf("%s: %s after %s in %s", termsafe.Short(cmp.Or(s.Name, commandLine(r.Command)), 80),
-		words(cmp.Or(res.Status, r.Status)), plural.Count(s.Iterations, "iteration"), plural.Seconds(s.Elapsed.Seconds()))
+	n := Night{Ended: fmt.Sprintf("%s: %s after %s in %s", termsafe.Short(cmp.Or(s.Name, commandLine(r.Command)), 80),
+		words(cmp.Or(res.Status, r.Status)), plural.Count(s.Iterations, "iteration"), plural.Seconds(s.Elapsed.Seconds())), First: "looprun explain " + s.RunID}
 	if res.Status != core.StatusDone {
-		first += "; " + termsafe.Short(s.Summary(), 120)
+		n.Ended += "; " + termsafe.Short(s.Summary(), 120)
 	}
-	lines := []string{first}
-	base, changed := r.changes()
-	for _, line := range []string{changed, r.used(), r.asked()} {
-		if line != "" {
-			lines = append(lines, line)
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), gitLimit)
+	defer cancel()
+	base, err := git.Run(ctx, s.Dir, nil, "rev-list", "-1", "--abbrev-commit", "--before="+s.Started.UTC().Format(time.RFC3339), "HEAD")
+	if n.Known = err == nil && base != ""; n.Known {
+		n.Commits, n.Files, err = git.Changes(ctx, s.Dir, base, "")
+		n.Known = err == nil
 	}
-	next := "looprun explain " + s.RunID
 	switch {
 	case len(s.Pending()) > 0:
-		next = "looprun answer " + s.RunID
-	case res.Status == core.StatusDone && base != "":
-		next = "git diff " + base
+		n.First = "looprun answer " + s.RunID
+	case res.Status == core.StatusDone && n.Commits+n.Files > 0:
+		n.First = "git diff " + base
 	}
-	return append(lines, "look first: "+next)
+	return n.Lines(r)
 }
 
 // gitLimit is how long git may take for the morning report.
 const gitLimit = 10 * time.Second
 
-// changes returns a text that describes how the git work tree has changed since the run began,
-// and base, the last commit before the run. Without changes base is empty; outside of a git
-// work tree both are.
-func (r *Report) changes() (base, text string) {
-	s := r.state
-	ctx, cancel := context.WithTimeout(context.Background(), gitLimit)
-	defer cancel()
-	run := func(args ...string) string {
-		out, _ := git.Run(ctx, s.Dir, nil, args...)
-		return out
-	}
-	base = run("rev-list", "-1", "--abbrev-commit", "--before="+s.Started.UTC().Format(time.RFC3339), "HEAD")
-	if base == "" {
-		return "", ""
-	}
-	commits, _ := strconv.Atoi(run("rev-list", "--count", base+"..HEAD"))
-	files := strings.Count(run("diff", "--name-only", "-z", base), "\x00") + strings.Count(run("ls-files", "--others", "--exclude-standard", "-z"), "\x00")
-	if commits+files == 0 {
-		return "", "nothing changed since it began"
-	}
-	return base, fmt.Sprintf("%s and %s changed since it began", plural.Count(commits, "commit"), plural.Count(files, "file"))
+// Night is what somebody who was away reads first about one run, or about several that were
+// started together.
+type Night struct {
+	Ended string // how it ended
+	// Commits and Files are how many were made and changed in git, if that is Known.
+	Commits, Files int
+	Known          bool
+	First          string // the command to begin with; empty: none
 }
 
-// used returns what the run cost and how long it waited for limits and answers; empty if
-// neither is known.
-func (r *Report) used() string {
+// Lines returns at most five lines: how it ended, what changed in git, what the runs used and
+// how long they waited, what they asked, and the command to begin with.
+func (n Night) Lines(runs ...*Report) []string {
+	lines := []string{n.Ended}
+	if n.Known && n.Commits+n.Files == 0 {
+		lines = append(lines, "nothing changed since it began")
+	} else if n.Known {
+		lines = append(lines, fmt.Sprintf("%s and %s changed since it began", plural.Count(n.Commits, "commit"), plural.Count(n.Files, "file")))
+	}
+	for _, line := range []string{used(runs), asked(runs)} {
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	if n.First != "" {
+		lines = append(lines, "look first: "+n.First)
+	}
+	return lines
+}
+
+// used returns what runs cost and how long they waited for limits and answers; empty if neither
+// is known.
+func used(runs []*Report) string {
+	var usd float64
+	var tokens int64
+	var waited time.Duration
+	for _, r := range runs {
+		usd, tokens, waited = usd+r.state.Cost, tokens+r.state.Tokens, waited+r.waited
+	}
 	var parts []string
-	if usd := r.state.Cost; usd > 0 {
+	if usd > 0 {
 		parts = append(parts, fmt.Sprintf("it cost $%.2f", usd))
 	}
-	if tokens := r.state.Tokens; tokens > 0 {
+	if tokens > 0 {
 		parts = append(parts, "it used "+plural.Count(int(tokens), "token"))
 	}
-	if r.waited >= time.Second {
-		parts = append(parts, fmt.Sprintf("it waited %s for limits and answers", plural.Seconds(r.waited.Seconds())))
+	if waited >= time.Second {
+		parts = append(parts, fmt.Sprintf("it waited %s for limits and answers", plural.Seconds(waited.Seconds())))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// asked returns how many questions were asked, the last one, and its answer; empty if none was
+// asked returns how many questions runs asked, the last one, and its answer; empty if none was
 // asked.
-func (r *Report) asked() string {
-	if len(r.Trips) == 0 {
+func asked(runs []*Report) string {
+	count := 0
+	var last *Trip
+	waits := false
+	for _, r := range runs {
+		count += r.omitted().Trips + len(r.Trips)
+		if len(r.Trips) == 0 {
+			continue
+		}
+		if t := &r.Trips[len(r.Trips)-1]; last == nil || t.Time.After(last.Time) {
+			last, waits = t, len(r.state.Pending()) > 0
+		}
+	}
+	if last == nil {
 		return ""
 	}
-	t := &r.Trips[len(r.Trips)-1]
-	text := fmt.Sprintf("it asked %s", plural.Count(r.omitted().Trips+len(r.Trips), "question"))
-	if len(r.Trips) > 1 {
+	text := "it asked " + plural.Count(count, "question")
+	if count > 1 {
 		text += "; the last"
 	}
-	text += ": " + termsafe.Short(t.what(), 120)
-	if n := len(t.Answers); n > 0 {
-		text += "; answer: " + termsafe.Short(t.Answers[n-1].sentence(), 120)
-	} else if len(r.state.Pending()) > 0 {
+	text += ": " + termsafe.Short(last.what(), 120)
+	if n := len(last.Answers); n > 0 {
+		text += "; answer: " + termsafe.Short(last.Answers[n-1].sentence(), 120)
+	} else if waits {
 		text += "; it waits for an answer"
 	}
 	return text

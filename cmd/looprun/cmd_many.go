@@ -174,6 +174,9 @@ func (c *manyCmd) carryOut(a *app, b *many.Batch) error {
 	if i, ok := errors.AsType[*engine.Interrupt](context.Cause(ctx)); ok {
 		a.code, a.raise = i.Code, session.Raise(syscall.Signal(i.Code-128))
 	}
+	for _, line := range b.Morning(v) {
+		a.say.News("%s", line)
+	}
 	next := ""
 	if a.code != 0 {
 		next = "; continue with looprun many --resume " + b.ID

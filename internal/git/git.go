@@ -28,9 +28,11 @@ var settings = []string{
 
 // Own makes looprun the author of a commit, as variables for [Run].
 var Own = []string{
-	"GIT_AUTHOR_NAME=looprun", "GIT_AUTHOR_EMAIL=looprun@localhost",
-	"GIT_COMMITTER_NAME=looprun", "GIT_COMMITTER_EMAIL=looprun@localhost",
+	"GIT_AUTHOR_NAME=looprun", "GIT_AUTHOR_EMAIL=" + ownEmail,
+	"GIT_COMMITTER_NAME=looprun", "GIT_COMMITTER_EMAIL=" + ownEmail,
 }
+
+const ownEmail = "looprun@localhost"
 
 // Run runs git in a folder, with these additional variables, and returns its output without
 // the last line break. The error includes the first lines of git's error output.
@@ -51,6 +53,35 @@ func Run(ctx context.Context, dir string, env []string, args ...string) (string,
 		return "", goneError(fmt.Sprintf("git %s: the folder %s is gone", args[0], dir))
 	}
 	return strings.TrimSuffix(out.String(), "\n"), said.With(args[0], err)
+}
+
+// Changes counts the commits between two commits, except looprun's own, and the files that
+// differ. An empty to stands for the work tree, with its new files.
+func Changes(ctx context.Context, dir, base, to string) (commits, files int, err error) {
+	diff := []string{"diff", "--name-only", "-z", "--no-renames", "--end-of-options", base}
+	if to != "" {
+		diff = append(diff, to)
+	} else {
+		var added string
+		if added, err = Run(ctx, dir, nil, "ls-files", "--others", "--exclude-standard", "-z"); err != nil {
+			return 0, 0, err
+		}
+		files = strings.Count(added, "\x00")
+	}
+	changed, err := Run(ctx, dir, nil, diff...)
+	if err != nil {
+		return 0, 0, err
+	}
+	authors, err := Run(ctx, dir, nil, "log", "--no-show-signature", "--format=%ae", base+".."+to)
+	if err != nil {
+		return 0, 0, err
+	}
+	for author := range strings.Lines(authors) {
+		if strings.TrimSpace(author) != ownEmail {
+			commits++
+		}
+	}
+	return commits, files + strings.Count(changed, "\x00"), nil
 }
 
 // goneError is an [fs.ErrNotExist] in words of its own.

@@ -9,16 +9,21 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/git"
 	"github.com/looprun/looprun/internal/junit"
+	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/report"
 )
 
 // Verdict is the outcome of all loops.
@@ -121,6 +126,53 @@ func (b *Batch) verdict() *Verdict {
 		}
 	}
 	return v
+}
+
+// Morning returns what somebody who was away should read first about the loops; nil if none has
+// begun.
+func (b *Batch) Morning(v *Verdict) []string {
+	n := report.Night{Known: true}
+	runs := make([]*report.Report, len(b.entries))
+	var mu sync.Mutex
+	parallel.Each(len(b.entries), func(i int) {
+		e := b.entries[i]
+		r, err := report.Load(b.runDir(e.Loop))
+		if err != nil { // it has not begun, or its line says so
+			return
+		}
+		commits, files, err := 0, 0, error(nil)
+		switch {
+		case e.end.Tree != "":
+			commits, files, err = git.Changes(context.Background(), e.Tree, e.Base, "")
+		case e.end.Ref != "":
+			commits, files, err = git.Changes(context.Background(), e.Repository, e.Base, e.end.Ref)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		runs[i], n.Commits, n.Files, n.Known = r, n.Commits+commits, n.Files+files, n.Known && err == nil
+	})
+	if runs = slices.DeleteFunc(runs, func(r *report.Report) bool { return r == nil }); len(runs) == 0 {
+		return nil
+	}
+	for _, to := range []struct {
+		command string
+		fits    func(e *entry) bool
+	}{
+		{"answer", func(e *entry) bool { return e.stands == asking }},
+		{"explain", func(e *entry) bool { return e.end.Status != "" && e.end.ExitCode != 0 }},
+		{"diff", func(e *entry) bool { return e.end.Ref != "" }},
+	} {
+		if i := slices.IndexFunc(b.entries, to.fits); i >= 0 {
+			n.First = "looprun " + to.command + " " + b.entries[i].RunID
+			break
+		}
+	}
+	iterations := 0
+	for _, e := range v.Loops {
+		iterations += e.Iterations
+	}
+	n.Ended = fmt.Sprintf("%s: %s after %s in %s", plural.Count(len(v.Loops), "loop"), v.Counts(), plural.Count(iterations, "iteration"), plural.Seconds(v.Runtime))
+	return n.Lines(runs...)
 }
 
 // Write records the verdict, and writes copies of it to the named files; empty names are
