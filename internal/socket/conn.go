@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync/atomic"
 
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -21,6 +22,8 @@ type conn struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	lines  chan received
+	held   atomic.Int64  // bytes of the lines that wait
+	room   chan struct{} // receives when fewer wait
 	done   chan struct{} // closed when nobody handles lines any more
 }
 
@@ -30,11 +33,12 @@ type received struct {
 	err  error
 }
 
-// readAhead is how many lines of a client wait to be handled; it is held back from sending more.
-const readAhead = 4
+// readAhead is how many lines of a client may wait to be handled; Options.MaxMessage limits
+// their bytes. While it is held back from sending more, nobody notices when it goes.
+const readAhead = 1024
 
 func newConn(s *Server, nc net.Conn, peer Peer) *conn {
-	c := &conn{server: s, nc: nc, peer: peer, lines: make(chan received, readAhead), done: make(chan struct{})}
+	c := &conn{server: s, nc: nc, peer: peer, lines: make(chan received, readAhead), room: make(chan struct{}, 1), done: make(chan struct{})}
 	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
 	return c
 }
@@ -50,16 +54,38 @@ func (c *conn) read() {
 		if err != nil && !long {
 			c.cancel(ErrClientGone)
 		}
-		select {
-		case c.lines <- received{line, err}:
-		case <-c.done:
-		}
+		c.keep(received{line, err})
 		if long {
 			_, _ = io.Copy(io.Discard, c.nc) // until the client goes or is hung up on
 		}
 		if err != nil {
 			return
 		}
+	}
+}
+
+// keep leaves a line for serve once there is room, or drops it if nobody handles lines any more.
+func (c *conn) keep(r received) {
+	for c.held.Load() >= int64(c.server.options.MaxMessage) {
+		select {
+		case <-c.room:
+		case <-c.done:
+			return
+		}
+	}
+	c.held.Add(int64(len(r.line)))
+	select {
+	case c.lines <- r:
+	case <-c.done:
+	}
+}
+
+// took makes room for more lines after n bytes of those that waited.
+func (c *conn) took(n int) {
+	c.held.Add(-int64(n))
+	select {
+	case c.room <- struct{}{}:
+	default:
 	}
 }
 
@@ -74,6 +100,7 @@ func (c *conn) serve() {
 	gone := false
 	for next := range c.lines {
 		line, err := next.line, next.err
+		c.took(len(line))
 		switch {
 		case c.server.ctx.Err() != nil:
 			if err == nil {

@@ -48,8 +48,8 @@ type Options struct {
 	// only this user can enter. Empty means nowhere.
 	Dir string
 	// MaxMessage is the longest line a client may send, in bytes without the line break. A
-	// client can be that far ahead of its replies; then nothing more is read from it until
-	// some are done. Zero means 1 MiB.
+	// client can be that far ahead of its replies, and 1,024 lines; then nothing more is read
+	// from it until some are done. Zero means 1 MiB.
 	MaxMessage int
 	// WriteTimeout is how long a client may take to read a reply. Zero means 10 s.
 	WriteTimeout time.Duration

@@ -125,18 +125,30 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// A client that has sent a lot ahead of its replies and goes is noticed all the same.
+func TestGoneAfterSendingAhead(t *testing.T) {
+	f := serve(t, Options{})
+	r := connect(t, f.Path())
+	r.send(t, `{"type":"wait"}`+"\n"+strings.Repeat(`{"type":"echo"}`+"\n", 500))
+	receive(t, f.waiting)
+	r.Close()
+	if cause := receive(t, f.ended); !errors.Is(cause, ErrClientGone) {
+		t.Error(cause)
+	}
+}
+
 // A client that sends far ahead is held back, not held in memory, and gets all
 // its replies.
 func TestAhead(t *testing.T) {
-	const n = 3000
+	const n, limit = 3000, 4096
 	line := `{"type":"x","text":"` + strings.Repeat("y", 1000) + `"}` + "\n"
 	release := make(chan struct{})
 	var handled, most atomic.Int64
 	var f *fixture
-	f = serve(t, Options{Handle: func(context.Context, Peer, string, json.RawMessage) (any, error) {
+	f = serve(t, Options{MaxMessage: limit, Handle: func(context.Context, Peer, string, json.RawMessage) (any, error) {
 		<-release
 		handled.Add(1)
-		most.Store(max(most.Load(), int64(held(f.Server))))
+		most.Store(max(most.Load(), held(f.Server)))
 		return nil, nil
 	}})
 	r := connect(t, f.Path())
@@ -145,7 +157,7 @@ func TestAhead(t *testing.T) {
 		_, err := r.Conn.Write([]byte(strings.Repeat(line, n)))
 		sent <- err
 	}()
-	eventually.Holds(t, "the client is held back", func() bool { return held(f.Server) == readAhead })
+	eventually.Holds(t, "the client is held back", func() bool { return held(f.Server) >= limit })
 	close(release)
 	for range n {
 		if code, _ := r.reply(t); code != "" {
@@ -155,19 +167,19 @@ func TestAhead(t *testing.T) {
 	if err := receive(t, sent); err != nil || handled.Load() != n {
 		t.Errorf("%d handled, %v", handled.Load(), err)
 	}
-	if got := most.Load(); got > readAhead {
-		t.Errorf("%d lines were held", got)
+	if got := most.Load(); got > int64(limit+len(line)) {
+		t.Errorf("%d bytes were held", got)
 	}
 }
 
-// held is how many lines of the only client wait.
-func held(s *Server) (lines int) {
+// held is how many bytes of the only client wait.
+func held(s *Server) (size int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
-		lines += len(c.lines)
+		size += c.held.Load()
 	}
-	return lines
+	return size
 }
 
 // Two hundred clients are served at once: each handler waits for all others.
