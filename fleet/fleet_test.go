@@ -104,8 +104,8 @@ func (l testLog) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// run runs the loop to its end.
-func (b *bench) run(l Loop) core.Result {
+// execute runs the loop to its end, also where that is an error.
+func (b *bench) execute(l Loop) {
 	b.t.Helper()
 	overdue := time.AfterFunc(eventually.Patience, func() {
 		b.t.Error("it does not end by itself")
@@ -114,6 +114,12 @@ func (b *bench) run(l Loop) core.Result {
 	defer overdue.Stop()
 	b.begun = l
 	b.ExecuteWorkflow(Run, l)
+}
+
+// run runs the loop to its end.
+func (b *bench) run(l Loop) core.Result {
+	b.t.Helper()
+	b.execute(l)
 	if err := b.GetWorkflowError(); err != nil {
 		b.t.Fatal(err)
 	}

@@ -85,6 +85,15 @@ func TestACancelledWait(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
+	t.Run("for an answer, for a time", func(t *testing.T) {
+		b := newBench(t, nil)
+		b.RegisterDelayedCallback(b.CancelWorkflow, time.Hour)
+		l := submitted(t, "echo the same; exit 1", nil)
+		l.Work.WaitAnswer = 2 * time.Hour
+		if r := b.run(l); r.Status != core.StatusInterrupted || r.ExitCode != 143 || b.count(core.TypeQuestionClosed) > 0 {
+			t.Errorf("%+v", r)
+		}
+	})
 	t.Run("for a rate limit", func(t *testing.T) {
 		b := newBench(t, nil)
 		b.RegisterDelayedCallback(b.CancelWorkflow, time.Hour)
@@ -99,6 +108,18 @@ func TestACancelledWait(t *testing.T) {
 		r := b.run(submitted(t, "exit 1", nil))
 		if r.Status != core.StatusInterrupted || r.ExitCode != 143 || held != 0 {
 			t.Errorf("%+v, %d slots in use while it waits", r, held)
+		}
+	})
+	t.Run("for its ledger, at once", func(t *testing.T) {
+		b := newBench(t, nil)
+		b.OnActivity((*Worker)(nil).Reserve, mock.Anything, mock.Anything).Return(Granted{OK: true}, nil)
+		b.OnActivity((*Worker)(nil).Commit, mock.Anything, mock.Anything).Return(Granted{}, errors.New("no server"))
+		b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(ctx context.Context, in Iterate) (Iterated, error) {
+			b.CancelWorkflow()
+			return b.worker.Iterate(ctx, in)
+		})
+		if r := b.run(submitted(t, "exit 1", func(l *loops.Loop) { l.Label = "team" })); r.Status != core.StatusInterrupted || r.ExitCode != 143 {
+			t.Errorf("%+v", r)
 		}
 	})
 	t.Run("for its ledger", func(t *testing.T) { // its reservation stays
@@ -391,22 +412,9 @@ func TestALoopThatCannotStart(t *testing.T) {
 	b := newBench(t, nil)
 	l := submitted(t, "true", nil)
 	l.Started.Limits = core.Limits{} // neither stated nor off
-	b.ExecuteWorkflow(Run, l)
+	b.execute(l)
 	if err := b.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "the loop cannot start: ") || len(b.events) > 0 {
 		t.Errorf("%v, %d events", err, len(b.events))
-	}
-}
-
-// An iteration that passes after its loop was cancelled does not make that loop done.
-func TestAPassAfterACancel(t *testing.T) {
-	b := newBench(t, nil)
-	b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(func(ctx context.Context, in Iterate) (Iterated, error) {
-		out, err := b.worker.Iterate(ctx, in)
-		b.CancelWorkflow()
-		return out, err
-	})
-	if r := b.run(submitted(t, "true", nil)); r.Status != core.StatusInterrupted || r.ExitCode != 143 {
-		t.Errorf("%+v", r)
 	}
 }
 

@@ -730,9 +730,12 @@ func TestALoopIsTriedAgain(t *testing.T) {
 // What a worker did not begin, or withdrew, another one does, and nobody is asked for that.
 func TestAStoppingWorkerLosesNothing(t *testing.T) {
 	stopped := (&Worker{Name: "w0"}).stopped()
-	for _, activity := range []string{"Iterate", "Respond", "Gone"} {
-		if activity == "Gone" {
+	for _, activity := range []string{"Iterate", "Respond", "Gone", "Untaken"} {
+		switch activity {
+		case "Gone":
 			activity, stopped = "Respond", temporal.NewNonRetryableApplicationError("no slot", errGone, nil)
+		case "Untaken":
+			activity, stopped = "Iterate", temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START, nil)
 		}
 		b := newBench(t, nil)
 		times, places := 0, 0

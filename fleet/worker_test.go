@@ -10,12 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/loops"
+	"github.com/looprun/looprun/scratchpad"
 )
 
 // A list that cannot be read, or that others could change, allows nothing.
@@ -69,10 +71,13 @@ func TestWhatGitWouldMisread(t *testing.T) {
 }
 
 // placed is a worker with a loop that has a place and a slot there.
-func placed(t *testing.T) (*Worker, *place, Prepare) {
+func placed(t *testing.T) (*Worker, *place, Prepare) { return placedLine(t, "true") }
+
+// placedLine is placed, with a loop of that line.
+func placedLine(t *testing.T, line string) (*Worker, *place, Prepare) {
 	t.Helper()
 	w := newBench(t, nil).worker
-	l := submitted(t, "true", nil)
+	l := submitted(t, line, nil)
 	in := Prepare{Started: l.Started, Work: l.Work}
 	p, err := w.place(in)
 	if err != nil {
@@ -330,6 +335,83 @@ func TestWhatASweepRemoves(t *testing.T) {
 	w.sweep(now.Add(2 * time.Hour))
 	if w.places[p.id] != nil || len(w.held) > 0 {
 		t.Error("a place that nobody uses stays open")
+	}
+}
+
+// An iteration that the workflow cancelled has its end on record: no other worker runs it again.
+func TestACancelledIterationIsReported(t *testing.T) {
+	w, p, in := placedLine(t, "touch begun; exec sleep 100000")
+	s := new(core.State)
+	if err := s.Apply(core.Event{Seq: 1, Time: time.Now(), Data: in.Started}); err != nil {
+		t.Fatal(err)
+	}
+	iterate := func(ctx context.Context) (Iterated, error) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		go func() {
+			eventually.Holds(t, "it runs", func() bool {
+				_, err := os.Stat(filepath.Join(p.tree, "begun"))
+				return err == nil
+			})
+			cancel(temporal.NewCanceledError())
+		}()
+		return w.Iterate(ctx, Iterate{Loop: p.id, State: *s, Iteration: core.Iteration{Number: 1}})
+	}
+	env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
+	env.SetTestTimeout(eventually.Patience)
+	env.RegisterActivity(iterate)
+	v, err := env.ExecuteActivity(iterate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out Iterated
+	if err := v.Get(&out); err != nil || out.Result.Outcome != core.OutcomeInterrupted {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// A loop that is back gets no slot beside those that there are.
+func TestALoopThatIsBackNeedsASlot(t *testing.T) {
+	w, _, in := placed(t)
+	for range w.Slots { // one of a loop, the other of a poll
+		if err := w.slots.take(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in.Started.RunID, in.Back = scratchpad.NewIDs("", time.Now(), 1)[0], true
+	env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
+	env.RegisterActivity(w)
+	if _, err := env.ExecuteActivity(w.Place, in); typeOf(err) != errGone || len(w.held) != 1 {
+		t.Errorf("%v, slots of %v", err, w.held)
+	}
+}
+
+// A loop that has moved goes on from its checkpoint, which its new worker does not have yet.
+func TestACheckpointIsFetched(t *testing.T) {
+	from, at := repo(t), ""
+	for _, name := range []string{"w1", "w2"} {
+		w := &Worker{Name: name, Root: t.TempDir()}
+		p := &place{id: "20260102-030405-0001", repo: from}
+		p.tree = filepath.Join(w.Root, "trees", p.id)
+		if err := os.MkdirAll(filepath.Dir(w.index(p)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		last, _, err := w.checkOut(t.Context(), p, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		work := filepath.Join(p.tree, "work")
+		if _, err := os.Stat(work); (err == nil) != (at != "") {
+			t.Errorf("%s, at %q: %v", name, at, err)
+		}
+		if err := os.WriteFile(work, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if at, err = w.checkpoint(t.Context(), p, 1); err == nil {
+			err = w.push(t.Context(), p, at, last)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
