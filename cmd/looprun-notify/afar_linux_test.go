@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -26,4 +30,38 @@ func TestTheCommandGetsNoButtons(t *testing.T) {
 	}
 	s.press(s.await("the question", asks("shop")), "Continue +5") // the courier is still there
 	s.await("that it was answered", over("shop"))
+}
+
+// A carrier that is killed is started again and shows the question again, which is answered.
+func TestAKilledCarrier(t *testing.T) {
+	s, h := startNtfy(t), newHome(t)
+	h.asks(s, "shop")
+	m := s.await("the question", asks("shop"))
+	shown, carriers := s.published(asks("shop")), h.carriers()
+	if len(carriers) != 1 {
+		t.Fatalf("carriers %v", carriers)
+	}
+	if err := syscall.Kill(carriers[0], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	h.eventually("the question is shown again", func() bool { return s.published(asks("shop")) > shown })
+	s.press(m, m.Actions[0].Label)
+	s.await("that it was answered", over("shop"))
+	if list := h.answers("shop"); len(list) != 1 {
+		t.Errorf("%q", list)
+	}
+}
+
+// carriers returns the processes of this user's looprun-notify --carry.
+func (h *home) carriers() (list []int) {
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range lines {
+		line, _ := os.ReadFile(name)
+		env, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "environ"))
+		if string(line) == filepath.Join(h.bin, "looprun-notify")+"\x00--carry\x00" && bytes.Contains(env, []byte("HOME="+h.dir+"\x00")) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			list = append(list, pid)
+		}
+	}
+	return list
 }

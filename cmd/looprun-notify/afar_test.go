@@ -274,15 +274,8 @@ func TestCodes(t *testing.T) {
 	s.press(m, m.Actions[0].Label)
 	s.await("that it was answered", over("shop"))
 	s.await("the next question", func(n ntfyMessage) bool { return asks("shop")(n) && n.Sequence != m.Sequence })
-	updates := func() (n int) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for _, of := range s.cache {
-			if of.Sequence == m.Sequence && over("shop")(of) {
-				n++
-			}
-		}
-		return n
+	updates := func() int {
+		return s.published(func(of ntfyMessage) bool { return of.Sequence == m.Sequence && over("shop")(of) })
 	}
 	n := updates()
 	s.press(m, m.Actions[1].Label) // another answer, and too late
@@ -305,17 +298,7 @@ func TestAnsweredElsewhere(t *testing.T) {
 		t.Errorf("%+v", after)
 	}
 	s.press(m, m.Actions[0].Label)
-	h.eventually("the late one is told", func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		n := 0
-		for _, of := range s.cache {
-			if over("shop")(of) {
-				n++
-			}
-		}
-		return n == 2
-	})
+	h.eventually("the late one is told", func() bool { return s.published(over("shop")) == 2 })
 	if list := h.answers("shop"); len(list) != 1 || strings.Contains(list[0], "via") {
 		t.Errorf("%q", list)
 	}
@@ -391,24 +374,35 @@ func TestAPassword(t *testing.T) {
 	}
 }
 
-// A question for a person only is answered from afar only where that was allowed.
+// A question for a person only is answered from afar only where that was allowed: one that the
+// command asks so, and one of a guard that a person must answer.
 func TestExclusive(t *testing.T) {
-	for _, exclusive := range []string{"", ", exclusive: true"} {
-		s, h := startNtfy(t), newHome(t)
-		ask := filepath.Join(h.bin, "looprun") + ` ask --exclusive --option a --option b 'Which one?'`
-		code, _, stderr := h.looprun("shop", "--name", "shop", "--max-iterations", "2", "--notify", "{url: '"+s.url()+"', answers: true"+exclusive+"}", "-c", ask)
-		if code != 102 {
-			t.Fatalf("exit %d: %s", code, stderr)
-		}
-		m := s.await("the question", asks("shop"))
-		if exclusive == "" {
-			if len(m.Actions) > 0 || !strings.Contains(m.Message, "cannot be answered here") {
-				t.Errorf("%+v", m)
+	for _, mandatory := range []bool{false, true} {
+		for _, exclusive := range []string{"", ", exclusive: true"} {
+			s, h := startNtfy(t), newHome(t)
+			ladder := filepath.Join(h.dir, "ladder.yaml")
+			if err := os.WriteFile(ladder, []byte("ladder: [{rung: self_solve, attempts: 2}, {rung: human}]\n"), 0o600); err != nil {
+				t.Fatal(err)
 			}
-			continue
+			args := []string{"--name", "shop", "--notify", "{url: '" + s.url() + "', answers: true" + exclusive + "}"}
+			if mandatory {
+				args = append(args, "--config", ladder, "--loop-threshold", "off", "-c", "echo Error: way $LOOPRUN_ITERATION; exit 1")
+			} else {
+				args = append(args, "--max-iterations", "2", "-c", filepath.Join(h.bin, "looprun")+" ask --exclusive --option a --option b 'Which one?'")
+			}
+			if code, _, stderr := h.looprun("shop", args...); code != 102 || mandatory && !strings.Contains(stderr, "ladder_exhausted") {
+				t.Fatalf("exit %d: %s", code, stderr)
+			}
+			m := s.await("the question", asks("shop"))
+			if exclusive == "" {
+				if len(m.Actions) > 0 || !strings.Contains(m.Message, "cannot be answered here") {
+					t.Errorf("mandatory %v: %+v", mandatory, m)
+				}
+				continue
+			}
+			s.press(m, m.Actions[0].Label)
+			s.await("that it was answered", over("shop"))
 		}
-		s.press(m, "b")
-		s.await("that it was answered", over("shop"))
 	}
 }
 

@@ -179,6 +179,18 @@ func (s *ntfyServer) shown() (list []ntfyMessage) {
 	return list
 }
 
+// published returns how many of all messages fit.
+func (s *ntfyServer) published(fits func(ntfyMessage) bool) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.cache {
+		if fits(m) {
+			n++
+		}
+	}
+	return n
+}
+
 // await waits until the phone shows a message that fits.
 func (s *ntfyServer) await(what string, fits func(ntfyMessage) bool) ntfyMessage {
 	s.t.Helper()
