@@ -55,9 +55,6 @@ func (c *showCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.Format == "ask-user-question" {
-		return c.export(a, run)
-	}
 	if c.Format == "json" {
 		if c.Pending {
 			return a.printJSON("pending", run.Pending)
@@ -68,6 +65,9 @@ func (c *showCmd) Run(a *app) error {
 		a.code = 1
 		a.say.Printf("no question waits for an answer")
 		return nil
+	}
+	if c.Format == "ask-user-question" {
+		return c.export(a, run)
 	}
 	if c.Pending {
 		return run.Questions(a.stdout)
@@ -92,9 +92,13 @@ func (c *showCmd) export(a *app, r *review.Run) error {
 	}
 	text, left := ask.AskUserQuestion(questions)
 	for _, name := range left {
-		a.say.Warn("left out, since that form takes 4 questions with 2 to 4 options each; looprun answer asks it: %s", name)
+		a.say.Warn("left out: %s (the form takes 4 questions with 2 to 4 options); use looprun answer", name)
 	}
-	_, err := a.stdout.Write(append(text, '\n'))
+	if text == nil {
+		a.code = 1
+		a.say.Printf("no question fits the form")
+	}
+	_, err := a.stdout.Write(text)
 	return err
 }
 

@@ -33,8 +33,9 @@ type exportedOption struct {
 // not fit, as "ID" for a question and "ID: LABEL" for an option. A confirm question has the
 // options Yes and No. A text question has none, so it is left out: an option that is made up
 // could come back as its answer. The questions themselves may exceed the limits.
+// data is nil if no question fits.
 func AskUserQuestion(questions []Question) (data []byte, leftOut []string) {
-	out := exported{Questions: []exportedQuestion{}}
+	var out exported
 	for _, q := range withDefaults(questions) {
 		if len(out.Questions) == MaxQuestions || q.Kind == core.KindText {
 			leftOut = append(leftOut, q.ID)
@@ -53,6 +54,9 @@ func AskUserQuestion(questions []Question) (data []byte, leftOut []string) {
 			e.Options = append(e.Options, exportedOption{o.Label, o.Description})
 		}
 		out.Questions = append(out.Questions, e)
+	}
+	if out.Questions == nil {
+		return nil, leftOut
 	}
 	data, _ = json.MarshalIndent(out, "", "  ") // texts always encode
 	return append(data, '\n'), leftOut
