@@ -364,7 +364,6 @@ func (s *State) advise(q Question, a Advice) {
 	default:
 		s.Advised = append(slices.Clone(s.Advised), id)
 	}
-	s.Asked = slices.Clone(s.Asked)
 	for i := range s.Asked { // those that wait already
 		w := &s.Asked[i]
 		if w.Answer != nil || w.Question.Advice != nil {

@@ -196,7 +196,11 @@ func (l *Loop) run(ctx context.Context) (core.Result, error) {
 		case core.NextAsk:
 			err = l.ask(ctx, *l.state.Question)
 		case core.NextAsked:
-			err = l.ask(ctx, *l.state.Unanswered())
+			if len(l.inbox.waiting) > 0 { // the command may still wait for its answer
+				err = l.drain(ctx)
+			} else {
+				err = l.ask(ctx, *l.state.Unanswered())
+			}
 		case core.NextAct:
 			err = l.debug(ctx)
 		case core.NextExpert:

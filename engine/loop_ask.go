@@ -112,14 +112,14 @@ func (l *Loop) respond(ctx context.Context, r core.Responder, q core.Question, v
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	got := make(chan reply, 1)
-	state := l.state // the run records the command's next question meanwhile
+	state := l.state.Clone() // the run records the command's next question meanwhile, and its answer
 	go func() {
 		h := reply{err: errGoexit}
 		defer func() {
 			h.panicked = recovered(recover())
 			got <- h
 		}()
-		a, err := r.Respond(ctx, q, &state)
+		a, err := r.Respond(ctx, q, state)
 		if err == nil {
 			a.Responder = cmp.Or(a.Responder, core.RespondedByProgram)
 		}
@@ -139,7 +139,7 @@ func (l *Loop) respond(ctx context.Context, r core.Responder, q core.Question, v
 			}
 			return h
 		case m := <-l.inbox.messages:
-			_ = l.handle(ctx, m) // whoever sent it has its error
+			_ = l.handle(ctx, m) // whoever sent it has its error, or has it when its turn comes
 		}
 	}
 }
@@ -154,7 +154,6 @@ type prompt struct {
 
 // take accepts an answer from elsewhere if it is valid and the first.
 func (p *prompt) take(e *elsewhere) {
-	e.answer.Responder = cmp.Or(e.answer.Responder, core.RespondedByProgram)
 	switch err := p.valid(e.answer); {
 	case p.first != nil:
 		e.done <- fmt.Errorf("%w: %s answered %q just now", core.ErrAnswered, p.first.Who(), p.first.Answer.String())
@@ -214,38 +213,21 @@ func (l *Loop) within(ctx context.Context) (context.Context, func()) {
 // the answer. The clocks are stopped meanwhile.
 func (l *Loop) askForCommand(ctx context.Context, first *asker) error {
 	var q core.Question
-	pending := l.state.Pending()
-	i := slices.IndexFunc(pending, func(q core.Question) bool { return q.ID == first.recorded })
-	asked := i >= 0
+	i := slices.IndexFunc(l.state.Asked, func(a core.Asked) bool { return a.Question.ID == first.recorded })
+	asked, answered := i >= 0, i >= 0 && l.state.Asked[i].Answer != nil
 	if asked {
-		q = pending[i]
+		q = l.state.Asked[i].Question
 	}
-	switch {
-	case first.ctx.Err() != nil: // nobody would fetch the answer
+	if first.ctx.Err() != nil { // nobody would fetch the answer
 		first.reply <- reply{err: errGone}
-		if asked {
+		if asked && !answered {
 			return l.record(core.QuestionClosed{QuestionID: q.ID, Reason: errGone.Error()})
 		}
 		return nil
-	case !asked:
-		if k := l.state.Kept(first.question); k != nil {
-			return l.fetch(first, *k)
-		}
-		q = l.driver.FromCommand(first.question)
-		if a := l.state.Remembered(q); a != nil {
-			err := l.record(core.QuestionDelivered{QuestionID: a.QuestionID, To: "socket", Earlier: true})
-			first.reply <- reply{Answer: a.Answer, err: err, question: *a.Asked, earlier: true}
-			return err
-		}
-		if err := l.driver.Refuse(core.QuestionAsked{Question: q}); err != nil {
-			first.reply <- reply{err: err}
-			return nil
-		}
 	}
 	g := newAskers(ctx, first.key)
 	defer g.cancel(nil)
 	g.join(first)
-	l.askers = g
 	l.inbox.remove(func(m message) bool {
 		a, asks := m.(*asker)
 		if !asks || a.key != g.key {
@@ -254,6 +236,25 @@ func (l *Loop) askForCommand(ctx context.Context, first *asker) error {
 		g.join(a)
 		return true
 	})
+	switch {
+	case answered: // from elsewhere, before its turn
+		return l.fetch(g, l.state.Asked[i])
+	case !asked:
+		if k := l.state.Kept(first.question); k != nil {
+			return l.fetch(g, *k)
+		}
+		q = l.driver.FromCommand(first.question)
+		if a := l.state.Remembered(q); a != nil {
+			err := l.record(core.QuestionDelivered{QuestionID: a.QuestionID, To: "socket", Earlier: true})
+			g.reply(reply{Answer: a.Answer, err: err, question: *a.Asked, earlier: true})
+			return err
+		}
+		if err := l.driver.Refuse(core.QuestionAsked{Question: q}); err != nil {
+			g.reply(reply{err: err})
+			return nil
+		}
+	}
+	l.askers = g
 	h, err := l.poseForCommand(ctx, g, q, asked)
 	l.askers = nil
 	if err != nil {
@@ -264,15 +265,14 @@ func (l *Loop) askForCommand(ctx context.Context, first *asker) error {
 	return err
 }
 
-// fetch delivers the waiting answer to an asker that asks again, or reports that there is none
-// yet.
-func (l *Loop) fetch(a *asker, k core.Asked) error {
+// fetch delivers the waiting answer to those that ask, or reports that there is none yet.
+func (l *Loop) fetch(g *askers, k core.Asked) error {
 	if k.Answer == nil {
-		a.reply <- reply{err: core.ErrDeferred}
+		g.reply(reply{err: core.ErrDeferred})
 		return nil
 	}
 	err := l.record(core.QuestionDelivered{QuestionID: k.Question.ID, To: "socket"})
-	a.reply <- reply{Answer: *k.Answer, err: err, question: k.Question}
+	g.reply(reply{Answer: *k.Answer, err: err, question: k.Question})
 	return err
 }
 

@@ -61,6 +61,14 @@ func (b *inbox) remove(holds func(message) bool) {
 	b.waiting = slices.DeleteFunc(b.waiting, holds)
 }
 
+// asks reports whether holds returns true for a question that waits for its turn.
+func (b *inbox) asks(holds func(*asker) bool) bool {
+	return slices.ContainsFunc(b.waiting, func(m message) bool {
+		a, ok := m.(*asker)
+		return ok && holds(a)
+	})
+}
+
 // handle carries out a message. While a responder is being asked, only messages about its
 // question are handled; the others wait.
 func (l *Loop) handle(ctx context.Context, m message) error {
@@ -78,11 +86,15 @@ func (l *Loop) handle(ctx context.Context, m message) error {
 		}
 		return l.askForCommand(ctx, m)
 	case *elsewhere:
-		if l.prompt == nil || l.prompt.question.ID != m.questionID {
+		m.answer.Responder = cmp.Or(m.answer.Responder, core.RespondedByProgram)
+		switch {
+		case l.prompt != nil && l.prompt.question.ID == m.questionID:
+			l.prompt.take(m)
+		case l.inbox.asks(func(a *asker) bool { return a.recorded == m.questionID }):
+			m.done <- l.driver.Answer(m.questionID, m.answer) // its asker has it in its turn
+		default:
 			m.done <- l.state.NotWaiting(m.questionID)
-			return nil
 		}
-		l.prompt.take(m)
 	}
 	return nil
 }
@@ -277,10 +289,7 @@ func (l *Loop) queue(a *asker) error {
 		l.askers.join(a)
 		return nil
 	}
-	twin := slices.ContainsFunc(l.inbox.waiting, func(m message) bool {
-		w, asks := m.(*asker)
-		return asks && w.key == a.key
-	})
+	twin := l.inbox.asks(func(w *asker) bool { return w.key == a.key })
 	l.inbox.keep(a)
 	if twin || a.ctx.Err() != nil || l.state.Kept(a.question) != nil {
 		return nil
@@ -289,8 +298,11 @@ func (l *Loop) queue(a *asker) error {
 	if l.state.Remembered(q) != nil || l.driver.Refuse(core.QuestionAsked{Question: q}) != nil {
 		return nil // its turn decides
 	}
-	a.recorded = q.ID
-	return l.record(core.QuestionAsked{Question: q})
+	err := l.record(core.QuestionAsked{Question: q})
+	if err == nil {
+		a.recorded = q.ID
+	}
+	return err
 }
 
 // askers are all askers that wait for the answer to the same question.

@@ -139,6 +139,112 @@ func TestASecondQuestionIsKeptWhenItIsAsked(t *testing.T) {
 	}
 }
 
+// A question that waits for its turn can be answered before it, and everybody who asked it has
+// that answer.
+func TestAnAnswerBeforeTheTurnOfItsQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		second := core.Question{Kind: core.KindConfirm, Header: "Cache", Text: "Drop the cache?"}
+		var run *looptest.Run
+		var got []string
+		asked := 0
+		run = looptest.Start(t, looptest.Defaults, looptest.Once(func(ctx context.Context) {
+			var all sync.WaitGroup
+			all.Go(func() { _, _ = run.Ask(ctx, "db", looptest.Database()) })
+			time.Sleep(time.Second) // of simulated time: it is asked
+			for range 2 {
+				all.Go(func() {
+					a, err := run.Ask(ctx, "cache", second)
+					if err != nil || a.Answer.Option != core.No || a.Question.Text != second.Text {
+						t.Errorf("who asked got %+v, %v", a, err)
+					}
+				})
+				time.Sleep(time.Second)
+			}
+			all.Wait()
+		}), core.ResponderFunc(func(ctx context.Context, _ core.Question, s *core.State) (core.Answer, error) {
+			if asked++; asked > 1 {
+				return core.Answer{}, core.ErrNoAnswer
+			}
+			time.Sleep(time.Minute)
+			id := run.State().Pending()[1].ID
+			for _, option := range []string{"perhaps", core.No, core.Yes} {
+				if err := run.Answer(ctx, id, core.Answer{Option: option}); (err == nil) != (option == core.No) {
+					got = append(got, option)
+				}
+			}
+			return looptest.Chosen("pg"), nil
+		}))
+		res := run.ToEnd(t)
+		if res.Status != core.StatusDone || asked != 1 || got != nil || len(run.State().Asked) != 0 {
+			t.Errorf("got %+v with %d asked; %q was told otherwise", res, asked, got)
+		}
+		if want := "iteration.started question.asked question.asked question.answered question.answered question.delivered question.delivered iteration.finished"; !strings.HasPrefix(run.Story(), want) {
+			t.Errorf("the journal reads %s", run.Story())
+		}
+		if by := run.State().Answered[0].Responder; by != core.RespondedByProgram {
+			t.Errorf("%q answered", by)
+		}
+	})
+}
+
+// A process that outlives its iteration asks while a guard's question is asked: it is told that
+// nobody answered, and the run goes on as the guard's question was answered.
+func TestAQuestionBesideAGuards(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var run *looptest.Run
+		asker := make(chan error, 1)
+		limits := looptest.Defaults
+		limits.Iterations = 1
+		run = looptest.Start(t, limits, looptest.Once(func(context.Context) {}), core.ResponderFunc(func(_ context.Context, q core.Question, _ *core.State) (core.Answer, error) {
+			if q.From == core.FromCommand {
+				return core.Answer{}, core.ErrNoAnswer
+			}
+			go func() {
+				_, err := run.Ask(t.Context(), "db", looptest.Database())
+				asker <- err
+			}()
+			time.Sleep(time.Minute)
+			return looptest.Chosen("continue"), nil
+		}))
+		if res := run.ToEnd(t); res.Status != core.StatusDone || len(run.State().Asked) != 0 {
+			t.Errorf("got %+v: %s", res, run.Story())
+		}
+		if err := <-asker; !errors.Is(err, core.ErrNoAnswer) {
+			t.Errorf("who asked was told %v", err)
+		}
+	})
+}
+
+// The same of an iteration that a verify command ends: its question is withdrawn with it.
+func TestAQuestionOfAnIterationThatAVerifyEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var run *looptest.Run
+		begun := 0
+		run = looptest.Start(t, looptest.Defaults, looptest.Works(func(ctx context.Context, _ core.Iteration) core.IterationFinished {
+			if begun++; begun > 1 {
+				return core.IterationFinished{Outcome: core.OutcomeDone}
+			}
+			time.Sleep(looptest.Defaults.Runtime + time.Minute)
+			_, _ = run.Ask(ctx, "db", looptest.Database())
+			<-ctx.Done()
+			return core.IterationFinished{Outcome: core.OutcomeNotDone}
+		}), core.ResponderFunc(func(_ context.Context, q core.Question, _ *core.State) (core.Answer, error) {
+			if q.From == core.FromCommand {
+				return core.Answer{}, core.ErrNoAnswer
+			}
+			time.Sleep(2 * time.Minute)
+			run.BeforeVerify()
+			if err := run.AfterVerify(core.VerifyFinished{Rule: "p.yaml:3", Command: "make smoke"}); err != nil {
+				t.Error(err)
+			}
+			return looptest.Chosen("continue"), nil
+		}))
+		if res := run.ToEnd(t); res.Status != core.StatusDone || begun != 2 || !strings.Contains(run.Story(), "question.closed") {
+			t.Errorf("got %+v, begun %d times: %s", res, begun, run.Story())
+		}
+	})
+}
+
 // Nobody waits for the answer any more: the prompt goes away, the run goes on.
 func TestTheClientThatAskedIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
