@@ -84,7 +84,7 @@ func (s *State) Concludes() bool {
 // command itself reported that something is open. Only a check can overrule it.
 func (s *State) objection() string {
 	for _, sig := range s.Signals {
-		if sig.Name == signal.Blocked || sig.Name == signal.Clarify ||
+		if sig.Name.Asks() ||
 			sig.Name == signal.Expert && len(s.Ladder.Untried(s.Rungs, cmp.Or(s.climbed(), s.Task))) > 0 {
 			return "the command signalled " + string(sig.Name)
 		}

@@ -61,7 +61,7 @@ func (f *folder) wait(e core.Event) {
 		}
 	case core.RunAlive:
 	default:
-		if !f.waits.IsZero() && f.state.Until == nil && f.state.Question == nil {
+		if !f.waits.IsZero() && f.state.Until == nil && len(f.state.Pending()) == 0 {
 			f.r.waited += e.Time.Sub(f.waits)
 			f.waits = time.Time{}
 		}

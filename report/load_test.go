@@ -375,6 +375,19 @@ func TestMorning(t *testing.T) {
 		!strings.Contains(got, "\nnothing changed since it began\nit cost $1.50; it used 2000 tokens; it waited 1h") || !strings.Contains(got, "\nlook first: looprun explain ") {
 		t.Error(got)
 	}
+	w := record(t, nil)
+	w.iterate(failing("auth", "login"), "")
+	for _, id := range []string{"first", "second"} {
+		w.add(core.QuestionAsked{Question: core.Question{ID: id, Kind: core.KindText, Text: id + "?", From: core.FromCommand}})
+	}
+	for _, id := range []string{"first", "second"} {
+		w.at += time.Hour
+		w.add(core.QuestionAnswered{QuestionID: id, Answer: core.Answer{Text: new("x"), Responder: core.RespondedByUser}})
+	}
+	w.add(done)
+	if got := strings.Join(w.load().Morning(), "\n"); !strings.Contains(got, "it waited 2h") {
+		t.Errorf("two questions: %s", got)
+	}
 	git("commit", "-q", "--allow-empty", "-m", "one", day.Add(time.Minute).Format(time.RFC3339))
 	if err := os.WriteFile(filepath.Join(repo, "new file"), nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -322,7 +322,7 @@ func (h *outputFacts) hearSignals(d *core.IterationResult) {
 	var unread []core.Data
 	for _, c := range h.both() {
 		signals, malformed := c.signals.Result()
-		if len(signals) > 0 { // the question shows them
+		if slices.ContainsFunc(signals, func(sig signal.Signal) bool { return sig.Name.Asks() }) { // the question shows it
 			d.Words = strings.TrimSpace(signal.Before(d.Words))
 			if d.WorkExitCode == nil { // there is no check with an output of its own
 				d.Excerpt = strings.TrimSpace(signal.Before(d.Excerpt))

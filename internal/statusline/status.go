@@ -56,10 +56,11 @@ func (s Status) After(e core.Event, st *core.State) Status {
 		now.Until, now.Waiting = d.Until, true
 	case core.IterationFinished:
 		now.Note = "between iterations"
-	case core.QuestionAsked:
-		now.Note = "a question waits"
 	case core.IterationStarted, core.WaitFinished, core.QuestionAnswered, core.QuestionClosed:
 		now.Note, now.Waiting, now.Until = "", false, time.Time{}
+	}
+	if len(st.Pending()) > 0 {
+		now.Note = "a question waits"
 	}
 	return now
 }

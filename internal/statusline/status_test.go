@@ -137,8 +137,21 @@ func TestAfter(t *testing.T) {
 	if s.Repeats != 3 {
 		t.Errorf("after three: %+v", s)
 	}
-	trip := core.Trip{Guard: core.LoopDetected, Reason: "stuck", Iteration: 3}
-	if got := happens(core.GuardTripped{Trip: trip}); got.Elapsed != 8*time.Second {
+	ask := func(id string) core.QuestionAsked {
+		return core.QuestionAsked{Question: core.Question{ID: id, Kind: core.KindText, Text: id + "?", From: core.FromCommand}}
+	}
+	happens(core.IterationStarted{Iteration: 4})
+	happens(ask("first"))
+	happens(ask("second"))
+	for _, c := range []struct{ answer, want string }{{"first", "a question waits"}, {"second", ""}} {
+		text := "x"
+		if got := happens(core.QuestionAnswered{QuestionID: c.answer, Answer: core.Answer{Text: &text, Responder: core.RespondedByUser}}); got.Note != c.want {
+			t.Errorf("with the %s answered: %+v", c.answer, got)
+		}
+	}
+	happens(failed(4))
+	trip := core.Trip{Guard: core.LoopDetected, Reason: "stuck", Iteration: 4}
+	if got := happens(core.GuardTripped{Trip: trip}); got.Elapsed != 14*time.Second {
 		t.Errorf("tripped: %+v", got)
 	}
 }

@@ -285,3 +285,18 @@ func TestHowTo(t *testing.T) {
 		check(fmt.Sprintf("wrapped at %d", width), hard.String())
 	}
 }
+
+func TestBefore(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", ""},
+		{"Error: x\nLOOPRUN_BLOCKED: a\nQuestion: y\n", "Error: x\n"},
+		{"SEEKING_CLARIFICATION \r\nQuestion: y", ""},
+		{"LOOPRUN_PROGRESS\nhalf\nError: x", "LOOPRUN_PROGRESS\nhalf\nError: x"},
+		{"LOOPRUN_PROGRESS\nhalf\nLOOPRUN_BLOCKED\n", "LOOPRUN_PROGRESS\nhalf\n"},
+		{"```\nLOOPRUN_BLOCKED\n```\nx\nLOOPRUN_BLOCKED\ny\n", "```\nLOOPRUN_BLOCKED\n```\nx\n"},
+	} {
+		if got := Before(c.text); got != c.want {
+			t.Errorf("before the signal of %q: %q", c.text, got)
+		}
+	}
+}

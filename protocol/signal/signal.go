@@ -127,6 +127,9 @@ func (n Name) Priority() int {
 	return 0
 }
 
+// Asks reports whether the signal puts a question to a person.
+func (n Name) Asks() bool { return n == Blocked || n == Clarify }
+
 // Acting returns the index of the signal to act on: the first with the highest priority; -1 if
 // the list is empty. The others are only recorded.
 func Acting(list []Signal) int {

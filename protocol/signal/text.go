@@ -40,12 +40,13 @@ func HowTo() string {
 		"- `EXPERT_UNSUCCESSFUL`: an expert's guidance did not help.\n"
 }
 
-// Before returns the part of a text that precedes its first signal.
+// Before returns the part of a text that precedes its first signal that asks.
 func Before(text string) string {
 	var s Scanner
 	end := 0
 	for line := range strings.Lines(text) {
-		if s.header([]byte(strings.TrimRight(line, " \t\r\n"))) {
+		s.Line([]byte(strings.TrimRight(line, "\r\n")), false)
+		if s.open != nil && s.open.signal.Name.Asks() {
 			return text[:end]
 		}
 		end += len(line)
