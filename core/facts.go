@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -14,7 +15,7 @@ import (
 // Facts are what is known about a run at a question: policies mention them in conditions, under
 // the name in the tag yaml, and templates in wording, as {{.MaxIterations}}. Create them with
 // [FactsOf] or [UnknownFacts]: the zero value claims that nothing fails. [FactList] reads each
-// fact's description, its value if it is unknown, and its former name from the other tags.
+// fact's description, its value if it is unknown, and its former names from the other tags.
 type Facts struct {
 	Guard            string        `yaml:"guard" json:"guard" about:"id of the guard that asks, such as max_iterations"`
 	Iteration        int           `yaml:"iteration" json:"iteration" about:"number of the last iteration, or of the one that is running"`
@@ -41,7 +42,7 @@ type Facts struct {
 	Cost             float64       `yaml:"cost" json:"cost" about:"reported cost in US dollars" unknown:"-1"`
 	Tokens           int           `yaml:"tokens" json:"tokens" about:"reported tokens" unknown:"-1"`
 	Task             string        `yaml:"task" json:"task" about:"the task, as the rejection or the signal names it, else what is worked on" unknown:"" was:"Name"`
-	Agent            string        `yaml:"agent" json:"agent" about:"who rejects or asks, as the command names it" unknown:""`
+	Sender           string        `yaml:"sender" json:"sender" about:"who rejects or asks, as the command names it" unknown:"" was:"agent Agent"`
 	ReasonType       string        `yaml:"reason_type" json:"reason_type" about:"why the task is rejected: BLOCKER, SCOPE_CREEP, MISSING_DEPENDENCY, INFEASIBLE, UNCLEAR_REQUIREMENTS" unknown:""`
 	Cause            string        `yaml:"cause" json:"cause" about:"id of the cause why only a person can answer, such as security_concern" unknown:""`
 	Attempts         int           `yaml:"attempts" json:"attempts" about:"what the rejection lists as attempted, or attempts of the task that count on the ladder" unknown:"-1"`
@@ -57,10 +58,10 @@ type Facts struct {
 
 // Fact describes one fact.
 type Fact struct {
-	Name        string `json:"name"`
-	Was         string `json:"-"`    // its former name; may be empty
-	Type        string `json:"type"` // text, number, true or false, time, list of texts
-	Description string `json:"description"`
+	Name        string   `json:"name"`
+	Was         []string `json:"-"`    // its former names, of the variable too
+	Type        string   `json:"type"` // text, number, true or false, time, list of texts
+	Description string   `json:"description"`
 	// Unknown is the value if the fact is unknown: -1, 0, "" or an empty list. A comparison
 	// with the fact is then undecided, unless it names this value: no for a rule that
 	// continues or accepts, yes for one that forbids. Nil means that the fact is always known.
@@ -85,7 +86,7 @@ var factList = sync.OnceValue(func() []Fact {
 	}
 	var list []Fact
 	for f := range reflect.TypeFor[Facts]().Fields() {
-		fact := Fact{Name: f.Tag.Get("yaml"), Was: f.Tag.Get("was"), Type: types[f.Type], Description: f.Tag.Get("about")}
+		fact := Fact{Name: f.Tag.Get("yaml"), Was: strings.Fields(f.Tag.Get("was")), Type: types[f.Type], Description: f.Tag.Get("about")}
 		if text, may := f.Tag.Lookup("unknown"); may {
 			n, _ := strconv.Atoi(text)
 			switch f.Type.Kind() {
@@ -169,9 +170,9 @@ func FactsOf(guard GuardID, s *State, ci CI) Facts {
 	switch {
 	case guard == Rejection && s.Rejected != nil:
 		r := s.Rejected.Rejection
-		f.Task, f.Agent, f.ReasonType, f.Attempts = cmp.Or(r.Task, f.Task), r.Agent, string(r.ReasonType), len(r.Attempted)
+		f.Task, f.Sender, f.ReasonType, f.Attempts = cmp.Or(r.Task, f.Task), r.Agent, string(r.ReasonType), len(r.Attempted)
 	case guard != Rejection && slices.Contains(ProtocolIDs(), guard) && s.Signal != nil:
-		f.Task, f.Agent, f.Cause = cmp.Or(s.Signal.Task, f.Task), s.Signal.Agent, s.Signal.Cause
+		f.Task, f.Sender, f.Cause = cmp.Or(s.Signal.Task, f.Task), s.Signal.Agent, s.Signal.Cause
 	}
 	f.CI, f.CIName, f.CIEvent, f.CIAttempt = ci.In, ci.Name, ci.Event, ci.Attempt
 	f.Branch, f.BaseBranch, f.Tag, f.PullRequest = ci.Branch, ci.BaseBranch, ci.Tag, ci.PullRequest

@@ -272,7 +272,7 @@ const namedChecks = 5
 func (p *Progress) Note() Note {
 	names := p.Checks[:min(len(p.Checks), namedChecks)]
 	return Note{NoteProgress, map[string]any{
-		"Tests": p.Tests, "Tasks": p.Tasks, "Failing": p.Failing, "Total": max(0, p.Total), "Names": names, "More": len(p.Checks) - len(names),
+		"Tests": p.Tests, "Tasks": p.Tasks, "Failing": p.Failing, "Total": max(0, p.Total), "FailingChecks": names, "More": len(p.Checks) - len(names),
 		"Text": p.String(),
 	}}
 }

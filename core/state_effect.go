@@ -161,13 +161,13 @@ const (
 	NoteKnown    = "note_known"      // nothing but skipped issues came
 	NoteNotGiven = "note_not_given"  // Label, Why: the rejection gives no ground for the option
 	NoteFindings = "note_findings"   // what debug found follows
-	NoteBest     = "note_best"       // Number, FailingOf: an earlier iteration was better than the last
+	NoteBest     = "note_best"       // Iteration, FailingOf: an earlier iteration was better than the last
 	noteKilled   = "error_killed"    // Signal
 	noteNotFound = "error_not_found" // Label: the command
 	noteSilent   = "error_silent"
 	noteCode     = "error_code"      // Code
 	NoteProgress = "summary_failing" // how many fail and which, see messages.yaml
-	LabelBest    = "label_best"      // Number: the option that takes it
+	LabelBest    = "label_best"      // Iteration: the option that takes it
 )
 
 // String returns the note in English.
@@ -185,7 +185,7 @@ func (n Note) String() string {
 	case NoteFindings:
 		return "Findings:"
 	case NoteBest:
-		return fmt.Sprintf("Iteration %v had the fewest failures: %v.", v["Number"], v["FailingOf"])
+		return fmt.Sprintf("Iteration %v had the fewest failures: %v.", v["Iteration"], v["FailingOf"])
 	case noteKilled:
 		return fmt.Sprintf("killed by %v", v["Signal"])
 	case noteNotFound:
@@ -197,7 +197,7 @@ func (n Note) String() string {
 	case NoteProgress:
 		return fmt.Sprint(v["Text"])
 	case LabelBest:
-		return fmt.Sprintf("Accept iteration %v", v["Number"])
+		return fmt.Sprintf("Accept iteration %v", v["Iteration"])
 	}
 	return n.Key
 }
@@ -282,7 +282,7 @@ func (s *State) offerBest(q Question, say func(Note) string) Question {
 	if !s.BestIsEarlier() || s.Best.Checkpoint == "" {
 		return q
 	}
-	values := map[string]any{"Number": s.Best.Iteration, "FailingOf": say(s.Best.Progress.Note())}
+	values := map[string]any{"Iteration": s.Best.Iteration, "FailingOf": say(s.Best.Progress.Note())}
 	q.Details = append(q.Details, say(Note{NoteBest, values}))
 	at := slices.IndexFunc(q.Options, func(o Option) bool { return o.Action == ActionAccept })
 	if _, taken := q.Option(acceptBest); at >= 0 && !taken {

@@ -18,7 +18,7 @@ import (
 	"github.com/looprun/looprun/core"
 )
 
-// Budget is what loops with the same label may spend together.
+// Budget is what loops of a group may spend together.
 type Budget struct {
 	// Limit is in US dollars; nil means that none was set.
 	Limit *float64 `json:"limit,omitempty"`
@@ -31,7 +31,7 @@ type Budget struct {
 
 // Spend is a reservation, or its outcome: Key identifies the iteration.
 type Spend struct {
-	Label string  `json:"label"`
+	Group string  `json:"label"`
 	Key   string  `json:"key"`
 	USD   float64 `json:"usd"`
 	// Silent means that the iteration reported no cost.
@@ -41,7 +41,7 @@ type Spend struct {
 // Granted reports whether enough was left, and why not.
 type Granted struct {
 	OK     bool   `json:"ok"`
-	None   bool   `json:"none,omitempty"` // the label has no budget
+	None   bool   `json:"none,omitempty"` // the group has no budget
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -53,8 +53,8 @@ const (
 	queryBudget   = "budget"
 )
 
-// ledgerID returns the id of the workflow that keeps a label's budget.
-func ledgerID(label string) string { return "budget/" + label }
+// ledgerID returns the id of the workflow that keeps a group's budget.
+func ledgerID(group string) string { return "budget/" + group }
 
 // doneKept is how many committed iterations a ledger remembers.
 const doneKept = 1000
@@ -76,7 +76,7 @@ func (b *Budget) reserve(s Spend) Granted {
 		return Granted{OK: true}
 	}
 	if open := b.Open(); b.Limit != nil && b.Spent+open+s.USD > *b.Limit {
-		return Granted{Reason: fmt.Sprintf("the budget of %q is $%.2f: $%.2f are spent and $%.2f reserved, and an iteration reserves $%.2f", s.Label, *b.Limit, b.Spent, open, s.USD)}
+		return Granted{Reason: fmt.Sprintf("the budget of %q is $%.2f: $%.2f are spent and $%.2f reserved, and an iteration reserves $%.2f", s.Group, *b.Limit, b.Spent, open, s.USD)}
 	}
 	if b.Reserved == nil {
 		b.Reserved = map[string]float64{}
@@ -101,7 +101,7 @@ func (b *Budget) commit(s Spend) {
 	b.Done = b.Done[max(0, len(b.Done)-doneKept):]
 }
 
-// Ledger is the workflow that keeps the budget of one label.
+// Ledger is the workflow that keeps the budget of one group.
 func Ledger(ctx workflow.Context, b Budget) error {
 	err := errors.Join(
 		workflow.SetQueryHandler(ctx, queryBudget, func() (Budget, error) { return b, nil }),
@@ -124,11 +124,11 @@ func Ledger(ctx workflow.Context, b Budget) error {
 // which is a trip of max_cost; if the run must end; or if the ledger did not answer, which is
 // asked again after a wait. Without a budget nothing is reserved.
 func (l *loop) reserve(n int) (*Spend, error) {
-	if l.in.Work.Label == "" {
+	if l.in.Work.Group == "" {
 		return new(Spend), nil
 	}
 	usd := cmp.Or(max(l.in.Work.Reserve, 0), l.in.Dear, 1)
-	s := Spend{Label: l.in.Work.Label, Key: fmt.Sprintf("%s/%d/%d", l.in.Started.RunID, n, l.state.Seq), USD: usd}
+	s := Spend{Group: l.in.Work.Group, Key: fmt.Sprintf("%s/%d/%d", l.in.Started.RunID, n, l.state.Seq), USD: usd}
 	granted, err := l.ledger("Reserve", s)
 	switch {
 	case l.interrupted():
@@ -148,7 +148,7 @@ func (l *loop) reserve(n int) (*Spend, error) {
 // commit replaces the reservation with the cost of the iteration, and retries until the ledger
 // has it. A loop that was cancelled does not wait: its reservation stays.
 func (l *loop) commit(s Spend) error {
-	if s.Label == "" {
+	if s.Group == "" {
 		return nil
 	}
 	for {
@@ -166,7 +166,7 @@ func (l *loop) commit(s Spend) error {
 // unledgered waits, without a slot, after the ledger did not answer.
 func (l *loop) unledgered(s Spend, why error) error {
 	l.release()
-	return l.pause(Waiting, fmt.Sprintf("waiting for the budget of %q: %s", s.Label, cause(why)))
+	return l.pause(Waiting, fmt.Sprintf("waiting for the budget of %q: %s", s.Group, cause(why)))
 }
 
 // ledger calls the ledger once. The worker of the workflow does, since a worker without a slot
@@ -181,22 +181,22 @@ func (l *loop) ledger(call string, s Spend) (Granted, error) {
 	return g, err
 }
 
-// Reserve asks the ledger of a label, if it has a budget.
+// Reserve asks the ledger of a group, if it has a budget.
 func (w *Worker) Reserve(ctx context.Context, s Spend) (Granted, error) {
 	var g Granted
 	err := spend(ctx, w.client, updateReserve, s, &g)
 	if !is[*serviceerror.NotFound](err) {
 		return g, err
 	}
-	if _, err := w.client.DescribeWorkflowExecution(ctx, ledgerID(s.Label), ""); err == nil {
-		return g, fmt.Errorf("somebody ended its ledger; looprun-fleet budget %s --usd N starts another", s.Label)
+	if _, err := w.client.DescribeWorkflowExecution(ctx, ledgerID(s.Group), ""); err == nil {
+		return g, fmt.Errorf("somebody ended its ledger; looprun-fleet budget %s --usd N starts another", s.Group)
 	} else if !is[*serviceerror.NotFound](err) {
 		return g, err
 	}
 	return Granted{None: true}, nil
 }
 
-// Commit reports to the ledger of a label what was spent. One that was ended needs no report.
+// Commit reports to the ledger of a group what was spent. One that was ended needs no report.
 func (w *Worker) Commit(ctx context.Context, s Spend) (Granted, error) {
 	err := spend(ctx, w.client, updateCommit, s, nil)
 	if is[*serviceerror.NotFound](err) {
@@ -207,7 +207,7 @@ func (w *Worker) Commit(ctx context.Context, s Spend) (Granted, error) {
 
 func spend(ctx context.Context, c client.Client, update string, s Spend, to any) error {
 	h, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: ledgerID(s.Label), UpdateName: update, UpdateID: update + "/" + s.Key, Args: []any{s}, WaitForStage: client.WorkflowUpdateStageCompleted,
+		WorkflowID: ledgerID(s.Group), UpdateName: update, UpdateID: update + "/" + s.Key, Args: []any{s}, WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	if err != nil {
 		return err
@@ -215,20 +215,20 @@ func spend(ctx context.Context, c client.Client, update string, s Spend, to any)
 	return h.Get(ctx, to)
 }
 
-// SetBudget limits what loops with a label may spend together, in US dollars. What they have
+// SetBudget limits what loops of a group may spend together, in US dollars. What they have
 // spent already, as far as the server still knows them, is in it.
-func (f *Fleet) SetBudget(ctx context.Context, label string, usd float64) (Budget, error) {
+func (f *Fleet) SetBudget(ctx context.Context, group string, usd float64) (Budget, error) {
 	var b Budget
-	spent, err := f.spent(ctx, label)
+	spent, err := f.spent(ctx, group)
 	if err != nil {
 		return b, err
 	}
 	h, err := f.client.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: f.client.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
-			ID: ledgerID(label), TaskQueue: f.server.Queue, WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+			ID: ledgerID(group), TaskQueue: f.server.Queue, WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		}, Ledger, Budget{Spent: spent}),
 		UpdateOptions: client.UpdateWorkflowOptions{
-			WorkflowID: ledgerID(label), UpdateName: updateLimit, Args: []any{usd}, WaitForStage: client.WorkflowUpdateStageCompleted,
+			WorkflowID: ledgerID(group), UpdateName: updateLimit, Args: []any{usd}, WaitForStage: client.WorkflowUpdateStageCompleted,
 		},
 	})
 	if err == nil {
@@ -237,12 +237,12 @@ func (f *Fleet) SetBudget(ctx context.Context, label string, usd float64) (Budge
 	return b, f.explained(err)
 }
 
-// Budget returns what a label may spend, and has spent.
-func (f *Fleet) Budget(ctx context.Context, label string) (Budget, error) {
+// Budget returns what a group may spend, and has spent.
+func (f *Fleet) Budget(ctx context.Context, group string) (Budget, error) {
 	var b Budget
-	v, err := f.client.QueryWorkflow(ctx, ledgerID(label), "", queryBudget)
+	v, err := f.client.QueryWorkflow(ctx, ledgerID(group), "", queryBudget)
 	if is[*serviceerror.NotFound](err) {
-		b.Spent, err = f.spent(ctx, label)
+		b.Spent, err = f.spent(ctx, group)
 		return b, err
 	}
 	if err == nil {
@@ -251,9 +251,9 @@ func (f *Fleet) Budget(ctx context.Context, label string) (Budget, error) {
 	return b, f.explained(err)
 }
 
-// spent returns what the loops with a label have cost, according to the server's list.
-func (f *Fleet) spent(ctx context.Context, label string) (usd float64, err error) {
-	err = f.List(ctx, Filter{All: true, Label: label}, func(e Entry) error {
+// spent returns what the loops of a group have cost, according to the server's list.
+func (f *Fleet) spent(ctx context.Context, group string) (usd float64, err error) {
+	err = f.List(ctx, Filter{All: true, Group: group}, func(e Entry) error {
 		usd += e.Cost
 		return nil
 	})

@@ -30,7 +30,7 @@ const otherVersion = "it was begun by another version; start a worker of that ve
 type Entry struct {
 	ID        string  `json:"id"`
 	Name      string  `json:"name,omitempty"`
-	Label     string  `json:"label,omitempty"`
+	Group     string  `json:"group,omitempty"`
 	Status    string  `json:"status"`
 	Iteration int64   `json:"iteration"`
 	Cost      float64 `json:"cost_usd,omitempty"`
@@ -46,7 +46,7 @@ type Entry struct {
 type Filter struct {
 	Asking bool   `help:"Those alone that wait for an answer."`
 	All    bool   `help:"Also those that have ended, as long as the server keeps them."`
-	Label  string `placeholder:"TEXT" help:"Those alone with this label."`
+	Group  string `placeholder:"TEXT" help:"Those alone in this group."`
 	Name   string `kong:"-"`
 	Limit  int    `default:"200" placeholder:"N" help:"At most N; 0 for all (${default})."`
 }
@@ -59,8 +59,8 @@ func (q Filter) query() string {
 	if q.Asking {
 		terms = append(terms, AttrStatus+" = "+quoted(Asking))
 	}
-	if q.Label != "" {
-		terms = append(terms, AttrLabel+" = "+quoted(q.Label))
+	if q.Group != "" {
+		terms = append(terms, AttrGroup+" = "+quoted(q.Group))
 	}
 	if q.Name != "" {
 		terms = append(terms, AttrName+" = "+quoted(q.Name))
@@ -98,7 +98,7 @@ func (f *Fleet) List(ctx context.Context, q Filter, each func(Entry) error) erro
 func (f *Fleet) entry(e *workflowpb.WorkflowExecutionInfo) Entry {
 	fields := e.GetSearchAttributes().GetIndexedFields()
 	out := Entry{
-		ID: e.GetExecution().GetWorkflowId(), Name: attr[string](fields, AttrName), Label: attr[string](fields, AttrLabel),
+		ID: e.GetExecution().GetWorkflowId(), Name: attr[string](fields, AttrName), Group: attr[string](fields, AttrGroup),
 		Status: attr[string](fields, AttrStatus), Iteration: attr[int64](fields, AttrIteration), Cost: attr[float64](fields, AttrCost),
 		Guard: attr[string](fields, AttrQuestion), Started: e.GetStartTime().AsTime(),
 	}

@@ -66,7 +66,7 @@ func TestWhatAListAsksFor(t *testing.T) {
 		{Filter{All: true}, "WorkflowType = 'Run' AND ExecutionStatus != 'ContinuedAsNew'"},
 		{Filter{All: true, Asking: true}, "WorkflowType = 'Run' AND LoopStatus = 'asking' AND ExecutionStatus = 'Running'"},
 		{Filter{All: true, Name: "it's"}, "WorkflowType = 'Run' AND LoopName = 'it''s' AND ExecutionStatus != 'ContinuedAsNew'"},
-		{Filter{Label: "a' OR '1' = '1"}, "WorkflowType = 'Run' AND LoopLabel = 'a'' OR ''1'' = ''1' AND ExecutionStatus = 'Running'"},
+		{Filter{Group: "a' OR '1' = '1"}, "WorkflowType = 'Run' AND LoopLabel = 'a'' OR ''1'' = ''1' AND ExecutionStatus = 'Running'"},
 	} {
 		if got := c.filter.query(); got != c.want {
 			t.Errorf("%+v: %s; want %s", c.filter, got, c.want)
@@ -277,11 +277,11 @@ func TestABudgetThatIsAway(t *testing.T) {
 		client.On("UpdateWorkflow", mock.Anything, mock.Anything).Return(nil, c.update)
 		client.On("DescribeWorkflowExecution", mock.Anything, ledgerID("team"), "").Return(nil, c.describe)
 		w := &Worker{client: client}
-		g, err := w.Reserve(t.Context(), Spend{Label: "team", Key: "a"})
+		g, err := w.Reserve(t.Context(), Spend{Group: "team", Key: "a"})
 		if g.None != c.none || g.OK || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %+v, %v", name, g, err)
 		}
-		if _, err := w.Commit(t.Context(), Spend{Label: "team", Key: "a"}); (err == nil) != (c.update == gone) {
+		if _, err := w.Commit(t.Context(), Spend{Group: "team", Key: "a"}); (err == nil) != (c.update == gone) {
 			t.Errorf("%s: what was spent is told to a ledger that is there, and to no other: %v", name, err)
 		}
 	}

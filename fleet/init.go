@@ -20,7 +20,7 @@ import (
 func Attributes() map[string]enumspb.IndexedValueType {
 	return map[string]enumspb.IndexedValueType{
 		AttrStatus: enumspb.INDEXED_VALUE_TYPE_KEYWORD, AttrName: enumspb.INDEXED_VALUE_TYPE_KEYWORD,
-		AttrLabel: enumspb.INDEXED_VALUE_TYPE_KEYWORD, AttrQuestion: enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+		AttrGroup: enumspb.INDEXED_VALUE_TYPE_KEYWORD, AttrQuestion: enumspb.INDEXED_VALUE_TYPE_KEYWORD,
 		AttrIteration: enumspb.INDEXED_VALUE_TYPE_INT, AttrCost: enumspb.INDEXED_VALUE_TYPE_DOUBLE,
 	}
 }

@@ -22,8 +22,9 @@ type Loop struct {
 
 // Work is what the workflow and the workers need to know about a loop besides its options.
 type Work struct {
-	// Label groups loops: slots are shared fairly between labels, and each label has a budget.
-	Label string `json:"label,omitempty"`
+	// Group groups loops: slots are shared fairly between groups, and each group has a budget.
+	// Recorded histories have its former name.
+	Group string `json:"label,omitempty"`
 	// Repo is a git repository that every worker can reach; if it is empty, the loop works in
 	// an empty folder, which is lost with its worker.
 	Repo string `json:"repo,omitempty"`
@@ -44,7 +45,7 @@ type Work struct {
 	WaitAnswer time.Duration  `json:"wait_answer,omitempty"`
 	WaitDelay  time.Duration  `json:"wait_delay,omitempty"`
 	Backoff    engine.Backoff `json:"backoff,omitzero"`
-	// Reserve is how many US dollars of its label's budget an iteration reserves before it
+	// Reserve is how many US dollars of its group's budget an iteration reserves before it
 	// begins; zero means as many as the most expensive one so far, and one dollar before any
 	// has reported.
 	Reserve float64 `json:"reserve,omitempty"`
@@ -74,7 +75,7 @@ type Place struct {
 const (
 	AttrStatus    = "LoopStatus"
 	AttrName      = "LoopName"
-	AttrLabel     = "LoopLabel"
+	AttrGroup     = "LoopLabel" // its former name, which servers have
 	AttrQuestion  = "LoopQuestion"
 	AttrIteration = "LoopIteration"
 	AttrCost      = "LoopCost"

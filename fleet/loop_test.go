@@ -118,7 +118,7 @@ func TestACancelledWait(t *testing.T) {
 			b.CancelWorkflow()
 			return b.worker.Iterate(ctx, in)
 		})
-		if r := b.run(submitted(t, "exit 1", func(l *loops.Loop) { l.Label = "team" })); r.Status != core.StatusInterrupted || r.ExitCode != 143 {
+		if r := b.run(submitted(t, "exit 1", func(l *loops.Loop) { l.Group = "team" })); r.Status != core.StatusInterrupted || r.ExitCode != 143 {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -134,7 +134,7 @@ func TestACancelledWait(t *testing.T) {
 			return Granted{}, errors.New("no server")
 		})
 		b.RegisterDelayedCallback(b.CancelWorkflow, time.Hour)
-		if r := b.run(submitted(t, "exit 1", func(l *loops.Loop) { l.Label = "team" })); r.Status != core.StatusInterrupted || r.Iterations != 1 {
+		if r := b.run(submitted(t, "exit 1", func(l *loops.Loop) { l.Group = "team" })); r.Status != core.StatusInterrupted || r.Iterations != 1 {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -266,7 +266,7 @@ func TestWhatAnIterationReserves(t *testing.T) {
 			return Granted{OK: true}, nil
 		}, &committed)
 		l := submitted(t, `printf 'LOOPRUN_COST\nUSD: %s\n' $((4-LOOPRUN_ITERATION)); test $LOOPRUN_ITERATION = 3`, func(l *loops.Loop) {
-			l.Label, l.Options["signals"], l.Options["loop_threshold"] = "team", "text", "off"
+			l.Group, l.Options["signals"], l.Options["loop_threshold"] = "team", "text", "off"
 		})
 		l.Work.Reserve = reserve
 		if r := b.run(l); r.Status != core.StatusDone || !slices.Equal(reserved, want) || len(committed) != 3 {
@@ -285,7 +285,7 @@ func TestALedgerIsCut(t *testing.T) {
 			env.UpdateWorkflow(name, id, &testsuite.TestUpdateCallback{OnAccept: func() {}, OnReject: func(err error) { t.Error(err) }, OnComplete: func(any, error) {}}, arg)
 		}, after)
 	}
-	spend := Spend{Label: "team", Key: "a", USD: 2}
+	spend := Spend{Group: "team", Key: "a", USD: 2}
 	update(time.Hour, "first", updateLimit, 5.0)
 	update(2*time.Hour, "second", updateReserve, spend)
 	update(3*time.Hour, "last", updateReserve, spend)
@@ -332,7 +332,7 @@ func cutWhile(t *testing.T, do func(b *bench)) (*bench, error) {
 		do(b)
 		return Granted{OK: true}, nil
 	})
-	b.ExecuteWorkflow(Run, submitted(t, `printf 'LOOPRUN_COST\nUSD: 3\n'; exit 1`, func(l *loops.Loop) { l.Label, l.Options["signals"] = "team", "text" }))
+	b.ExecuteWorkflow(Run, submitted(t, `printf 'LOOPRUN_COST\nUSD: 3\n'; exit 1`, func(l *loops.Loop) { l.Group, l.Options["signals"] = "team", "text" }))
 	return b, b.GetWorkflowError()
 }
 
@@ -386,7 +386,7 @@ func TestACommitIsTriedAgain(t *testing.T) {
 		note, _ := args.Get(0).(map[string]any)[memoNote].(Note)
 		notes = append(notes, note)
 	}).Return(nil)
-	b.run(submitted(t, "true", func(l *loops.Loop) { l.Label = "team" }))
+	b.run(submitted(t, "true", func(l *loops.Loop) { l.Group = "team" }))
 	if n := len(notes); tried != 3 || n < 2 || !strings.Contains(notes[n-2].Reason, "waiting for the budget") || notes[n-1].Reason != "" {
 		t.Errorf("tried %d times, lists show %+v", tried, notes)
 	}
@@ -467,7 +467,7 @@ func TestACancelWhileItReserves(t *testing.T) {
 		b.CancelWorkflow()
 		return Granted{OK: true}, nil
 	}, &committed)
-	r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Label = "team" }))
+	r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Group = "team" }))
 	if begun := b.count(core.TypeIterationStarted); r.Status != core.StatusInterrupted || begun > 0 || len(committed) > 0 {
 		t.Errorf("%+v, %v, %d begun", r, committed, begun)
 	}
@@ -477,7 +477,7 @@ func TestACancelWhileItReserves(t *testing.T) {
 func TestAPrecheckIsFree(t *testing.T) {
 	var committed []Spend
 	b := labelled(t, func(context.Context, Spend) (Granted, error) { return Granted{OK: true}, nil }, &committed)
-	r := b.run(submitted(t, "touch done", func(l *loops.Loop) { l.Label, l.Check = "team", "test -e done" }))
+	r := b.run(submitted(t, "touch done", func(l *loops.Loop) { l.Group, l.Check = "team", "test -e done" }))
 	if r.Status != core.StatusDone || len(committed) != 2 || committed[0].Silent || committed[0].USD != 0 || !committed[1].Silent {
 		t.Errorf("%+v, %+v", r, committed)
 	}

@@ -325,19 +325,19 @@ func TestABudgetIsReservedBefore(t *testing.T) {
 		usd float64
 		ok  bool
 	}{{"a", 6, true}, {"a", 6, true}, {"b", 5, false}, {"c", 4, true}, {"d", 0.01, false}} {
-		if g := b.reserve(Spend{Label: "team", Key: c.key, USD: c.usd}); g.OK != c.ok {
+		if g := b.reserve(Spend{Group: "team", Key: c.key, USD: c.usd}); g.OK != c.ok {
 			t.Errorf("%d: %+v", i, g)
 		}
 	}
-	b.commit(Spend{Label: "team", Key: "a", USD: 2})
-	b.commit(Spend{Label: "team", Key: "a", USD: 2}) // told twice
+	b.commit(Spend{Group: "team", Key: "a", USD: 2})
+	b.commit(Spend{Group: "team", Key: "a", USD: 2}) // told twice
 	if b.Spent != 2 || b.Open() != 4 {
 		t.Errorf("%+v", b)
 	}
-	if g := b.reserve(Spend{Label: "team", Key: "a", USD: 100}); !g.OK {
+	if g := b.reserve(Spend{Group: "team", Key: "a", USD: 100}); !g.OK {
 		t.Errorf("an iteration that was committed asks again: %+v", g)
 	}
-	if g := b.reserve(Spend{Label: "team", Key: "e", USD: 4}); !g.OK {
+	if g := b.reserve(Spend{Group: "team", Key: "e", USD: 4}); !g.OK {
 		t.Errorf("%+v", g)
 	}
 }
@@ -372,7 +372,7 @@ func TestASilentIterationCostsWhatItReserved(t *testing.T) {
 		return Granted{OK: true}, nil
 	})
 	b.run(submitted(t, `test $LOOPRUN_ITERATION -le 2 || printf 'LOOPRUN_COST\nUSD: 3\n'; test $LOOPRUN_ITERATION = 3`, func(l *loops.Loop) {
-		l.Label, l.Options["signals"], l.Options["loop_threshold"] = "team", "text", "off"
+		l.Group, l.Options["signals"], l.Options["loop_threshold"] = "team", "text", "off"
 	}))
 	if len(spent) != 3 || !spent[0].Silent || !spent[1].Silent || spent[2].Silent || spent[2].USD != 3 {
 		t.Errorf("%+v", spent)
@@ -390,7 +390,7 @@ func TestAnIterationThatDidNotBeginIsFree(t *testing.T) {
 		}
 		return b.worker.Iterate(ctx, in)
 	})
-	r := b.run(submitted(t, `echo "in $LOOPRUN_ITERATION"; test $LOOPRUN_ITERATION = 2`, func(l *loops.Loop) { l.Label = "team" }))
+	r := b.run(submitted(t, `echo "in $LOOPRUN_ITERATION"; test $LOOPRUN_ITERATION = 2`, func(l *loops.Loop) { l.Group = "team" }))
 	if r.Status != core.StatusDone || len(committed) != 3 || committed[1].USD != 0 || committed[1].Silent || !committed[2].Silent {
 		t.Errorf("%+v, %+v", r, committed)
 	}
@@ -399,7 +399,7 @@ func TestAnIterationThatDidNotBeginIsFree(t *testing.T) {
 func TestABudgetThatIsSpentTrips(t *testing.T) {
 	var committed []Spend
 	b := labelled(t, func(context.Context, Spend) (Granted, error) { return Granted{Reason: "it is spent"}, nil }, &committed)
-	r := b.run(submitted(t, "touch ran", func(l *loops.Loop) { l.Label, l.Options["detached"] = "team", "deny" }))
+	r := b.run(submitted(t, "touch ran", func(l *loops.Loop) { l.Group, l.Options["detached"] = "team", "deny" }))
 	if r.Guard != core.MaxCost || r.Status != core.StatusTripped || r.Iterations != 0 || len(committed) > 0 {
 		t.Errorf("%+v, %v", r, committed)
 	}
@@ -423,7 +423,7 @@ func TestALoopWaitsForItsBudget(t *testing.T) {
 		notes = append(notes, note)
 		ran = append(ran, len(b.worker.held))
 	}).Return(nil)
-	r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Label, l.Options["detached"] = "team", "deny" }))
+	r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Group, l.Options["detached"] = "team", "deny" }))
 	if r.Status != core.StatusDone || r.Iterations != 1 || tried != 4 || len(committed) != 1 {
 		t.Errorf("%+v after %d tries, %v", r, tried, committed)
 	}
@@ -438,7 +438,7 @@ func TestALoopWaitsForItsBudget(t *testing.T) {
 func TestWithoutABudgetNothingIsCommitted(t *testing.T) {
 	var committed []Spend
 	b := labelled(t, func(context.Context, Spend) (Granted, error) { return Granted{None: true}, nil }, &committed)
-	if r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Label = "team" })); r.Status != core.StatusDone || len(committed) > 0 {
+	if r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Group = "team" })); r.Status != core.StatusDone || len(committed) > 0 {
 		t.Errorf("%+v, %v", r, committed)
 	}
 }
@@ -456,7 +456,7 @@ func TestAnIterationThatWasLostCostsWhatItReserved(t *testing.T) {
 			Said:              []core.Data{core.CostReported{USD: 0.5}},
 		}}, nil
 	})
-	l := submitted(t, "true", func(l *loops.Loop) { l.Label = "team" })
+	l := submitted(t, "true", func(l *loops.Loop) { l.Group = "team" })
 	l.Work.Reserve = 3
 	r := b.run(l)
 	if r.Status != core.StatusDone || len(committed) != 2 || committed[0].USD != 3 || committed[1].USD != 0.5 {
@@ -482,7 +482,7 @@ func TestAnIterationThatDidNotBeginCostsNothing(t *testing.T) {
 		}
 		return b.worker.Iterate(ctx, in)
 	})
-	l := submitted(t, "true", func(l *loops.Loop) { l.Label = "team" })
+	l := submitted(t, "true", func(l *loops.Loop) { l.Group = "team" })
 	l.Work.Reserve = 3
 	b.run(l)
 	if len(committed) != 4 || committed[0].USD != 0 || committed[0].Silent || committed[1].USD != 0 || committed[2].USD != 3 || committed[2].Silent {
@@ -509,7 +509,7 @@ func TestAnIterationThatWasNotPushedCostsWhatItReserved(t *testing.T) {
 	b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(Iterated{Away: "the repository is away"}, nil).Once()
 	b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(b.worker.Iterate)
 	b.OnActivity((*Worker)(nil).Push, mock.Anything, mock.Anything).Return(temporal.NewNonRetryableApplicationError("no slot", errGone, nil))
-	l := submitted(t, "true", func(l *loops.Loop) { l.Label = "team" })
+	l := submitted(t, "true", func(l *loops.Loop) { l.Group = "team" })
 	l.Work.Reserve = 3
 	r := b.run(l)
 	if r.Status != core.StatusDone || len(committed) != 2 || committed[0].USD != 3 {
@@ -1043,7 +1043,7 @@ func TestANameShowsNoArguments(t *testing.T) {
 			t.Errorf("%s is named %q", line, l.Started.Name)
 		}
 	}
-	l := submitted(t, "true", func(l *loops.Loop) { l.Name, l.Label = "x"+strings.Repeat("ö", 200), strings.Repeat("ö", 200) })
+	l := submitted(t, "true", func(l *loops.Loop) { l.Name, l.Group = "x"+strings.Repeat("ö", 200), strings.Repeat("ö", 200) })
 	o := (&Fleet{}).start(l)
 	name, _ := o.TypedSearchAttributes.GetKeyword(temporal.NewSearchAttributeKeyKeyword(AttrName))
 	if len(name) != 255 || !utf8.ValidString(name) || len(o.Priority.FairnessKey) != 64 || !utf8.ValidString(o.Priority.FairnessKey) {

@@ -31,7 +31,7 @@ func Read(name string, version string) ([]Loop, error) {
 	case err != nil:
 		return nil, err
 	case f.MaxCost != nil || f.MaxTokens != nil:
-		return nil, config.Usage(name+": max_cost and max_tokens for all loops together are not kept on a fleet", "give the loops a label, and that a budget: looprun-fleet budget LABEL --usd N")
+		return nil, config.Usage(name+": max_cost and max_tokens for all loops together are not kept on a fleet", "put the loops in a group, and give that a budget: looprun-fleet budget GROUP --usd N")
 	}
 	dir := filepath.Dir(name)
 	if top, err := git.Run(context.Background(), dir, nil, "rev-parse", "--show-toplevel"); err == nil {
@@ -99,7 +99,7 @@ func check(l loops.Loop, dir, version string) (Loop, error) {
 		return Loop{}, err
 	}
 	return Loop{Started: started, Work: Work{
-		Label: l.Label, Repo: repository(l.Repo, dir), Ref: l.Ref, Dir: l.Dir, Setup: string(l.Setup), Env: l.Env,
+		Group: l.Group, Repo: repository(l.Repo, dir), Ref: l.Ref, Dir: l.Dir, Setup: string(l.Setup), Env: l.Env,
 		Debug: o.Debug != "", Responds: o.Responds(),
 		WaitAnswer: time.Duration(o.WaitAnswer), WaitDelay: o.WaitDelay.Or(0), Backoff: o.Delays(), RetryFor: time.Duration(l.RetryFor), Needs: l.Needs,
 	}}, nil
@@ -149,12 +149,12 @@ func (f *Fleet) start(in Loop) client.StartWorkflowOptions {
 	return client.StartWorkflowOptions{
 		ID: in.Started.RunID, TaskQueue: f.server.Queue,
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, WorkflowExecutionErrorWhenAlreadyStarted: true,
-		// Share slots fairly between labels.
-		Priority: temporal.Priority{FairnessKey: cut(in.Work.Label, 64)},
+		// Share slots fairly between groups.
+		Priority: temporal.Priority{FairnessKey: cut(in.Work.Group, 64)},
 		TypedSearchAttributes: temporal.NewSearchAttributes(
 			temporal.NewSearchAttributeKeyKeyword(AttrStatus).ValueSet(Queued),
 			temporal.NewSearchAttributeKeyKeyword(AttrName).ValueSet(cut(in.Started.Name, 255)),
-			temporal.NewSearchAttributeKeyKeyword(AttrLabel).ValueSet(cut(in.Work.Label, 255)),
+			temporal.NewSearchAttributeKeyKeyword(AttrGroup).ValueSet(cut(in.Work.Group, 255)),
 		),
 	}
 }

@@ -122,8 +122,8 @@ func (s *source) before() []string {
 	var lines []string
 	for _, a := range s.has.Before {
 		lines = append(lines, s.texts.say("before_line", facts{
-			"Number": a.Iteration, "Who": line(a.Who(), lineLength), "Answer": line(a.Answer, lineLength),
-			"Asked": askedBefore(a), "Words": termsafe.Short(a.Words, shownWords),
+			"Iteration": a.Iteration, "Responder": line(a.Who(), lineLength), "Answer": line(a.Answer, lineLength),
+			"Asked": askedBefore(a), "Guidance": termsafe.Short(a.Words, shownWords),
 		}))
 	}
 	return lines

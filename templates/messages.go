@@ -24,31 +24,34 @@ type Message struct {
 	Variables []Variable `json:"variables,omitempty"`
 }
 
-// own are the variables that only messages have. A message can mention those that the built-in
-// text mentions.
+// own are the variables of messages. A message can mention those that the built-in text
+// mentions. One that a question has too, by the same name, means the same in both.
 var own = []Variable{
-	{Name: "Label", Type: TypeText, Description: "what the last iteration came to, the label of an option, or what is named"},
+	{Name: "Label", Type: TypeText, Description: "what the text is about, by its short name: an option, a command, the result of an iteration"},
 	{Name: "Why", Type: TypeText, Description: "why: the exit code or the cause, or what is missing"},
-	{Name: "Number", Type: TypeNumber, Description: "number of the iteration, or of the iterations shown"},
+	{Name: "Iteration", Type: TypeNumber, Description: "number of the iteration", was: []string{"Number"}},
 	{Name: "First", Type: TypeNumber, Description: "number of the first of several equal ones in a row; 0 for one"},
-	{Name: "Output", Type: TypeText, Description: "the line of its output that tells most; may be empty"},
+	{Name: "Iterations", Type: TypeNumber, Description: "how many iterations there were; 0 when all are shown", was: []string{"Total"}},
+	{Name: "Shown", Type: TypeNumber, Description: "how many iterations are shown", was: []string{"Number"}},
+	{Name: "OutputLine", Type: TypeText, Description: "the line of its output that tells most; may be empty", was: []string{"Output"}},
 	{Name: "Code", Type: TypeNumber, Description: "the exit code"},
 	{Name: "Failing", Type: TypeNumber, Description: "how many checks fail"},
 	{Name: "FailingOf", Type: TypeText, Description: "what fails in words, such as “2 of 5 tests fail”"},
-	{Name: "Passed", Type: TypeNumber, Description: "how many checks pass"},
-	{Name: "Total", Type: TypeNumber, Description: "how many there are; 0 when that is not known"},
+	{Name: "Passing", Type: TypeNumber, Description: "how many checks pass", was: []string{"Passed"}},
+	{Name: "Total", Type: TypeNumber, Description: "how many checks there are; 0 when that is not known"},
 	{Name: "Tests", Type: TypeBool, Description: "whether the output says that the checks are tests"},
 	{Name: "Tasks", Type: TypeBool, Description: "whether the checks are tasks of a list, which fail while they are open"},
-	{Name: "Names", Type: TypeList, Description: "names of failing checks, five at most, or of the tasks that come first"},
+	{Name: "FailingChecks", Type: TypeList, Description: "names of failing checks, five at most", was: []string{"Names"}},
+	{Name: "Dependencies", Type: TypeList, Description: "names of the tasks that come first", was: []string{"Names"}},
 	{Name: "More", Type: TypeNumber, Description: "how many further names there are"},
 	{Name: "Guard", Type: TypeText, Description: "id of the guard that asked"},
 	{Name: "Cap", Type: TypeText, Description: "the cap that is reached, such as 50 iterations"},
 	{Name: "Room", Type: TypeText, Description: "what the cap leaves, such as 3 iterations"},
 	{Name: "Flag", Type: TypeText, Description: "the flag that sets the cap"},
-	{Name: "Who", Type: TypeText, Description: "who answered"},
+	{Name: "Responder", Type: TypeText, Description: "who answered", was: []string{"Who"}},
 	{Name: "Answer", Type: TypeText, Description: "the answer"},
 	{Name: "Asked", Type: TypeText, Description: "what the command asked; empty when a guard did"},
-	{Name: "Words", Type: TypeText, Description: "the guidance that came with it; may be empty"},
+	{Name: "Guidance", Type: TypeText, Description: "the guidance that came with it; may be empty", was: []string{"Words"}},
 	{Name: "Signal", Type: TypeText, Description: "the signal, such as SIGSEGV"},
 	{Name: "Option", Type: TypeText, Description: "an option that the command considered"},
 	{Name: "Kind", Type: TypeText, Description: "the type of the evidence"},

@@ -412,3 +412,31 @@ func BenchmarkQuestion(b *testing.B) {
 		}
 	}
 }
+
+// A name means one thing in questions and in other texts, so it has one type.
+func TestMessagesNameThingsAsQuestionsDo(t *testing.T) {
+	types := map[string]VariableType{}
+	for _, v := range Variables() {
+		types[v.Name] = v.Type
+	}
+	for _, m := range Messages() {
+		for _, v := range m.Variables {
+			if now := types[v.Name]; now != "" && now != v.Type {
+				t.Errorf("%s: {{.%s}} is a %s, in questions a %s", m.Key, v.Name, v.Type, now)
+			}
+		}
+	}
+}
+
+// The English notes of core mention only what a translated text can mention.
+func TestNotesMentionWhatMessagesDo(t *testing.T) {
+	for _, m := range Messages() {
+		values := map[string]any{"Text": "as core puts it"}
+		for _, v := range m.Variables {
+			values[v.Name] = v.Name
+		}
+		if text := (core.Note{Key: m.Key, Values: values}).String(); strings.Contains(text, "nil") {
+			t.Errorf("%s: %s", m.Key, text)
+		}
+	}
+}

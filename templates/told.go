@@ -66,7 +66,7 @@ func (s *source) subtasks() []string {
 	return lines(s, tasks, "subtask_line", func(t rejection.Task) facts {
 		return facts{
 			"Title": phrase(t.Title), "Scope": phrase(t.Scope), "Estimate": phrase(t.Estimate),
-			"Names": clean(t.Dependencies),
+			"Dependencies": clean(t.Dependencies),
 		}
 	})
 }
@@ -101,7 +101,7 @@ func lines[T any](s *source, list []T, key string, values func(T) facts) []strin
 
 // toldParts are the details of the command's message, each shown if its variable is not empty.
 var toldParts = []struct{ key, variable string }{
-	{"detail_agent", "Agent"},
+	{"detail_agent", "Sender"},
 	{"detail_cause", "CauseInWords"},
 	{"detail_context", "Context"},
 	{"detail_reason", "ReasonDetail"},

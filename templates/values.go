@@ -115,7 +115,7 @@ func (s *source) errors() []string {
 	var lines []string
 	for _, a := range attempts[max(0, len(attempts)-shownErrors):] {
 		lines = append(lines, s.texts.say("error_line", facts{
-			"First": a.first, "Number": a.number, "Label": a.label, "Why": a.why, "Output": a.output,
+			"First": a.first, "Iteration": a.number, "Label": a.label, "Why": a.why, "OutputLine": a.output,
 		}))
 	}
 	return lines
@@ -142,7 +142,7 @@ func (s *source) summary() string {
 }
 
 func (s *source) passing(p *core.Progress) string {
-	return s.texts.say("state_passing", facts{"Tests": p.Tests, "Tasks": p.Tasks, "Passed": p.Passed, "Total": max(0, p.Total)})
+	return s.texts.say("state_passing", facts{"Tests": p.Tests, "Tasks": p.Tasks, "Passing": p.Passed, "Total": max(0, p.Total)})
 }
 
 // formatDuration returns a duration in words, rounded to the second.

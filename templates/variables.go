@@ -102,7 +102,7 @@ var allVariables = sync.OnceValue(func() []Variable {
 	fields := reflect.TypeFor[core.Facts]()
 	for i, fact := range core.FactList() {
 		f := fields.Field(i)
-		v := Variable{Name: f.Name, Type: types[f.Type], Description: fact.About(), was: strings.Fields(fact.Was)}
+		v := Variable{Name: f.Name, Type: types[f.Type], Description: fact.About(), was: fact.Was}
 		v.unsure = fact.Unknown == -1
 		if fact.Unknown != nil && v.Type == TypeText {
 			v.Description = fact.Description + "; empty: none, or not known"

@@ -44,7 +44,7 @@ func kindOf(t *testing.T, name string, text []byte, keys []config.Key) string {
 	case filepath.Base(name) == "messages.yaml":
 		return "messages"
 	case all([]string{"mask", "ignore", "extract", "reports"}):
-		return "config#/properties/signature" // what --rules reads
+		return "config#/properties/signature" // what --signature-rules reads
 	case all(known):
 		return "config"
 	}

@@ -376,9 +376,12 @@ func (l *line) unknown(i int, name string) (int, error) {
 	if l.node.Parent == nil {
 		remedy = "looprun run --help lists the flags"
 	}
-	if near := nearest.Word(strings.TrimLeft(name, "-"), known); near != "" {
+	word := strings.TrimLeft(name, "-")
+	if now := config.Former()[word].Flag(); now != "" && slices.Contains(known, now) {
+		remedy = "its name is now --" + now
+	} else if near := nearest.Word(word, known); near != "" {
 		remedy = "did you mean --" + near + "?"
-	} else if k, _, ok := config.Spelled(strings.TrimLeft(name, "-")); ok && strings.HasPrefix(name, "--") {
+	} else if k, _, ok := config.Spelled(word); ok && strings.HasPrefix(name, "--") {
 		remedy = name + " is a flag of run" + map[bool]string{true: ", and a run keeps its " + k.Name}[l.node.Path() == "resume"]
 	}
 	return 0, config.Usage("unknown flag "+name, remedy+after)

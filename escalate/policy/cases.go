@@ -99,6 +99,9 @@ func (f testFile) read(r *report, p *Policy, i int) Test {
 		Name: strings.Join(strings.Fields(f.Name), " "), Where: fmt.Sprintf("%s:%d", p.File, line),
 		Facts: f.Facts, Used: f.Used, VerifyPasses: f.Verify == "pass", Expect: f.Expect,
 	}
+	if t.Name != "" && slices.ContainsFunc(p.Tests, func(other Test) bool { return other.Name == t.Name }) {
+		r.value("two tests are called "+quote(t.Name), "give each a name of its own", at("name")...)
+	}
 	if t.Name == "" {
 		t.Name = fmt.Sprintf("%d", i+1)
 	}

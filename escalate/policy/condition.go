@@ -164,7 +164,7 @@ func none(f core.Facts, fact string) bool {
 	switch fact {
 	case "signature", "outcome", "last_exit_code", "task", "reason_type", "attempts":
 		return true
-	case "agent":
+	case "sender":
 		return isGuard(core.GuardID(f.Guard))
 	case "cause":
 		return isGuard(core.GuardID(f.Guard)) || f.Guard == string(core.Rejection)
@@ -343,7 +343,7 @@ func factNames() []string {
 
 func nearestFact(name string) string {
 	for _, f := range core.FactList() {
-		if f.Was == name {
+		if slices.Contains(f.Was, name) {
 			return fmt.Sprintf("its name is now %q", f.Name)
 		}
 	}

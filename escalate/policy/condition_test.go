@@ -75,7 +75,7 @@ func TestConditions(t *testing.T) {
 		{`branch != "release"`, true, false},
 		{`branch in ["main", ""]`, true, false},
 		{`branch == "" || branch == "main"`, true, false},
-		{`agent == "" && cause == ""`, true, true},
+		{`sender == "" && cause == ""`, true, true},
 		{`tag == ""`, true, true},
 		{`ci && ci_name == "github" && ci_attempt < 3`, true, false},
 		{"pull_request > 0", true, false},
@@ -344,7 +344,7 @@ func TestFactsOfWhatTheCommandSaid(t *testing.T) {
 		core.MaxIterations: {"upload", "", "", "", -1},
 	} {
 		f := core.FactsOf(guard, s, core.CI{})
-		if got := [5]any{f.Task, f.Agent, f.ReasonType, f.Cause, f.Attempts}; got != want {
+		if got := [5]any{f.Task, f.Sender, f.ReasonType, f.Cause, f.Attempts}; got != want {
 			t.Errorf("%s: %v, want %v", guard, got, want)
 		}
 	}

@@ -192,7 +192,7 @@ func TestForbidding(t *testing.T) {
 		{`branch == ""`, here, true},
 		{`branch != "" && branch startsWith "release/"`, here, true}, // "" says no more of what is not known
 		{`failing != -1 && failing > 10`, here, false},               // -1 does
-		{`agent == "fixer"`, here, false},
+		{`sender == "fixer"`, here, false},
 		{`not (branch startsWith "release/")`, here, true},
 		{`failing > 10`, here, true},
 		{`failing > 10 && iteration > 5`, here, false}, // the rest is certain

@@ -455,7 +455,7 @@ func (p *parser) list(from int) *node {
 
 func (p *parser) fact(from int, name string) *node {
 	n := p.node("fact", from, anything)
-	i := slices.IndexFunc(core.FactList(), func(f core.Fact) bool { return f.Name == name || p.former && f.Was == name })
+	i := slices.IndexFunc(core.FactList(), func(f core.Fact) bool { return f.Name == name || p.former && slices.Contains(f.Was, name) })
 	if i >= 0 {
 		name = core.FactList()[i].Name
 	}

@@ -100,6 +100,7 @@ func TestProblems(t *testing.T) {
 		{"no version", "detached: deny\n", `p.yaml:1:1: the key "version" is missing`},
 		{"version", "version: 2\n", "p.yaml:1:10: version 2 is not known; write version: 1"},
 		{"unknown key", "version: 1\nrule: []\n", `p.yaml:2:1: unknown key "rule"; did you mean "rules"?`},
+		{"two tests of one name", "version: 1\nrules: [{guard: \"*\", answer: cancel, reason: r}]\ntests:\n  - {name: a, facts: {guard: max_iterations}, expect: cancel}\n  - {name: a, facts: {guard: loop_detected}, expect: cancel}\n", `p.yaml:5:12: two tests are called "a"; give each a name of its own`},
 		{"second document", "version: 1\n---\nversion: 1\n", `p.yaml:2:1: a second document begins here; one file holds one document: remove the line "---", or use two files`},
 		{
 			"empty rule", "version: 1\nrules:\n  - {}\n",

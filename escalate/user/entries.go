@@ -70,7 +70,7 @@ func (o Options) header(q core.Question, s *core.State) string {
 	if own == "Question" { // which is what one without a heading has
 		own = ""
 	}
-	return o.texts().Text("command_asks", map[string]any{"Number": iteration(s), "Label": own})
+	return o.texts().Text("command_asks", map[string]any{"Iteration": iteration(s), "Label": own})
 }
 
 // iteration returns the number of the running iteration, or of the last one; 0 if there is

@@ -28,9 +28,9 @@ func History(s *core.State, texts core.Texts) []string {
 	if s.Weakened() != "" && s.Last.Diff != "" {
 		part(h.say("history_changed", nil), strings.Split(termsafe.Text(strings.TrimSpace(s.Last.Diff)), "\n"))
 	}
-	shown := map[string]any{"Number": len(s.History), "Total": 0}
+	shown := map[string]any{"Shown": len(s.History), "Iterations": 0}
 	if len(s.History) < s.Iterations {
-		shown["Total"] = s.Iterations
+		shown["Iterations"] = s.Iterations
 	}
 	part(h.say("history_iterations", shown), h.iterations())
 	part(h.say("history_errors", nil), h.errors())
@@ -112,7 +112,7 @@ func (h history) signatures() []string {
 	}
 	var lines []string
 	for _, c := range counts {
-		last := h.say("history_signature", map[string]any{"Label": termsafe.Line(h.Named(c.KnownIssue)), "Number": c.last})
+		last := h.say("history_signature", map[string]any{"Label": termsafe.Line(h.Named(c.KnownIssue)), "Iteration": c.last})
 		lines = append(lines, fmt.Sprintf("%4d×  %s  %s", c.n, c.Hash, last))
 	}
 	return lines
@@ -129,7 +129,7 @@ func knownLines(s *core.State) []string {
 func (h history) decisions() []string {
 	var lines []string
 	for _, d := range h.Decisions {
-		line := h.say("history_decision", map[string]any{"Guard": string(d.Guard), "Answer": d.Option, "Who": d.Who(), "Why": d.Reason})
+		line := h.say("history_decision", map[string]any{"Guard": string(d.Guard), "Answer": d.Option, "Responder": d.Who(), "Why": d.Reason})
 		lines = append(lines, fmt.Sprintf("%4d  %s", d.Iteration, line))
 	}
 	return lines

@@ -99,7 +99,7 @@ func newServer(o cli.DevOptions, ports [4]int) (temporal.Server, error) {
 		temporal.WithStaticHosts(hosts),
 		temporal.WithDynamicConfigClient(dynamicconfig.StaticClient{
 			dynamicconfig.FrontendMaxNamespaceVisibilityRPSPerInstance.Key(): 200,
-			// Labels take turns within a partition of a queue: one is enough for a machine, and exact.
+			// Groups take turns within a partition of a queue: one is enough for a machine, and exact.
 			dynamicconfig.MatchingEnableFairness.Key():              true,
 			dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,
 			dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,

@@ -681,7 +681,7 @@ func TestTheDatabaseHasNothingPlain(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := "echo " + word + `; test -n "$LOOPRUN_GUIDANCE"`
-	y.says("submit", "--repo", from, "--label", "label-of-"+y.queue, "--check", "true # "+word, "--", "sh", "-c", line)
+	y.says("submit", "--repo", from, "--group", "label-of-"+y.queue, "--check", "true # "+word, "--", "sh", "-c", line)
 	asked := y.submit(1, line, func(l *loops.Loop) { l.Env = map[string]string{"A": word} })[0]
 	if _, err := y.fleet.Answer(t.Context(), asked, y.question(asked), word, core.Answer{Option: "new_approach", Guidance: word, Reason: word}); err != nil {
 		t.Fatal(err)
@@ -856,15 +856,15 @@ func TestTheServerIsKilled(t *testing.T) {
 	y.result(asking)
 }
 
-// Labels take turns: one loop of a team is not behind all of another.
-func TestLabelsTakeTurns(t *testing.T) {
+// Groups take turns: one loop of a team is not behind all of another.
+func TestGroupsTakeTurns(t *testing.T) {
 	y := newYard(t)
 	y.worker("w", 1)
 	until := filepath.Join(t.TempDir(), "until")
 	y.submit(1, "while ! test -e "+until+"; do sleep 0.1; done", nil)
 	wait(t, "the slot is held", func() bool { return strings.Contains(y.says("list"), "running") })
-	many := y.submit(20, "true", func(l *loops.Loop) { l.Label = "many" })
-	few := y.submit(2, "true", func(l *loops.Loop) { l.Label = "few" })
+	many := y.submit(20, "true", func(l *loops.Loop) { l.Group = "many" })
+	few := y.submit(2, "true", func(l *loops.Loop) { l.Group = "few" })
 	for _, id := range slices.Concat(many, few) {
 		wait(t, "it waits for a slot", func() bool {
 			d, err := y.fleet.Client().DescribeWorkflowExecution(t.Context(), id, "")
@@ -911,7 +911,7 @@ func TestABudgetIsShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	ids := y.submit(8, `printf 'LOOPRUN_COST\nUSD: 1\n'`, func(l *loops.Loop) {
-		l.Label, l.Options["detached"], l.Options["signals"], l.Options["max_cost"] = label, "deny", "text", "10"
+		l.Group, l.Options["detached"], l.Options["signals"], l.Options["max_cost"] = label, "deny", "text", "10"
 	})
 	done, tripped := 0, 0
 	for _, id := range ids {
@@ -1081,9 +1081,9 @@ func TestHistoriesAreRecorded(t *testing.T) {
 	if _, err := y.fleet.SetBudget(t.Context(), "team-"+y.queue, 5); err != nil {
 		t.Fatal(err)
 	}
-	asked := begin("asked", same, func(l *loops.Loop) { l.Repo, l.Label = from, "team" })
+	asked := begin("asked", same, func(l *loops.Loop) { l.Repo, l.Group = from, "team" })
 	budget := begin("budget", `printf 'LOOPRUN_COST\nUSD: 3\n'; exit 1`, func(l *loops.Loop) {
-		l.Label, l.Options["signals"], l.Options["detached"] = "team-"+y.queue, "text", "deny"
+		l.Group, l.Options["signals"], l.Options["detached"] = "team-"+y.queue, "text", "deny"
 	})
 	begin("policy", same, func(l *loops.Loop) { l.Options["policy"] = policy })
 	begin("waited", `test -e `+marks+`/waited || { touch `+marks+`/waited; echo the limit is reached; exit 1; }`, func(l *loops.Loop) {

@@ -315,7 +315,7 @@ func (c *Settings) overridden() error {
 				errs = append(errs, Usage(fmt.Sprintf("%s cannot change %s: %s enforces %s", by, key, l.at(key), l.values[key].text()), "leave it out"))
 			}
 		}
-		if by := c.by(c.key("rules")); l.signature != nil && by != "" {
+		if by := c.by(c.key("signature_rules")); l.signature != nil && by != "" {
 			errs = append(errs, Usage(fmt.Sprintf("%s cannot change signature: %s enforces it", by, l.at("signature")), "leave it out"))
 		}
 	}
@@ -472,7 +472,9 @@ func strayVariables(environ, known, inside []string) []string {
 		if !unknownVariable(v, known) || slices.Contains(inside, name) { // left over from a run
 			continue
 		}
-		if near := nearest.Word(strings.TrimPrefix(name, "LOOPRUN_"), withoutPrefix(known)); near != "" {
+		if k, was := Former()[strings.ToLower(strings.TrimPrefix(name, "LOOPRUN_"))]; was {
+			lines = append(lines, fmt.Sprintf("the variable %s is not used; its name is now %s", name, k.Variable()))
+		} else if near := nearest.Word(strings.TrimPrefix(name, "LOOPRUN_"), withoutPrefix(known)); near != "" {
 			lines = append(lines, fmt.Sprintf("the variable %s is not used; did you mean LOOPRUN_%s?", name, near))
 		}
 	}

@@ -67,12 +67,12 @@ type Options struct {
 	Backoff          string    `kong:"-" enum:"fixed,exponential" default:"fixed" help:"How the delay grows. Exponential doubles it up to --max-delay, with jitter." json:"backoff,omitempty" group:"time" trust:"ask"`
 	MaxDelay         *Span     `kong:"-" placeholder:"D" help:"The longest delay with --backoff exponential." json:"max_delay,omitempty" group:"time" trust:"ask" normal:"15m"`
 
-	Rules       string     `kong:"-" placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" value:"path" blank:"no" example:"rules.yaml"`
-	LoopMatch   string     `kong:"-" enum:"strict,loose" default:"strict" help:"How signatures are compared; loose leaves out all numbers." json:"loop_match,omitempty" group:"guard" trust:"ask"`
-	LoopValues  string     `kong:"-" enum:"on,off" default:"on" help:"Trip when the same checks fail twice --loop-threshold times in a row and only values change." json:"loop_values,omitempty" group:"guard" trust:"ask"`
-	ConfirmTrip string     `kong:"-" enum:"on,off" default:"on" help:"Repeat a quick check before loop_detected asks; if it passes, it is flaky." json:"confirm_trip,omitempty" group:"guard" trust:"ask"`
-	LoopOften   Often      `kong:"-" placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off. By default N is 10 and K is twice --loop-threshold." json:"loop_often,omitempty" group:"guard" trust:"ask" normal:"6/10" example:"4/8"`
-	Signature   *Signature `kong:"-" json:"signature,omitempty"`
+	SignatureRules string     `kong:"-" placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" was:"rules" value:"path" blank:"no" example:"rules.yaml"`
+	LoopMatch      string     `kong:"-" enum:"strict,loose" default:"strict" help:"How signatures are compared; loose leaves out all numbers." json:"loop_match,omitempty" group:"guard" trust:"ask"`
+	LoopValues     string     `kong:"-" enum:"on,off" default:"on" help:"Trip when the same checks fail twice --loop-threshold times in a row and only values change." json:"loop_values,omitempty" group:"guard" trust:"ask"`
+	ConfirmTrip    string     `kong:"-" enum:"on,off" default:"on" help:"Repeat a quick check before loop_detected asks; if it passes, it is flaky." json:"confirm_trip,omitempty" group:"guard" trust:"ask"`
+	LoopOften      Often      `kong:"-" placeholder:"K/N" help:"Trip when the same failure came in K of the last N iterations, in a row or not, or off. By default N is 10 and K is twice --loop-threshold." json:"loop_often,omitempty" group:"guard" trust:"ask" normal:"6/10" example:"4/8"`
+	Signature      *Signature `kong:"-" json:"signature,omitempty"`
 
 	CostFrom      string         `kong:"-" placeholder:"WHAT" help:"Read the cost from the command's output: claude, codex, gemini, opencode, auto, or a regular expression with groups usd and tokens." json:"cost_from,omitempty" group:"guard" trust:"ask" agent:"row" blank:"no" example:"auto"`
 	WaitOn        []string       `placeholder:"REGEX" help:"Wait if a line of the output matches. Then the iteration runs again: a usage limit, a network that is down. @claude, @codex, @copilot, @gemini, @opencode, @http429, @network, @all are built in. Repeatable." json:"wait_on,omitempty" group:"time" sep:"none" trust:"ask" value:"pattern" agent:"row"`

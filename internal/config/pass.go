@@ -5,8 +5,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-
-	"github.com/looprun/looprun/internal/nearest"
 )
 
 // Defaults returns the options of a run with no configuration.
@@ -25,11 +23,7 @@ func (v Values) read(dir string, take func(Key, written)) error {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		k, ok := table().byName[name]
 		if !ok {
-			var names []string
-			for _, k := range Keys() {
-				names = append(names, k.Name)
-			}
-			return Usage(fmt.Sprintf("options: %q is not a key of looprun.yaml that has a flag", name), nearest.DidYouMean(name, names))
+			return Usage(fmt.Sprintf("options: %q is not a key of looprun.yaml that has a flag", name), NearestKey(name))
 		}
 		w, wrong := k.read(v[name], dir)
 		if len(wrong) > 0 {

@@ -14,7 +14,7 @@ import (
 )
 
 // Signature is what a user adds to the computation of signatures: the key signature of
-// looprun.yaml, or a separate file given with --rules.
+// looprun.yaml, or a separate file given with --signature-rules.
 type Signature struct {
 	// Mask holds regular expressions whose matches are noise.
 	Mask []maskConfig `yaml:"mask" json:"mask,omitempty" doc:"Regular expressions whose matches are noise."`
@@ -86,17 +86,17 @@ func (c *Signature) Options(dir string) (signature.Options, error) {
 
 // RuleFlags are the user's own masks and rules, for trying them out.
 type RuleFlags struct {
-	Rules  string   `placeholder:"FILE" help:"Your own masks and rules, in YAML."`
-	Mask   []string `placeholder:"REGEXP" help:"What matches is noise; repeatable." sep:"none"`
-	Ignore []string `placeholder:"REGEXP" help:"Lines that match mean nothing; repeatable." sep:"none"`
+	SignatureRules string   `placeholder:"FILE" help:"Your own masks and rules, in YAML."`
+	Mask           []string `placeholder:"REGEXP" help:"What matches is noise; repeatable." sep:"none"`
+	Ignore         []string `placeholder:"REGEXP" help:"Lines that match mean nothing; repeatable." sep:"none"`
 }
 
 // Signature returns what the flags specify; nil if nothing.
 func (f *RuleFlags) Signature() (*Signature, error) {
 	c := &Signature{}
-	if f.Rules != "" {
+	if f.SignatureRules != "" {
 		var err error
-		if c, err = ReadRules(f.Rules); err != nil {
+		if c, err = ReadRules(f.SignatureRules); err != nil {
 			return nil, err
 		}
 	}
@@ -110,13 +110,13 @@ func (f *RuleFlags) Signature() (*Signature, error) {
 	return c, err
 }
 
-func (f *RuleFlags) Given() bool { return f.Rules != "" || len(f.Mask)+len(f.Ignore) > 0 }
+func (f *RuleFlags) Given() bool { return f.SignatureRules != "" || len(f.Mask)+len(f.Ignore) > 0 }
 
 // ReadRules reads a file with the content of the key signature.
 func ReadRules(file string) (*Signature, error) {
 	text, err := strictyaml.Read(file)
 	if err != nil {
-		return nil, Usagef("%s: %v; %s", Flag("rules"), err, inputfile.Remedy(err))
+		return nil, Usagef("%s: %v; %s", Flag("signature-rules"), err, inputfile.Remedy(err))
 	}
 	var c Signature
 	doc, err := strictyaml.Decode(file, text, &c)

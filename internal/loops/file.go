@@ -33,7 +33,7 @@ type File struct {
 // Loop is one loop.
 type Loop struct {
 	Name     string              `yaml:"name" doc:"The name of the loop."`
-	Label    string              `yaml:"label" doc:"Groups loops, for those who share a machine."`
+	Group    string              `yaml:"group" was:"label" doc:"Groups loops, for those who share a machine."`
 	Repo     string              `yaml:"repo" doc:"A git repository: a path, relative to the file, or a URL. Without it, the one that the file is read in."`
 	Ref      string              `yaml:"ref" doc:"The commit that work starts from; without it, HEAD."`
 	Dir      string              `yaml:"dir" doc:"Where the command runs, below the top of the work tree."`
@@ -102,12 +102,17 @@ var optionNames = sync.OnceValue(func() (names []string) {
 var inLoop = []string{"limits", "options"}
 
 // Names returns the names of the keys.
-func (o *Options) Names() []string { return slices.Concat(optionNames(), forAll, inLoop) }
+func (o *Options) Names() []string {
+	return slices.AppendSeq(slices.Concat(optionNames(), forAll, inLoop), maps.Keys(config.Former()))
+}
 
 // Take stores the value of a key, if it is right.
 func (o *Options) Take(key string, value any) error {
 	if slices.Contains(inLoop, key) {
 		return problem.Problem{Text: key + " is gone", Remedy: "write its keys in the loop itself"}
+	}
+	if now, was := config.Former()[key]; was {
+		return problem.Problem{Text: fmt.Sprintf("unknown key %q", key), Remedy: fmt.Sprintf("its name is now %q", now.Name)}
 	}
 	if slices.Contains(forAll, key) {
 		return problem.Problem{Text: key + " is set for all loops", Remedy: "leave it out"}
@@ -204,7 +209,7 @@ func Parse(name string, data []byte) (*File, error) {
 
 // inherit takes values that the loop does not set from the defaults; for maps, key by key.
 func (l *Loop) inherit(d Loop) {
-	l.Label, l.Repo, l.Ref, l.Dir = cmp.Or(l.Label, d.Label), cmp.Or(l.Repo, d.Repo), cmp.Or(l.Ref, d.Ref), cmp.Or(l.Dir, d.Dir)
+	l.Group, l.Repo, l.Ref, l.Dir = cmp.Or(l.Group, d.Group), cmp.Or(l.Repo, d.Repo), cmp.Or(l.Ref, d.Ref), cmp.Or(l.Dir, d.Dir)
 	l.Setup, l.Check = cmp.Or(l.Setup, d.Setup), cmp.Or(l.Check, d.Check)
 	l.RetryFor = cmp.Or(l.RetryFor, d.RetryFor)
 	if l.Copy == nil {

@@ -25,7 +25,7 @@ func (l Loop) With(values map[string]string) (Loop, error) {
 	l.Matrix, l.Values = nil, values
 	named := l.Name
 	text := func(s string) string { return fill(s, values, func(v string) string { return v }) }
-	l.Name, l.Dir, l.Label = text(l.Name), text(l.Dir), text(l.Label)
+	l.Name, l.Dir, l.Group = text(l.Name), text(l.Dir), text(l.Group)
 	l.Command.Words = slices.Clone(l.Command.Words)
 	for i, w := range l.Command.Words {
 		l.Command.Words[i] = text(w)

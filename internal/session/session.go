@@ -145,8 +145,8 @@ func (s *Session) load(kept policy.Sources) error {
 	wrong := func(err error) { errs = append(errs, err) }
 	s.limits, s.caps, err = s.opts.Limits()
 	wrong(err)
-	if s.opts.Rules != "" {
-		s.opts.Signature, err = config.ReadRules(s.opts.Rules)
+	if s.opts.SignatureRules != "" {
+		s.opts.Signature, err = config.ReadRules(s.opts.SignatureRules)
 	} else {
 		_, err = s.opts.Signature.Options("")
 	}

@@ -62,7 +62,7 @@ type commands struct {
 	Cancel  cancelCmd  `cmd:"" help:"End loops, and the iterations that run."`
 	Logs    logsCmd    `cmd:"" help:"Show what an iteration printed."`
 	Wait    waitCmd    `cmd:"" help:"Wait until loops have ended."`
-	Budget  budgetCmd  `cmd:"" help:"Show or set what loops of a label may spend together."`
+	Budget  budgetCmd  `cmd:"" help:"Show or set what loops of a group may spend together."`
 	Prune   pruneCmd   `cmd:"" help:"Forget loops that have ended."`
 }
 
@@ -270,7 +270,7 @@ type submitCmd struct {
 	Name    string   `placeholder:"TEXT" help:"Without a file: what the loop is called."`
 	Repo    string   `placeholder:"URL" help:"Without a file: the git repository that it works in, which workers can reach."`
 	Ref     string   `placeholder:"REF" help:"Without a file: what work starts from (HEAD)."`
-	Label   string   `placeholder:"TEXT" help:"Without a file: whose loop it is."`
+	Group   string   `placeholder:"TEXT" help:"Without a file: whose loop it is."`
 	Needs   []string `placeholder:"WORD,…" help:"Without a file: what its worker has to offer."`
 	Options []string `short:"o" name:"option" placeholder:"KEY=VALUE" sep:"none" help:"Without a file: a key of looprun.yaml; repeatable."`
 	Command []string `kong:"-"`
@@ -305,7 +305,7 @@ func (c *submitCmd) read() ([]fleet.Loop, error) {
 		return nil, config.Usage("there is nothing to submit", "name a loops.yaml, or write looprun-fleet submit -- COMMAND [ARG…]")
 	}
 	l := loops.Loop{
-		Name: c.Name, Label: c.Label, Repo: c.Repo, Ref: c.Ref, Check: config.ShellLine(c.Check), Command: loops.Command{Words: c.Command},
+		Name: c.Name, Group: c.Group, Repo: c.Repo, Ref: c.Ref, Check: config.ShellLine(c.Check), Command: loops.Command{Words: c.Command},
 		Needs: c.Needs, Options: loops.Options{},
 	}
 	for _, o := range c.Options {
@@ -343,13 +343,13 @@ func (c *listCmd) Run(a *app, f *fleet.Fleet) error {
 	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	err := f.List(a.ctx, c.Filter, func(e fleet.Entry) error {
 		if n++; n == 1 {
-			fmt.Fprintln(t, "LOOP\tNAME\tLABEL\tSTATUS\tITER\tSTARTED\tWORKER\tQUESTION OR REASON")
+			fmt.Fprintln(t, "LOOP\tNAME\tGROUP\tSTATUS\tITER\tSTARTED\tWORKER\tQUESTION OR REASON")
 		}
 		note := e.Reason
 		if e.Question != nil && e.Status == fleet.Asking && !e.Stuck {
 			note = fmt.Sprintf("%s: %s", e.Question.Header, strings.Join(e.Question.Options, ", "))
 		}
-		_, err := fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", e.ID, termsafe.Short(e.Name, 40), termsafe.Line(e.Label), e.Status,
+		_, err := fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", e.ID, termsafe.Short(e.Name, 40), termsafe.Line(e.Group), e.Status,
 			e.Iteration, console.Ago(time.Now(), e.Started), termsafe.Line(e.Worker), termsafe.Line(note))
 		return err
 	})
@@ -549,7 +549,7 @@ func (c *waitCmd) Run(a *app, f *fleet.Fleet) error {
 }
 
 type budgetCmd struct {
-	Label string   `arg:"" help:"Whose budget."`
+	Group string   `arg:"" help:"Whose budget."`
 	USD   *float64 `name:"usd" placeholder:"N" help:"Set the budget to N US dollars, including money already spent."`
 }
 
@@ -557,9 +557,9 @@ func (c *budgetCmd) Run(a *app, f *fleet.Fleet) error {
 	var b fleet.Budget
 	var err error
 	if c.USD != nil {
-		b, err = f.SetBudget(a.ctx, c.Label, *c.USD)
+		b, err = f.SetBudget(a.ctx, c.Group, *c.USD)
 	} else {
-		b, err = f.Budget(a.ctx, c.Label)
+		b, err = f.Budget(a.ctx, c.Group)
 	}
 	if err != nil {
 		return err
@@ -568,7 +568,7 @@ func (c *budgetCmd) Run(a *app, f *fleet.Fleet) error {
 	if b.Limit != nil {
 		limit = fmt.Sprintf("$%.2f", *b.Limit)
 	}
-	fmt.Fprintf(a.out, "%s: $%.2f of %s spent, $%.2f reserved\n", c.Label, b.Spent, limit, b.Open())
+	fmt.Fprintf(a.out, "%s: $%.2f of %s spent, $%.2f reserved\n", c.Group, b.Spent, limit, b.Open())
 	return nil
 }
 
