@@ -54,7 +54,11 @@ func (j Judge) Answer(ctx context.Context, in io.Reader, as string) (told []byte
 		d, err = j.Decide(ctx, s)
 	}
 	if err != nil {
-		d = Decision{Message: "looprun did not judge this stop: " + termsafe.Line(err.Error())}
+		failed := "looprun did not judge this stop: "
+		if s.Begins != "" { // a prompt is no stop
+			failed = "looprun: "
+		}
+		d = Decision{Message: failed + termsafe.Line(err.Error())}
 		if s.Dir == "" {
 			s.Dir, _ = os.Getwd()
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -41,7 +42,9 @@ func (n notes) begin(ctx context.Context, dir, words string) error {
 // the run of that name.
 func (n notes) supersede(name string) error {
 	if run := placeIn(n.session); run != "" && scratchpad.Summarize(run).Pending {
-		return session.Supersede(run, name)
+		if err := session.Supersede(run, name); err != nil {
+			return fmt.Errorf("the run that waits could not be closed: %w", err)
+		}
 	}
 	return nil
 }
