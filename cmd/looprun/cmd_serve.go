@@ -16,7 +16,7 @@ type serveCmd struct {
 	Open     bool     `help:"Open the page in the browser."`
 	ReadOnly bool     `help:"Show only: nothing can be answered or resumed."`
 	Devices  bool     `help:"List the paired browsers: names, last use, addresses." xor:"devices"`
-	Revoke   string   `placeholder:"DEVICE" help:"Remove a paired browser." xor:"devices"`
+	Revoke   string   `placeholder:"DEVICE" blank:"no" help:"Remove a paired browser." xor:"devices"`
 	StateDir string   `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 

@@ -65,18 +65,23 @@ func (c *boundedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// compressed sends a reply in gzip, unless its length is known already.
+// compressed sends a reply in gzip, unless its length is known already or all writers are in use.
 type compressed struct {
 	http.ResponseWriter
 	zip   *gzip.Writer // nil: it is sent as it is
 	begun bool
 }
 
-// zips holds writers that are not in use: each has a megabyte of tables.
-var zips = sync.Pool{New: func() any {
-	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
-	return z
-}}
+// zips holds the writers that are not in use. There are few: once used, each has a megabyte of
+// tables, and a stream keeps one until it ends.
+var zips = func() chan *gzip.Writer {
+	all := make(chan *gzip.Writer, 8)
+	for range cap(all) {
+		z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
+		all <- z
+	}
+	return all
+}()
 
 // compressing lets a handler's replies be compressed for clients that accept that.
 func compressing(next http.Handler) http.Handler {
@@ -86,19 +91,24 @@ func compressing(next http.Handler) http.Handler {
 			return
 		}
 		c := &compressed{ResponseWriter: w}
+		defer func() {
+			if c.zip != nil {
+				_ = c.zip.Close() // the client may have left
+				zips <- c.zip
+			}
+		}()
 		next.ServeHTTP(c, r)
-		if c.zip != nil {
-			_ = c.zip.Close() // the client may have left
-			zips.Put(c.zip)
-		}
 	})
 }
 
 func (c *compressed) WriteHeader(code int) {
 	if h := c.Header(); !c.begun && h.Get("Content-Length") == "" {
-		h.Set("Content-Encoding", "gzip")
-		c.zip = zips.Get().(*gzip.Writer)
-		c.zip.Reset(c.ResponseWriter)
+		select {
+		case c.zip = <-zips:
+			h.Set("Content-Encoding", "gzip")
+			c.zip.Reset(c.ResponseWriter)
+		default:
+		}
 	}
 	c.begun = true
 	c.ResponseWriter.WriteHeader(code)

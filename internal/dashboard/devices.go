@@ -49,7 +49,7 @@ type Use struct {
 type devices struct {
 	dir string // empty: none is kept
 
-	mu    sync.Mutex
+	mu    sync.Mutex     // of what follows, and of the names
 	noted map[string]Use // by device: what was written last
 }
 
@@ -121,6 +121,8 @@ func (d *devices) knows(id, host string) bool {
 
 // pair keeps a device, under the name or one that begins with it, and returns that name.
 func (d *devices) pair(id, name, host string) (string, error) {
+	d.mu.Lock() // two at once would get the same name
+	defer d.mu.Unlock()
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return "", err
 	}
@@ -209,22 +211,23 @@ func (d Device) used() time.Time {
 	return d.Uses[0].At
 }
 
-// Revoke removes the paired device of that name. Pages that it has open end.
+// Revoke removes the paired device of that name; all of them, if servers that paired at the same
+// moment gave several the same. Pages that it has open end.
 func Revoke(dir, name string) error {
 	list, err := Devices(dir)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(list, func(d Device) bool { return d.Name == name })
-	if i < 0 {
+	list = slices.DeleteFunc(list, func(d Device) bool { return d.Name != name })
+	if len(list) == 0 {
 		return fmt.Errorf("no device is called %q; looprun serve --devices lists them", name)
 	}
-	at := filepath.Join(dir, list[i].id)
-	if err := os.Remove(at + deviceFile); err != nil {
-		return err
+	for _, d := range list {
+		at := filepath.Join(dir, d.id)
+		err = errors.Join(err, os.Remove(at+deviceFile))
+		_ = os.Remove(at + usesFile) // it means nothing any more
 	}
-	_ = os.Remove(at + usesFile) // it means nothing any more
-	return nil
+	return err
 }
 
 // nameOf names the browser of a request, by words that are easy to type.

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -221,6 +222,40 @@ func TestDevicesAreListedAndRevoked(t *testing.T) {
 	}
 	if left := list(); len(left) != 1 || left[0].Name != "chrome-android-2" {
 		t.Errorf("%+v", left)
+	}
+}
+
+// Browsers that are paired at once have different names. Devices that have the same name nevertheless
+// are revoked together.
+func TestDevicesThatArePairedAtOnce(t *testing.T) {
+	v := newServing(t, false)
+	v.devices.dir = filepath.Join(t.TempDir(), "devices")
+	const many = 20
+	var all sync.WaitGroup
+	for i := range many {
+		all.Go(func() {
+			if _, err := v.devices.pair(fmt.Sprint(i), "chrome-linux", "localhost"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	list, err := Devices(v.devices.dir)
+	names := map[string]bool{}
+	for _, d := range list {
+		names[d.Name] = true
+	}
+	if err != nil || len(list) != many || len(names) != many {
+		t.Fatalf("%v: %d devices with the names %v", err, len(list), names)
+	}
+	if err := writeJSON(filepath.Join(v.devices.dir, "another"+deviceFile), list[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := Revoke(v.devices.dir, list[0].Name); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := Devices(v.devices.dir); err != nil || len(left) != many-1 {
+		t.Errorf("%v: %d are left", err, len(left))
 	}
 }
 

@@ -742,19 +742,31 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// More streams than there is room for are told so, and one that ends makes room.
+// More streams than there is room for are told so, and one that ends makes room. Few are compressed,
+// which takes memory.
 func TestStreamsAreBounded(t *testing.T) {
 	v := newServing(t, false)
 	ctx, cancel := context.WithCancel(t.Context())
+	replies := make(chan *httptest.ResponseRecorder, maxStreams)
+	eventually.Holds(t, "no writer is in use", func() bool { return len(zips) == cap(zips) })
 	for range maxStreams {
-		go v.request("GET", "/api/stream", "", func(r *http.Request) { *r = *r.WithContext(ctx) })
+		go func() {
+			replies <- v.request("GET", "/api/stream", "", header("Accept-Encoding", "gzip"), func(r *http.Request) { *r = *r.WithContext(ctx) })
+		}()
 	}
-	eventually.Holds(t, "all streams are open", func() bool { return len(v.streams) == maxStreams })
-	if w := v.request("GET", "/api/stream", ""); w.Code != 503 {
-		t.Errorf("%d", w.Code)
+	eventually.Holds(t, "all streams are open", func() bool { return len(v.streams) == maxStreams && len(zips) == 0 })
+	if w := v.request("GET", "/api/stream", "", header("Accept-Encoding", "gzip")); w.Code != 503 || w.Header().Get("Content-Encoding") != "" || !strings.Contains(w.Body.String(), "close some") {
+		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
 	cancel()
-	eventually.Holds(t, "all streams have ended", func() bool { return len(v.streams) == 0 })
+	for range maxStreams {
+		if w := eventually.Receive(t, "a stream ends", replies); w.Header().Get("Content-Encoding") == "" && !strings.HasPrefix(w.Body.String(), "event: hello\n") {
+			t.Errorf("%q", w.Body)
+		}
+	}
+	if len(zips) != cap(zips) || len(v.streams) != 0 {
+		t.Errorf("%d of %d writers and %d streams are left", len(zips), cap(zips), len(v.streams))
+	}
 }
 
 // A run that goes on is read as it grows, and shown as if it had been read from its

@@ -2,8 +2,8 @@
 //
 // The page is only for the person who started the runs: it listens on the loopback interface
 // only, and every request needs a token that a browser gets for what only this person knows. A
-// write from below a run is rejected even with a token. Command output, and anything that anybody wrote, is text on
-// the page. Nothing is loaded from elsewhere.
+// write from below a run is rejected even with a token. Command output, and anything that anybody
+// wrote, is text on the page. Nothing is loaded from elsewhere.
 package dashboard
 
 import (

@@ -2,8 +2,8 @@
 (() => {
   const $ = (id) => document.getElementById(id);
 
-  // This browser's key stays here, and no script can read it: whoever has this port while looprun
-  // serve does not run gets nothing that is of use later. Where the connection is not safe there is none.
+  // This browser's key stays here, and no script can read it, but every script at this address can
+  // sign with it. Where the connection is not safe there is none.
   const inStore = (mode, act) => new Promise((ok, no) => {
     const open = indexedDB.open("looprun");
     open.onupgradeneeded = () => open.result.createObjectStore("keys");
