@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,7 +39,21 @@ var built = sync.OnceValues(func() (string, error) {
 // binaries is the folder of built; empty: it has not been made.
 var binaries string
 
+// lineEnv makes the test binary a client that writes a line to a socket, and exits: "PATH LINE".
+const lineEnv = "AFAR_TEST_LINE"
+
 func TestMain(m *testing.M) {
+	if path, line, ok := strings.Cut(os.Getenv(lineEnv), " "); ok {
+		c, err := net.Dial("unix", path)
+		if err == nil {
+			_, err = fmt.Fprintln(c, line)
+		}
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(2)
+		}
+		return
+	}
 	code := m.Run()
 	if binaries != "" {
 		_ = os.RemoveAll(binaries)
@@ -423,5 +439,124 @@ func TestAKilledRun(t *testing.T) {
 	s.await("the next question", func(n ntfyMessage) bool { return asks("shop")(n) && n.Sequence != m.Sequence })
 	if code, _, stderr := h.looprun("shop", "stop", h.runs("shop")[0].ID); code != 0 { // it waits for an hour
 		t.Error(stderr)
+	}
+}
+
+// A run stays connected to the courier until it ends, so that the courier does not end before the
+// first question.
+func TestARunKeepsTheCourier(t *testing.T) {
+	s, h := startNtfy(t), newHome(t)
+	dir := filepath.Join(h.dir, ".local/state/looprun/courier")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(h.dir, "socket")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Skip(err) // the path is too long here
+	}
+	defer l.Close()
+	if err := os.WriteFile(filepath.Join(dir, "socket"), []byte(path+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	events := make(chan string, 100)
+	go func() { // the courier
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				var m struct{ Type string }
+				in := bufio.NewReader(c)
+				line, _ := in.ReadBytes('\n')
+				_ = json.Unmarshal(line, &m)
+				events <- m.Type
+				if m.Type == "stay" {
+					_, _ = in.ReadByte()
+					events <- "gone"
+					return
+				}
+				fmt.Fprintln(c, `{"ok":true,"reply":{}}`)
+			}()
+		}
+	}()
+	next := func(want string) {
+		t.Helper()
+		select {
+		case got := <-events:
+			if got != want {
+				t.Fatalf("%q, want %q", got, want)
+			}
+		case <-time.After(patience):
+			t.Fatalf("no %q", want)
+		}
+	}
+	cmd := h.command("shop", "--max-iterations", "1", "--notify", "{url: '"+s.url()+"', answers: true}", "-c", "until test -e go; do sleep 0.05; done; exit 1")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	next("here")
+	next("stay")
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	next("carry")
+	next("gone")
+	_ = cmd.Wait()
+}
+
+// A service whose topic for answers cannot be read still shows the question, and says so. An
+// answer from there counts once it can be read.
+func TestTheAnswersCannotBeRead(t *testing.T) {
+	s, h := startNtfy(t), newHome(t)
+	unread := func(is bool) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.unread = is
+	}
+	unread(true)
+	h.asks(s, "shop")
+	m := s.await("the question", asks("shop"))
+	if !strings.HasPrefix(m.Message, "The buttons may not work") {
+		t.Errorf("%+v", m)
+	}
+	s.press(m, m.Actions[0].Label)
+	unread(false)
+	s.await("that it was answered", over("shop"))
+}
+
+// The next run warns about a message that the service has refused, until it takes one.
+func TestARefusedMessage(t *testing.T) {
+	s, h := startNtfy(t), newHome(t)
+	s.mu.Lock()
+	s.statuses = []int{413}
+	s.mu.Unlock()
+	h.asks(s, "shop")
+	warns := func() bool {
+		code, _, stderr := h.looprun("next", "--notify", "{url: '"+s.url()+"', answers: true}", "--", "true")
+		if code != 0 {
+			t.Fatal(stderr)
+		}
+		return strings.Contains(stderr, "warning: an earlier question was not sent: ntfy: the service did not take the message")
+	}
+	h.eventually("a warning", warns)
+	h.asks(s, "again")
+	s.await("the question", asks("again"))
+	h.eventually("no warning", func() bool { return !warns() })
+}
+
+// A question whose run is removed was not answered, and the message says neither.
+func TestTheRunIsGone(t *testing.T) {
+	s, h := startNtfy(t), newHome(t)
+	h.asks(s, "shop")
+	s.await("the question", asks("shop"))
+	if err := os.RemoveAll(filepath.Join(h.dir, "shop", ".looprun")); err != nil {
+		t.Fatal(err)
+	}
+	m := s.await("that it is over", func(m ntfyMessage) bool { return strings.Contains(m.Title, "has stopped asking (shop)") })
+	if m.Message != "The run is gone." || len(m.Actions) > 0 {
+		t.Errorf("%+v", m)
 	}
 }

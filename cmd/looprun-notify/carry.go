@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,12 +23,15 @@ type carrier interface {
 	send(ctx context.Context, m outgoing) error
 	// listen passes on what people send until the connection ends or ctx does. It continues
 	// after what it has passed on before. opened is called when nothing sent from now on is
-	// missed.
+	// missed. The error is errDeaf if messages can be sent nevertheless.
 	listen(ctx context.Context, opened func(), heard func(code string)) error
 }
 
 // errRefused means that the service will not take the message later either.
 var errRefused = errors.New("the service did not take the message; check the rest of the URL")
+
+// errDeaf means that the service takes messages, and does not show the answers.
+var errDeaf = errors.New("answers cannot be read")
 
 // outgoing is a message, as the courier writes it.
 type outgoing struct {
@@ -72,9 +76,15 @@ func carry(in io.Reader, out io.Writer) error {
 	}
 	listens := make(chan struct{})
 	opened := sync.OnceFunc(func() { close(listens) })
+	var deaf atomic.Bool
 	all.Go(func() {
 		again(ctx, func() error {
-			return of.listen(ctx, opened, func(code string) { say("code", code) })
+			err := of.listen(ctx, func() { deaf.Store(false); opened() }, func(code string) { say("code", code) })
+			if errors.Is(err, errDeaf) { // who reads the message answers elsewhere
+				deaf.Store(true)
+				opened()
+			}
+			return err
 		}, func(err error) { say("problem", err.Error()) })
 	})
 	box := outbox{wake: make(chan struct{}, 1)}
@@ -86,14 +96,20 @@ func carry(in io.Reader, out io.Writer) error {
 		}
 		for m, ok := box.next(ctx); ok; m, ok = box.next(ctx) {
 			again(ctx, func() error {
-				err := of.send(ctx, m)
-				if errors.Is(err, errRefused) || err == nil || box.newer(m.ID) {
-					if err != nil {
-						say("problem", err.Error())
-					}
-					return errDone
+				now := m
+				if deaf.Load() && len(m.Buttons) > 0 {
+					now.Body = "The buttons may not work: answers cannot be read.\n" + m.Body
 				}
-				return err
+				err := of.send(ctx, now)
+				switch {
+				case err == nil:
+					say("sent", m.ID)
+				case errors.Is(err, errRefused) || box.newer(m.ID):
+					say("problem", err.Error())
+				default:
+					return err
+				}
+				return errDone
 			}, func(err error) { say("problem", err.Error()) })
 		}
 	})

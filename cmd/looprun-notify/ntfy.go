@@ -31,9 +31,13 @@ const (
 	ntfyBody = 3500
 	// mostCode is the size of a code, in bytes; whatever is longer is none.
 	mostCode = 64
-	// ntfySilence is how long a connection may be silent: the server writes every 45 s.
-	ntfySilence = 3 * time.Minute
 )
+
+// ntfySilence is how long a connection may be silent: the server writes every 45 s.
+var ntfySilence = 3 * time.Minute
+
+// errSilent is usually the work of a proxy, which collects what the server writes.
+var errSilent = fmt.Errorf("%w: the service writes nothing; check that no proxy holds back its replies", errDeaf)
 
 func newNtfy(u *url.URL) (*ntfy, error) {
 	n := &ntfy{server: url.URL{Scheme: "https", Host: u.Host, Path: "/"}, topic: strings.Trim(u.Path, "/")}
@@ -118,9 +122,9 @@ func (n *ntfy) send(ctx context.Context, m outgoing) error {
 }
 
 func (n *ntfy) listen(ctx context.Context, opened func(), heard func(code string)) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	silent := time.AfterFunc(ntfySilence, cancel)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silent := time.AfterFunc(ntfySilence, func() { cancel(errSilent) })
 	defer silent.Stop()
 	address := n.answers() + "/json"
 	if n.since != "" {
@@ -128,19 +132,25 @@ func (n *ntfy) listen(ctx context.Context, opened func(), heard func(code string
 	}
 	reply, err := n.request(ctx, http.MethodGet, address, nil)
 	if err != nil {
+		if context.Cause(ctx) == errSilent {
+			return errSilent
+		}
 		return err
 	}
 	defer reply.Body.Close()
-	if reply.StatusCode >= 300 {
-		return fmt.Errorf("answers cannot be read: the service answered with status %d; check that the user may read the topic that ends in -answers", reply.StatusCode)
+	if at, err := http.ParseTime(reply.Header.Get("Date")); err == nil && n.since == "" {
+		n.since = strconv.FormatInt(at.Unix(), 10)
 	}
+	if reply.StatusCode >= 300 {
+		return fmt.Errorf("%w: the service answered with status %d; check that the user may read the topic that ends in -answers", errDeaf, reply.StatusCode)
+	}
+	open := false
 	lines := bufio.NewScanner(reply.Body)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		silent.Reset(ntfySilence)
 		var m struct {
 			ID      string
-			Time    int64
 			Event   string
 			Message string
 		}
@@ -149,9 +159,7 @@ func (n *ntfy) listen(ctx context.Context, opened func(), heard func(code string
 		}
 		switch m.Event {
 		case "open":
-			if n.since == "" { // by the clock of the server
-				n.since = strconv.FormatInt(m.Time, 10)
-			}
+			open = true
 			opened()
 		case "message":
 			if code := strings.TrimSpace(m.Message); code != "" && len(code) <= mostCode {
@@ -159,6 +167,9 @@ func (n *ntfy) listen(ctx context.Context, opened func(), heard func(code string
 			}
 			n.since = m.ID
 		}
+	}
+	if !open && context.Cause(ctx) == errSilent {
+		return errSilent
 	}
 	return nil // it is connected again, and that is no news
 }

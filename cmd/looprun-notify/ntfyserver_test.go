@@ -1,10 +1,10 @@
 package main
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"slices"
@@ -29,6 +29,7 @@ type ntfyServer struct {
 	lose     int                         // how many messages are accepted, and lost
 	statuses []int                       // what the next publications get
 	logins   int                         // refused for want of a password
+	unread   bool                        // the streams are refused
 }
 
 type ntfyMessage struct {
@@ -49,10 +50,18 @@ type ntfyAction struct {
 }
 
 func startNtfy(t *testing.T) *ntfyServer {
-	s := &ntfyServer{t: t, addr: "127.0.0.1:0", streams: map[chan ntfyMessage]string{}}
-	s.start()
-	t.Cleanup(s.stop)
-	return s
+	t.Helper()
+	for range 100 { // none that a connection of this machine gets by itself: it is used again
+		addr := "127.0.0.1:" + strconv.Itoa(20000+rand.IntN(10000))
+		if l, err := net.Listen("tcp", addr); err == nil {
+			s := &ntfyServer{t: t, addr: addr, streams: map[chan ntfyMessage]string{}}
+			s.serve(l)
+			t.Cleanup(s.stop)
+			return s
+		}
+	}
+	t.Fatal("no port is free")
+	return nil
 }
 
 // start starts it, again at the same address.
@@ -62,7 +71,10 @@ func (s *ntfyServer) start() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.addr = l.Addr().String()
+	s.serve(l)
+}
+
+func (s *ntfyServer) serve(l net.Listener) {
 	s.http = &http.Server{Handler: s}
 	go s.http.Serve(l)
 }
@@ -80,9 +92,10 @@ func (s *ntfyServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !allowed {
 		s.logins++
 	}
+	refused := !allowed || s.unread && stream
 	s.mu.Unlock()
 	switch {
-	case !allowed:
+	case refused:
 		w.WriteHeader(http.StatusForbidden)
 	case r.Method == http.MethodGet && stream:
 		s.stream(w, r, topic)
@@ -109,7 +122,7 @@ func (s *ntfyServer) publish(w http.ResponseWriter, r *http.Request, topic strin
 		s.statuses = s.statuses[1:]
 		return
 	}
-	m.ID, m.Time, m.Event = rand.Text()[:12], time.Now().Unix(), "message"
+	m.ID, m.Time, m.Event = "m"+strconv.FormatUint(rand.Uint64(), 36), time.Now().Unix(), "message"
 	if s.lose > 0 {
 		s.lose--
 	} else {

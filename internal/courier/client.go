@@ -21,9 +21,15 @@ import (
 // The messages on the courier's socket, by type.
 const (
 	kindCarry = "carry" // a [Question]
-	kindHere  = "here"  // nothing: the reply is that the courier is there
+	kindHere  = "here"  // nothing: the reply is that the courier is there, and a [hereReply]
+	kindStay  = "stay"  // nothing: the courier waits for questions until the connection ends
 	kindStop  = "stop"  // the courier is to end
 )
+
+type hereReply struct {
+	// Problem is why a service does not take messages; empty: there is none.
+	Problem string `json:"problem,omitempty"`
+}
 
 // Question is a question that the courier is to carry to people.
 type Question struct {
@@ -54,8 +60,8 @@ func folder() (string, error) {
 	return filepath.Join(dir, "courier"), nil
 }
 
-// call sends a message to the courier. The error is [socket.ErrNoServer] if none is running.
-func call(ctx context.Context, kind string, message any) error {
+// call sends a message to the courier and decodes its reply, unless that is nil. The error is [socket.ErrNoServer] if none is running.
+func call(ctx context.Context, kind string, message, reply any) error {
 	dir, err := folder()
 	if err != nil {
 		return err
@@ -71,36 +77,48 @@ func call(ctx context.Context, kind string, message any) error {
 	if err != nil {
 		return err
 	}
-	return socket.Call(ctx, strings.TrimSpace(string(path)), kind, message, nil)
+	return socket.Call(ctx, strings.TrimSpace(string(path)), kind, message, reply)
 }
 
 // Carry hands a question to the courier.
 func Carry(ctx context.Context, q Question) error {
-	err := call(ctx, kindCarry, q)
+	err := call(ctx, kindCarry, q, nil)
 	if errors.Is(err, socket.ErrNoServer) || errors.Is(err, socket.ErrNoReply) {
 		return errors.New("the courier is not running; the next run starts it")
 	}
 	return err
 }
 
-// startPatience is how long a courier may take to start.
+// Stay keeps the courier for a run that may still ask, until ctx ends.
+func Stay(ctx context.Context) {
+	_ = call(ctx, kindStay, nil, nil) // if the courier ends, [Carry] says so
+}
+
+// startPatience is how long a courier may take to start, and to reply.
 const startPatience = 10 * time.Second
+
+// errStopped is the cause when a courier does not reply.
+var errStopped = errors.New("it runs, and does not reply: continue or kill the process looprun __courier")
 
 // Start makes sure that a courier is running. It must be called before the caller becomes the
 // parent of orphans: the courier may not be below a run, whose command could be its brother.
-func Start(ctx context.Context, looprun string) error {
-	if call(ctx, kindHere, nil) == nil {
-		return nil
+// problem is why a service does not take messages, as far as the courier knows.
+func Start(ctx context.Context, looprun string) (problem string, err error) {
+	here, cancel := context.WithTimeoutCause(ctx, startPatience, errStopped)
+	defer cancel()
+	var reply hereReply
+	if err := call(here, kindHere, nil, &reply); err == nil || errors.Is(err, errStopped) {
+		return reply.Problem, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	ctx, cancel = context.WithTimeout(ctx, 2*startPatience) // StartDetached gives up before, with a reason
 	defer cancel()
 	cmd := exec.CommandContext(ctx, looprun, "__courier", "--start")
 	cmd.Env = withoutOurs(os.Environ())
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("the courier of answers does not start: %w %s", err, program.Message(out))
+		return "", fmt.Errorf("the courier of answers does not start: %w %s", err, program.Message(out))
 	}
-	return nil
+	return "", nil
 }
 
 // StartDetached starts the courier as a process of its own, and returns once it can be reached.
@@ -112,7 +130,7 @@ func StartDetached(looprun string) error {
 	if err != nil {
 		return err
 	}
-	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
@@ -124,8 +142,10 @@ func StartDetached(looprun string) error {
 	}
 	over := make(chan error, 1)
 	go func() { over <- cmd.Wait() }()
-	for end := time.After(startPatience); ; {
-		if call(context.Background(), kindHere, nil) == nil {
+	ctx, cancel := context.WithTimeout(context.Background(), startPatience)
+	defer cancel()
+	for {
+		if call(ctx, kindHere, nil, nil) == nil {
 			return nil
 		}
 		select {
@@ -134,7 +154,7 @@ func StartDetached(looprun string) error {
 				return fmt.Errorf("%w; see %s", err, log.Name())
 			}
 			over = nil // another one was first
-		case <-end:
+		case <-ctx.Done():
 			return fmt.Errorf("it cannot be reached; see %s", log.Name())
 		case <-time.After(10 * time.Millisecond):
 		}
@@ -143,7 +163,9 @@ func StartDetached(looprun string) error {
 
 // Stop ends the courier of this user. The questions that it carries still wait.
 func Stop(ctx context.Context) error {
-	err := call(ctx, kindStop, nil)
+	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, errStopped)
+	defer cancel()
+	err := call(ctx, kindStop, nil, nil)
 	if errors.Is(err, socket.ErrNoServer) {
 		return errors.New("no courier is running")
 	}

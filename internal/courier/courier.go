@@ -39,11 +39,15 @@ const (
 const (
 	// lookEvery is how often the courier looks whether a question was answered elsewhere.
 	lookEvery = time.Second
-	// lingers is how long the courier still explains a late answer. It ends when its last
-	// question has been over for that long.
+	// lingers is how long the courier still explains a late answer. It ends when no run has
+	// been live, and its last question over, for that long.
 	lingers = 10 * time.Minute
 	// mostButtons is how many buttons a message has.
 	mostButtons = 3
+	// mostClients is how many runs can be live at once.
+	mostClients = 1 << 14
+	// givesWithin is how long looprun may take to give an answer and resume the run.
+	givesWithin = 2 * time.Minute
 	// mostMessage is the size of a message on the socket, in bytes; most of it is an environment.
 	mostMessage = 8 << 20
 	// mostRefused is how many wrong codes are logged.
@@ -61,6 +65,8 @@ type Courier struct {
 	mu        sync.Mutex
 	links     map[string]*link // by URL
 	questions map[string]*carried
+	live      int       // runs that may still ask
+	idle      time.Time // since when there was nothing to do
 	refused   int
 }
 
@@ -78,6 +84,7 @@ type carried struct {
 	note  string // what looprun said about the last answer
 	busy  bool   // an answer is being given
 	over  string // how it ended; empty: it waits
+	did   string // what looprun did in place of asking
 	ended time.Time
 	seen  fs.FileInfo // the journal as it was read last
 }
@@ -87,8 +94,8 @@ func (q *carried) on(l *link) bool { return slices.Contains(q.links, l) }
 // Run serves all runs of the user until nothing has waited for a while, or until another
 // courier is found to be running.
 func Run(looprun string) error {
-	if origin.Inside == origin.Peer(os.Getpid()) {
-		return errors.New("a run's own command cannot start the courier")
+	if err := origin.Admit(os.Getpid()); err != nil {
+		return fmt.Errorf("the courier cannot be started: %w", err)
 	}
 	dir, err := folder()
 	if err != nil {
@@ -104,12 +111,17 @@ func Run(looprun string) error {
 		return err
 	}
 	defer func() { _ = release() }()
+	_ = os.Stderr.Truncate(0) // the log of the last courier; a terminal refuses
+	left, _ := filepath.Glob(filepath.Join(dir, socket.DirPattern))
+	for _, of := range left { // of a courier that was killed
+		_ = os.RemoveAll(of)
+	}
 	c := &Courier{looprun: looprun, stderr: os.Stderr, done: make(chan struct{}), links: map[string]*link{}, questions: map[string]*carried{}}
 	c.stop = sync.OnceFunc(func() { close(c.done) })
 	if _, err := rand.Read(c.secret[:]); err != nil {
 		return err
 	}
-	server, err := socket.Listen(socket.Options{Handle: c.handle, Dir: dir, MaxMessage: mostMessage, Trouble: func(text string) { c.log("%s", text) }})
+	server, err := socket.Listen(socket.Options{Handle: c.handle, Dir: dir, Lasting: true, MaxMessage: mostMessage, MaxClients: mostClients, Trouble: func(text string) { c.log("%s", text) }})
 	if err != nil {
 		return err
 	}
@@ -129,11 +141,11 @@ func (c *Courier) log(format string, args ...any) {
 
 // handle handles a message of another looprun, never one of a run's own command: that could
 // name a service of its own, and answer itself.
-func (c *Courier) handle(_ context.Context, peer socket.Peer, kind string, body json.RawMessage) (any, error) {
+func (c *Courier) handle(ctx context.Context, peer socket.Peer, kind string, body json.RawMessage) (any, error) {
 	if kind == kindHere {
-		return nil, nil
+		return c.here(), nil
 	}
-	if origin.Peer(peer.PID) == origin.Inside {
+	if origin.Admit(peer.PID) != nil {
 		return nil, errors.New("a run inside another one cannot be answered from afar: the outer one asks")
 	}
 	switch kind {
@@ -143,11 +155,37 @@ func (c *Courier) handle(_ context.Context, peer socket.Peer, kind string, body 
 			return nil, err
 		}
 		return nil, c.carry(q)
+	case kindStay:
+		c.count(1)
+		defer c.count(-1)
+		<-ctx.Done()
+		return nil, nil
 	case kindStop:
 		c.stop()
 		return nil, nil
 	}
 	return nil, fmt.Errorf("unknown message type %q", kind)
+}
+
+// here returns what the services did not take. The courier stays until the caller has connected
+// again.
+func (c *Courier) here() (reply hereReply) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.idle = time.Now()
+	for _, l := range c.links {
+		if l.problem != "" {
+			reply.Problem = l.via() + ": " + l.problem
+		}
+	}
+	return reply
+}
+
+func (c *Courier) count(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.live += n
+	c.idle = time.Now()
 }
 
 // carry takes over a question and sends it.
@@ -204,7 +242,7 @@ func (c *Courier) message(q *carried, l *link) outgoing {
 	sure := slices.IndexFunc(list, func(of choice) bool { return of.option == q.sure })
 	switch {
 	case m.Over:
-		m.Title, m.Body = strings.Replace(q.Title, "asks", "is answered", 1), q.over
+		m.Title, m.Body = strings.Replace(q.Title, "asks", q.did, 1), q.over
 	case sure >= 0:
 		m.Body = fmt.Sprintf("“%s” ends the run. Are you sure?\n%s", list[sure].label, m.Body)
 		m.Buttons = []button{
@@ -294,7 +332,9 @@ func (c *Courier) meant(l *link, code string) (q *carried, of choice, step strin
 // give gives the answer, as everybody does, and says in the message what came of it.
 func (c *Courier) give(q *carried, l *link, option string) {
 	by := program.Looprun{Path: c.looprun, Via: l.via(), Reason: "answered over " + l.via(), Env: append(withoutOurs(q.Env), q.again())}
-	said, err := by.Answer(context.Background(), q.Dir, ask.ShortAnswer{Question: q.ID, Option: option})
+	ctx, cancel := context.WithTimeout(context.Background(), givesWithin)
+	defer cancel()
+	said, err := by.Answer(ctx, q.Dir, ask.ShortAnswer{Question: q.ID, Option: option})
 	if err != nil {
 		said = err.Error()
 		c.log("%s: %s: %s", l.via(), q.run, said)
@@ -313,7 +353,8 @@ func (c *Courier) give(q *carried, l *link, option string) {
 func (c *Courier) watch() {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	for idle := time.Now(); ; {
+	c.count(0)
+	for {
 		select {
 		case <-c.done:
 			return
@@ -328,13 +369,13 @@ func (c *Courier) watch() {
 				delete(c.questions, key)
 			}
 		}
-		if len(c.questions) > 0 {
-			idle = time.Now()
+		if len(c.questions) > 0 || c.live > 0 {
+			c.idle = time.Now()
 		}
-		c.mu.Unlock()
-		if time.Since(idle) > lingers {
+		if time.Since(c.idle) > lingers {
 			c.stop()
 		}
+		c.mu.Unlock()
 	}
 }
 
@@ -348,7 +389,7 @@ func (c *Courier) look(q *carried) {
 	state, _, err := scratchpad.Load(q.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		q.over = "The run is gone."
+		q.did, q.over = "has stopped asking", "The run is gone."
 	case err != nil: // perhaps it is being written
 		q.seen = nil
 		return
@@ -356,26 +397,26 @@ func (c *Courier) look(q *carried) {
 		if slices.ContainsFunc(state.Answerable(), func(of core.Question) bool { return of.ID == q.ID }) {
 			return
 		}
-		q.over = settled(state, q)
+		q.did, q.over = settled(state, q)
 	}
 	q.ended, q.sure = time.Now(), ""
 	c.tell(q)
 }
 
-// settled says how a question ended.
-func settled(s *core.State, q *carried) string {
+// settled says how a question ended, in the title and in the text.
+func settled(s *core.State, q *carried) (did, text string) {
 	for _, a := range slices.Backward(s.Answered) {
 		if a.QuestionID == q.ID {
 			said := a.String()
 			if o, ok := q.asked.Option(a.Option); ok {
 				said = o.Label
 			}
-			text := fmt.Sprintf("“%s”, by %s at %s.", said, a.Who(), a.Time.Local().Format(time.TimeOnly))
+			text = fmt.Sprintf("“%s”, by %s at %s.", said, a.Who(), a.Time.Local().Format(time.TimeOnly))
 			if q.note != "" {
 				text += "\n" + q.note
 			}
-			return text
+			return "is answered", text
 		}
 	}
-	return "Nobody answered, and it waits no more."
+	return "has stopped asking", "Nobody answered, and it waits no more."
 }

@@ -30,13 +30,16 @@ type incoming struct {
 	Code string `json:"code"` // of the button that was pressed
 	// Problem is a sentence for the log.
 	Problem string `json:"problem"`
+	// Sent is the id of a message that the service took.
+	Sent string `json:"sent"`
 }
 
 // link is the connection to one service: a looprun-notify that sends and listens until its
 // standard input ends.
 type link struct {
-	url  string
-	send chan outgoing
+	url     string
+	send    chan outgoing
+	problem string // why the service did not take the last message; guarded by [Courier.mu]
 }
 
 // via returns the name of the service.
@@ -53,17 +56,25 @@ func (l *link) tell(m outgoing) {
 	}
 }
 
+// How long keep waits after a looprun-notify that has died, at first and at most.
+const retryFirst, retryMost = time.Second, time.Minute
+
 // keep runs the link until the courier ends. A looprun-notify that dies is started again, and
-// gets what stands in the messages now.
+// gets what stands in the messages now. Of a series of failures it logs the first.
 func (c *Courier) keep(l *link) {
-	for {
-		if err := c.connect(l); err != nil {
+	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
+		began := time.Now()
+		err := c.connect(l)
+		if time.Since(began) > retryMost {
+			pause = retryFirst
+		}
+		if err != nil && pause == retryFirst {
 			c.log("%s: looprun-notify ended: %v", l.via(), err)
 		}
 		select {
 		case <-c.done:
 			return
-		case <-time.After(time.Second):
+		case <-time.After(pause):
 		}
 		c.mu.Lock()
 		for _, q := range c.questions {
@@ -115,8 +126,14 @@ func (c *Courier) connect(l *link) error {
 		if json.Unmarshal(lines.Bytes(), &m) != nil {
 			continue
 		}
+		m.Problem = termsafe.Line(m.Problem)
 		if m.Problem != "" {
-			c.log("%s: %s", l.via(), termsafe.Line(m.Problem))
+			c.log("%s: %s", l.via(), m.Problem)
+		}
+		if m.Problem != "" || m.Sent != "" {
+			c.mu.Lock()
+			l.problem = m.Problem
+			c.mu.Unlock()
 		}
 		if m.Code != "" {
 			c.hear(l, m)

@@ -146,8 +146,11 @@ func eachDescriptor(pattern string, visit func(pid int, fd, target string)) {
 	}
 }
 
-// Peer returns the origin of a process of this user: Inside if it is below a process that has a
-// run open, or below a guardian.
-func Peer(pid int) Origin {
-	return Below(pid, func(pid int) bool { return proc.Guards(pid) || holdsRun(pid) })
+// Admit rejects a process below a guardian, or below a process that has a run open, and one
+// that has exited, since it may have been below them.
+func Admit(pid int) error {
+	if Below(pid, func(pid int) bool { return proc.Guards(pid) || holdsRun(pid) }) != Outside {
+		return ErrInside
+	}
+	return nil
 }

@@ -13,5 +13,5 @@ func Below(int, func(int) bool) Origin { return Unknown }
 // Connection is not supported here.
 func Connection(_, _ netip.AddrPort) Origin { return Unknown }
 
-// Peer is not supported here, for the same reason.
-func Peer(int) Origin { return Unknown }
+// Admit rejects nobody here, for the same reason.
+func Admit(int) error { return nil }

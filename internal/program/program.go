@@ -34,6 +34,7 @@ type Looprun struct {
 func (l Looprun) Command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, l.Path, append([]string{name, filepath.Base(dir)}, append(args, "--state-dir", filepath.Dir(dir))...)...)
 	cmd.Env = l.Env
+	cmd.WaitDelay = time.Second
 	return cmd
 }
 
@@ -49,8 +50,8 @@ func (l Looprun) Answer(ctx context.Context, dir string, a ask.ShortAnswer) (str
 	if err := cmd.Run(); err != nil {
 		return "", errors.New(cmp.Or(Message(stderr.Bytes()), err.Error()))
 	}
-	if strings.HasPrefix(Message(stderr.Bytes()), "answered") {
-		return "Answered. The run continues.", nil
+	if said := Message(stderr.Bytes()); strings.HasPrefix(said, "answered") {
+		return said, nil // a live run has the answer
 	}
 	state, _, err := scratchpad.Load(dir)
 	crashed := err == nil && !state.Ended && len(state.Answerable()) == 0 && !scratchpad.Locked(dir)

@@ -4,27 +4,37 @@ import (
 	"context"
 	"errors"
 	"os"
+	"time"
 
 	"github.com/looprun/looprun/escalate/hooks"
 	"github.com/looprun/looprun/escalate/notify"
 	"github.com/looprun/looprun/internal/courier"
 )
 
-// startCourier starts the courier if a service of this run brings answers back. A run inside
-// another one needs none: the outer one asks.
-func (s *Session) startCourier() {
-	if !s.opts.Notify.Answers() || os.Getenv("LOOPRUN") != "" {
-		return
+// startCourier starts the courier if a service of this run brings answers back, and keeps it
+// until release is called. A run inside another one needs none: the outer one asks. Neither does
+// one of many, whose person looks at looprun many.
+func (s *Session) startCourier() (release func()) {
+	release = func() {}
+	if !s.opts.Notify.Answers() || os.Getenv("LOOPRUN") != "" || os.Getenv("LOOPRUN_SLOT") != "" {
+		return release
 	}
+	var problem string
 	self, err := os.Executable()
 	if err == nil {
-		err = courier.Start(context.Background(), self)
+		problem, err = courier.Start(context.Background(), self)
 	}
 	if err != nil {
 		s.app.Say.Warn("questions are only sent, and cannot be answered from afar: %v", err)
-		return
+		return release
+	}
+	if problem != "" {
+		s.app.Say.Warn("an earlier question was not sent: %s", problem)
 	}
 	s.afar = true
+	ctx, release := context.WithCancel(context.Background())
+	go courier.Stay(ctx)
+	return release
 }
 
 // notifier returns what notifies the services of this run.
@@ -57,10 +67,17 @@ type twoWay struct {
 	s        *Session
 }
 
-// Ask has a question carried. If that fails, it is at least sent.
+// Ask has a question carried. If that fails within a third of the time, it is at least sent; when
+// a run pauses, that has about half of the time.
 func (n twoWay) Ask(ctx context.Context, question, title, body string) error {
 	q := courier.Question{Dir: n.s.run.Dir, ID: question, Title: title, Body: body, Services: n.services, Env: n.s.base}
-	if err := courier.Carry(ctx, q); err != nil {
+	part := ctx
+	if end, ok := ctx.Deadline(); ok {
+		var cancel func()
+		part, cancel = context.WithTimeoutCause(ctx, time.Until(end)/3, errors.New("the courier does not reply"))
+		defer cancel()
+	}
+	if err := courier.Carry(part, q); err != nil {
 		return errors.Join(err, n.Notify(ctx, title, body))
 	}
 	if n.others == nil {

@@ -277,7 +277,7 @@ var ErrNoConfig = errors.New("the run has no recorded configuration: it was star
 func (s *Session) resume(dir string, event core.RunResumed, trust TrustFlag) (Ended, error) {
 	s.catchSignals()
 	if !s.concludes {
-		s.startCourier()
+		defer s.startCourier()()
 		if err := errors.Join(proc.Ready(), s.joinable(), s.affordable()); err != nil {
 			return Ended{}, err
 		}

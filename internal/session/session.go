@@ -202,7 +202,7 @@ func (s *Session) Start() (Ended, error) {
 			return Ended{}, err
 		}
 	}
-	s.startCourier()
+	defer s.startCourier()()
 	if err := errors.Join(proc.Ready(), s.joinable(), s.keepable(), s.affordable()); err != nil {
 		return Ended{}, err
 	}

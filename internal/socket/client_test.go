@@ -95,7 +95,7 @@ func TestCallBadReplies(t *testing.T) {
 		"exactly":      {`{"ok":true}` + strings.Repeat(" ", longestReply-11) + "\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, err := makeDir("")
+			dir, err := makeDir("", false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +125,7 @@ func TestCallBadReplies(t *testing.T) {
 // A server that goes without reading all of the message has not replied.
 func TestCallOfAServerThatGoes(t *testing.T) {
 	for _, size := range []int{10, 8 << 20} { // more than a socket holds
-		dir, err := makeDir("")
+		dir, err := makeDir("", false)
 		if err != nil {
 			t.Fatal(err)
 		}

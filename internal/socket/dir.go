@@ -16,23 +16,28 @@ const (
 	// and macOS, 108 on Linux and Windows, with a NUL at the end.
 	longestPath = 103
 	socketName  = "socket"
-	dirPattern  = "looprun-*" // the star becomes at most 10 digits
 )
 
+// DirPattern matches the names of directories with sockets. The star becomes at most 10 digits.
+const DirPattern = "looprun-*"
+
 // makeDir creates a directory for the socket that only this user can enter: in a temporary
-// directory, or else in last, if given.
-func makeDir(last string) (string, error) {
+// directory, or else in own, if given. It tries own first if that is to last.
+func makeDir(own string, lasting bool) (string, error) {
 	var failures []string
 	all := parents()
-	if last != "" {
-		all = append(all, last)
+	switch {
+	case lasting:
+		all = slices.Insert(all, 0, own)
+	case own != "":
+		all = append(all, own)
 	}
 	for _, parent := range slices.Compact(all) {
-		if len(parent)+len("/")+len(dirPattern)+9+len("/")+len(socketName) > longestPath {
+		if len(parent)+len("/")+len(DirPattern)+9+len("/")+len(socketName) > longestPath {
 			failures = append(failures, parent+" is too long a path for a socket")
 			continue
 		}
-		dir, err := os.MkdirTemp(parent, dirPattern)
+		dir, err := os.MkdirTemp(parent, DirPattern)
 		if err == nil {
 			return dir, nil
 		}

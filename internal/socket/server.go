@@ -47,6 +47,9 @@ type Options struct {
 	// Dir is where the socket goes if no temporary directory is suitable: a directory that
 	// only this user can enter. Empty means nowhere.
 	Dir string
+	// Lasting means that the socket goes into Dir if the path is short enough: the system
+	// removes temporary directories, some at logout.
+	Lasting bool
 	// MaxMessage is the longest line a client may send, in bytes without the line break. A
 	// client can be that far ahead of its replies, and 1,024 lines; then nothing more is read
 	// from it until some are done. Zero means 1 MiB.
@@ -83,7 +86,7 @@ func Listen(o Options) (*Server, error) {
 	if o.Handle == nil {
 		return nil, errors.New("socket: Options.Handle is required")
 	}
-	dir, err := makeDir(o.Dir)
+	dir, err := makeDir(o.Dir, o.Lasting)
 	if err != nil {
 		return nil, err
 	}

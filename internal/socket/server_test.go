@@ -308,7 +308,7 @@ func (l *late) Close() error {
 
 // A client that comes while the server closes is told so, and Close does not wait for it.
 func TestLateClient(t *testing.T) {
-	dir, err := makeDir("")
+	dir, err := makeDir("", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -384,7 +384,7 @@ func (l *flaky) Accept() (net.Conn, error) {
 }
 
 func TestAcceptFails(t *testing.T) {
-	dir, err := makeDir("")
+	dir, err := makeDir("", false)
 	if err != nil {
 		t.Fatal(err)
 	}
