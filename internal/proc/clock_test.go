@@ -15,8 +15,9 @@ func (t *noTree) pid() int                          { return 1 }
 func (t *noTree) end(syscall.Signal, time.Duration) { t.said = append(t.said, "end") }
 func (t *noTree) kill()                             { t.said = append(t.said, "kill") }
 func (t *noTree) suspend() error                    { t.said = append(t.said, "suspend"); return nil }
-func (t *noTree) resume() error                     { t.said = append(t.said, "resume"); return nil }
-func (t *noTree) notify(syscall.Signal)             {}
+
+func (t *noTree) resume() error         { t.said = append(t.said, "resume"); return nil }
+func (t *noTree) notify(syscall.Signal) {}
 
 // Whatever keeps a command waiting, its time limits stand still as long as any of it does, and
 // a command that is being ended or is gone is left alone.
