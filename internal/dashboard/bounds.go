@@ -74,14 +74,14 @@ type compressed struct {
 
 // zips holds the writers that are not in use. There are few: once used, each has a megabyte of
 // tables, and a stream keeps one until it ends.
-var zips = func() chan *gzip.Writer {
+var zips = sync.OnceValue(func() chan *gzip.Writer {
 	all := make(chan *gzip.Writer, 8)
 	for range cap(all) {
 		z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
 		all <- z
 	}
 	return all
-}()
+})
 
 // compressing lets a handler's replies be compressed for clients that accept that.
 func compressing(next http.Handler) http.Handler {
@@ -94,7 +94,7 @@ func compressing(next http.Handler) http.Handler {
 		defer func() {
 			if c.zip != nil {
 				_ = c.zip.Close() // the client may have left
-				zips <- c.zip
+				zips() <- c.zip
 			}
 		}()
 		next.ServeHTTP(c, r)
@@ -104,7 +104,7 @@ func compressing(next http.Handler) http.Handler {
 func (c *compressed) WriteHeader(code int) {
 	if h := c.Header(); !c.begun && h.Get("Content-Length") == "" {
 		select {
-		case c.zip = <-zips:
+		case c.zip = <-zips():
 			h.Set("Content-Encoding", "gzip")
 			c.zip.Reset(c.ResponseWriter)
 		default:

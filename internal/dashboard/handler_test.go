@@ -748,13 +748,13 @@ func TestStreamsAreBounded(t *testing.T) {
 	v := newServing(t, false)
 	ctx, cancel := context.WithCancel(t.Context())
 	replies := make(chan *httptest.ResponseRecorder, maxStreams)
-	eventually.Holds(t, "no writer is in use", func() bool { return len(zips) == cap(zips) })
+	eventually.Holds(t, "no writer is in use", func() bool { return len(zips()) == cap(zips()) })
 	for range maxStreams {
 		go func() {
 			replies <- v.request("GET", "/api/stream", "", header("Accept-Encoding", "gzip"), func(r *http.Request) { *r = *r.WithContext(ctx) })
 		}()
 	}
-	eventually.Holds(t, "all streams are open", func() bool { return len(v.streams) == maxStreams && len(zips) == 0 })
+	eventually.Holds(t, "all streams are open", func() bool { return len(v.streams) == maxStreams && len(zips()) == 0 })
 	if w := v.request("GET", "/api/stream", "", header("Accept-Encoding", "gzip")); w.Code != 503 || w.Header().Get("Content-Encoding") != "" || !strings.Contains(w.Body.String(), "close some") {
 		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
@@ -764,8 +764,8 @@ func TestStreamsAreBounded(t *testing.T) {
 			t.Errorf("%q", w.Body)
 		}
 	}
-	if len(zips) != cap(zips) || len(v.streams) != 0 {
-		t.Errorf("%d of %d writers and %d streams are left", len(zips), cap(zips), len(v.streams))
+	if len(zips()) != cap(zips()) || len(v.streams) != 0 {
+		t.Errorf("%d of %d writers and %d streams are left", len(zips()), cap(zips()), len(v.streams))
 	}
 }
 
