@@ -607,39 +607,40 @@ func TestAnAnswerForgetsWhatWasHandedBack(t *testing.T) {
 	}
 }
 
+// alwaysHandedBack lets workers hand an activity about a question back each time, and counts how often.
+// Without a bound the loop is cancelled.
+func alwaysHandedBack[R any](t *testing.T, b *bench, activity any) (times *int) {
+	times = new(int)
+	b.OnActivity(activity, mock.Anything, mock.Anything).Return(func(context.Context, Respond) (R, error) {
+		if *times++; *times > 3*handedMost {
+			b.CancelWorkflow()
+		}
+		return *new(R), unknown(t)
+	})
+	return times
+}
+
 // Workers that hand the help with a question back each time leave the question to a person.
 func TestAHelpThatIsHandedBackEachTime(t *testing.T) {
 	b := newBench(t, nil)
-	times := 0
-	b.OnActivity((*Worker)(nil).Respond, mock.Anything, mock.Anything).Return(func(context.Context, Respond) (Responded, error) {
-		if times++; times > 3*handedMost {
-			b.CancelWorkflow()
-		}
-		return Responded{}, unknown(t)
-	})
+	times := alwaysHandedBack[Responded](t, b, (*Worker)(nil).Respond)
 	given := b.answer(time.Hour, "u1", "", core.Answer{Option: "cancel"})
 	l := submitted(t, "echo the same; exit 1", nil)
 	l.Work.Responds = true
-	if r := b.run(l); r.Guard != core.LoopDetected || *given != nil || times != handedMost+1 {
-		t.Errorf("%+v after %d, the answer: %v", r, times, *given)
+	if r := b.run(l); r.Guard != core.LoopDetected || *given != nil || *times != handedMost+1 {
+		t.Errorf("%+v after %d, the answer: %v", r, *times, *given)
 	}
 }
 
 // An answer's command that is handed back each time is asked about again.
 func TestADebugThatIsHandedBackEachTime(t *testing.T) {
 	b := newBench(t, nil)
-	times := 0
-	b.OnActivity((*Worker)(nil).Debug, mock.Anything, mock.Anything).Return(func(context.Context, Respond) (Debugged, error) {
-		if times++; times > 3*handedMost {
-			b.CancelWorkflow()
-		}
-		return Debugged{}, unknown(t)
-	})
+	times := alwaysHandedBack[Debugged](t, b, (*Worker)(nil).Debug)
 	first := b.answer(time.Hour, "u1", "", core.Answer{Option: "debug"})
 	second := b.answer(3*time.Hour, "u2", "", core.Answer{Option: "cancel"})
 	r := b.run(submitted(t, "echo the same; exit 1", func(l *loops.Loop) { l.Options["debug"] = "true" }))
-	if r.Guard != core.LoopDetected || *first != nil || *second != nil || times != handedMost+1 {
-		t.Errorf("%+v after %d, the answers: %v, %v", r, times, *first, *second)
+	if r.Guard != core.LoopDetected || *first != nil || *second != nil || *times != handedMost+1 {
+		t.Errorf("%+v after %d, the answers: %v, %v", r, *times, *first, *second)
 	}
 }
 

@@ -6,12 +6,31 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/looprun/looprun/core"
 )
 
 const journalName = "journal.jsonl"
+
+// Stamp identifies the state of a run's journal, to detect whether it has grown since it was
+// read. The zero value is that of a journal that cannot be found.
+type Stamp struct {
+	Size int64     // in bytes
+	Time time.Time // of the last change
+}
+
+// StampOf returns the stamp of the journal in a run's directory. Take it before you read the
+// journal: what you read is then no older.
+func StampOf(dir string) Stamp {
+	info, err := os.Lstat(filepath.Join(dir, journalName))
+	if err != nil {
+		return Stamp{}
+	}
+	return Stamp{info.Size(), info.ModTime()}
+}
 
 // ErrDamaged means that a journal is damaged before its end: nothing after that line can be
 // trusted, and nothing is dropped without asking.

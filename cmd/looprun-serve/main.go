@@ -21,7 +21,6 @@ import (
 	"strings"
 	"syscall"
 	"text/tabwriter"
-	"time"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/console"
@@ -156,7 +155,6 @@ func (l looprun) text(ctx context.Context, dir, name string, args ...string) (te
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	cmd := l.Command(ctx, dir, name, args...)
-	cmd.WaitDelay = time.Second // then the pipes are closed: a child of looprun may hold them
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()
@@ -184,15 +182,7 @@ func (l looprun) order(ctx context.Context, dir string, order core.Order, words 
 	if order == core.OrderSay {
 		args = append([]string{"-"}, args...)
 	}
-	cmd := l.Command(ctx, dir, string(order), args...)
-	cmd.Stdin = strings.NewReader(words)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	err := cmd.Run()
-	if err != nil {
-		return "", errors.New(cmp.Or(program.Message(stderr.Bytes()), err.Error()))
-	}
-	return program.Message(stderr.Bytes()), nil
+	return l.Run(ctx, dir, strings.NewReader(words), string(order), args...)
 }
 
 // openInBrowser passes the browser a file that leads to the address instead of the address

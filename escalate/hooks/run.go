@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -86,18 +85,9 @@ func (h *Hooks) run(ctx context.Context, j job, grace time.Duration) error {
 	return end.Err(printed.FirstLine())
 }
 
-// environ returns the environment without the variables that would make a looprun in the hook
-// a nested run.
 func (h *Hooks) environ() []string {
-	env := h.Env
-	if env == nil {
-		env = os.Environ()
+	if h.Env == nil {
+		return helper.Environ(os.Environ())
 	}
-	kept := make([]string, 0, len(env))
-	for _, v := range env {
-		if !strings.HasPrefix(v, "LOOPRUN_") && !strings.HasPrefix(v, "LOOPRUN=") {
-			kept = append(kept, v)
-		}
-	}
-	return kept
+	return helper.Environ(h.Env)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/looprun/looprun/internal/helper"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/program"
 	"github.com/looprun/looprun/internal/socket"
@@ -44,11 +45,12 @@ type Question struct {
 	Env []string `json:"env"`
 }
 
-// Service is a service that brings answers back. Exclusive means that it also does so for
-// questions that only a person may answer.
+// Service is a service that brings answers back, in the form of the key notify: Answers is true,
+// and Exclusive means that it also does so for questions that only a person may answer.
 type Service struct {
 	URL       string `json:"url"`
-	Exclusive bool   `json:"exclusive"`
+	Answers   bool   `json:"answers"`
+	Exclusive bool   `json:"exclusive,omitempty"`
 }
 
 // folder returns where the courier keeps its lock, the path of its socket and its log.
@@ -113,7 +115,7 @@ func Start(ctx context.Context, looprun string) (problem string, err error) {
 	ctx, cancel = context.WithTimeout(ctx, 2*startPatience) // StartDetached gives up before, with a reason
 	defer cancel()
 	cmd := exec.CommandContext(ctx, looprun, "__courier", "--start")
-	cmd.Env = withoutOurs(os.Environ())
+	cmd.Env = helper.Environ(os.Environ())
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("the courier of answers does not start: %w %s", err, program.Message(out))
@@ -172,27 +174,8 @@ func Stop(ctx context.Context) error {
 	return err
 }
 
-// withoutOurs returns an environment without looprun's own variables.
-func withoutOurs(env []string) (kept []string) {
-	for _, v := range env {
-		if !strings.HasPrefix(v, "LOOPRUN_") && !strings.HasPrefix(v, "LOOPRUN=") {
-			kept = append(kept, v)
-		}
-	}
-	return kept
-}
-
 // again returns the variable with which the run that continues notifies the same services.
 func (q Question) again() string {
-	type service struct {
-		URL       string `json:"url"`
-		Answers   bool   `json:"answers"`
-		Exclusive bool   `json:"exclusive,omitempty"`
-	}
-	var list []service
-	for _, of := range q.Services {
-		list = append(list, service{of.URL, true, of.Exclusive})
-	}
-	text, _ := json.Marshal(list) // texts always encode
+	text, _ := json.Marshal(q.Services) // texts always encode
 	return "LOOPRUN_NOTIFY=" + string(text)
 }

@@ -25,16 +25,14 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/helper"
 	"github.com/looprun/looprun/internal/origin"
 	"github.com/looprun/looprun/internal/program"
 	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/scratchpad"
 )
 
-const (
-	socketFile  = "socket" // holds the path of the courier's socket
-	journalFile = "journal.jsonl"
-)
+const socketFile = "socket" // holds the path of the courier's socket
 
 const (
 	// lookEvery is how often the courier looks whether a question was answered elsewhere.
@@ -86,7 +84,7 @@ type carried struct {
 	over  string // how it ended; empty: it waits
 	did   string // what looprun did in place of asking
 	ended time.Time
-	seen  fs.FileInfo // the journal as it was read last
+	seen  scratchpad.Stamp // the journal as it was read last
 }
 
 func (q *carried) on(l *link) bool { return slices.Contains(q.links, l) }
@@ -200,6 +198,10 @@ func (c *Courier) carry(q Question) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	key := q.Dir + "\x00" + q.ID
+	if earlier := c.questions[key]; earlier != nil && earlier.over == "" {
+		return nil
+	}
 	of := &carried{Question: q, run: state.RunID, asked: state.Answerable()[i], exclusive: map[*link]bool{}}
 	for _, to := range q.Services {
 		l := c.links[to.URL]
@@ -210,10 +212,6 @@ func (c *Courier) carry(q Question) error {
 		}
 		of.links = append(of.links, l)
 		of.exclusive[l] = to.Exclusive
-	}
-	key := q.Dir + "\x00" + q.ID
-	if earlier := c.questions[key]; earlier != nil && earlier.over == "" {
-		return nil
 	}
 	c.questions[key] = of
 	c.tell(of)
@@ -331,7 +329,7 @@ func (c *Courier) meant(l *link, code string) (q *carried, of choice, step strin
 
 // give gives the answer, as everybody does, and says in the message what came of it.
 func (c *Courier) give(q *carried, l *link, option string) {
-	by := program.Looprun{Path: c.looprun, Via: l.via(), Reason: "answered over " + l.via(), Env: append(withoutOurs(q.Env), q.again())}
+	by := program.Looprun{Path: c.looprun, Via: l.via(), Reason: "answered over " + l.via(), Env: append(helper.Environ(q.Env), q.again())}
 	ctx, cancel := context.WithTimeout(context.Background(), givesWithin)
 	defer cancel()
 	said, err := by.Answer(ctx, q.Dir, ask.ShortAnswer{Question: q.ID, Option: option})
@@ -342,7 +340,7 @@ func (c *Courier) give(q *carried, l *link, option string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	q.busy, q.sure, q.note = false, "", said
-	q.seen = nil
+	q.seen = scratchpad.Stamp{}
 	c.look(q)
 	if q.over == "" {
 		c.tell(q)
@@ -381,17 +379,17 @@ func (c *Courier) watch() {
 
 // look ends a question that waits no more, whoever answered it.
 func (c *Courier) look(q *carried) {
-	info, err := os.Stat(filepath.Join(q.Dir, journalFile))
-	if err == nil && q.seen != nil && info.Size() == q.seen.Size() && info.ModTime().Equal(q.seen.ModTime()) {
+	seen := scratchpad.StampOf(q.Dir)
+	if seen == q.seen && seen != (scratchpad.Stamp{}) {
 		return
 	}
-	q.seen = info
+	q.seen = seen
 	state, _, err := scratchpad.Load(q.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		q.did, q.over = "has stopped asking", "The run is gone."
 	case err != nil: // perhaps it is being written
-		q.seen = nil
+		q.seen = scratchpad.Stamp{}
 		return
 	default:
 		if slices.ContainsFunc(state.Answerable(), func(of core.Question) bool { return of.ID == q.ID }) {
@@ -407,11 +405,7 @@ func (c *Courier) look(q *carried) {
 func settled(s *core.State, q *carried) (did, text string) {
 	for _, a := range slices.Backward(s.Answered) {
 		if a.QuestionID == q.ID {
-			said := a.String()
-			if o, ok := q.asked.Option(a.Option); ok {
-				said = o.Label
-			}
-			text = fmt.Sprintf("“%s”, by %s at %s.", said, a.Who(), a.Time.Local().Format(time.TimeOnly))
+			text = fmt.Sprintf("“%s”, by %s at %s.", q.asked.Labels(a.Answer), a.Who(), a.Time.Local().Format(time.TimeOnly))
 			if q.note != "" {
 				text += "\n" + q.note
 			}

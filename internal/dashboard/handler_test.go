@@ -793,7 +793,7 @@ func TestARunThatGrows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := rowOf(run.Dir, loaded, scratchpad.Locked(run.Dir), stampOf(run.Dir))
+		want := rowOf(run.Dir, loaded, scratchpad.Locked(run.Dir), scratchpad.StampOf(run.Dir))
 		if got == nil {
 			t.Fatalf("%s: it is not in the list", what)
 		}

@@ -48,7 +48,7 @@ type row struct {
 	Waits bool   `json:"waits,omitempty"` // a loop of a batch that has not begun
 
 	dir  string
-	seen stamp
+	seen scratchpad.Stamp
 	rest bool // its trend was not looked up yet
 }
 
@@ -56,20 +56,6 @@ type row struct {
 type notice struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
-}
-
-// stamp identifies a journal's state, to detect whether it has grown since it was read.
-type stamp struct {
-	size int64
-	time time.Time
-}
-
-func stampOf(dir string) stamp {
-	info, err := os.Lstat(filepath.Join(dir, "journal.jsonl"))
-	if err != nil {
-		return stamp{}
-	}
-	return stamp{info.Size(), info.ModTime()}
 }
 
 // index holds the runs of all state directories. It rereads a run when its journal has grown
@@ -205,7 +191,7 @@ func (x *index) changed(whole bool) (read []string, there map[string]bool) {
 	}
 	for dir, r := range known {
 		active := r.Alive || r.Asks || r.Status == core.StatusCrashed
-		if active && scratchpad.Locked(dir) != r.Alive || (active || whole && there[dir]) && stampOf(dir) != r.seen {
+		if active && scratchpad.Locked(dir) != r.Alive || (active || whole && there[dir]) && scratchpad.StampOf(dir) != r.seen {
 			read = append(read, dir)
 		}
 	}
@@ -265,7 +251,7 @@ func (x *index) sort() {
 
 // row returns the run's current row; nil if it cannot be read further.
 func (f *followed) row(dir string) *row {
-	seen := stampOf(dir) // before the look: what it shows is no older
+	seen := scratchpad.StampOf(dir) // before the look: what it shows is no older
 	if _, err := f.from.Next(f.state.Apply); err != nil || f.state.RunID == "" {
 		return nil
 	}
@@ -276,7 +262,7 @@ func (f *followed) row(dir string) *row {
 const noticeLength = 200
 
 // rowOf returns the list's row for a run in that state.
-func rowOf(dir string, s *core.State, alive bool, seen stamp) *row {
+func rowOf(dir string, s *core.State, alive bool, seen scratchpad.Stamp) *row {
 	r := named(dir, seen, scratchpad.SummaryOf(dir, s, alive))
 	r.Alive = alive
 	for _, q := range s.Answerable() {
@@ -292,7 +278,7 @@ func rowOf(dir string, s *core.State, alive bool, seen stamp) *row {
 
 // readRow returns the list's row for a run at rest.
 func readRow(dir string) *row {
-	seen := stampOf(dir) // before the look: what it shows is no older
+	seen := scratchpad.StampOf(dir) // before the look: what it shows is no older
 	s := scratchpad.Summarize(dir)
 	if s.Problem == "" && (s.Pending || s.Status == core.StatusCrashed || s.Status == core.StatusRunning || s.Status == core.StatusAwaiting) {
 		if state, _, err := scratchpad.Load(dir); err == nil {
@@ -305,12 +291,12 @@ func readRow(dir string) *row {
 }
 
 // named converts a summary into a row.
-func named(dir string, seen stamp, s scratchpad.Summary) *row {
+func named(dir string, seen scratchpad.Stamp, s scratchpad.Summary) *row {
 	command := termsafe.Line(console.CommandLine(s.Command))
 	return &row{
 		Key: fmt.Sprintf("%016x", xxhash.Sum64String(dir)), ID: s.ID, Title: cmp.Or(termsafe.Line(s.Name), command, s.ID), Command: command,
 		Folder: folder(dir), Status: s.Status, Guard: s.Guard, Iterations: s.Iterations, Runtime: s.Runtime, Cost: s.CostUSD,
-		Started: s.Started, Updated: seen.time, Label: termsafe.Line(cmp.Or(s.Says, s.Signature)), Problem: termsafe.Line(s.Problem),
+		Started: s.Started, Updated: seen.Time, Label: termsafe.Line(cmp.Or(s.Says, s.Signature)), Problem: termsafe.Line(s.Problem),
 		Answered: termsafe.Line(s.Answered), dir: dir, seen: seen,
 	}
 }

@@ -130,7 +130,7 @@ type views struct {
 type kept struct {
 	dir       string
 	live      *report.Live
-	seen      stamp
+	seen      scratchpad.Stamp
 	alive     bool
 	iteration int // the one that runs, or the last
 	shown     []byte
@@ -154,7 +154,7 @@ func (v *views) of(run *row) (kept, error) {
 	if err != nil {
 		return kept{}, err
 	}
-	seen, alive := stampOf(run.dir), scratchpad.Locked(run.dir)
+	seen, alive := scratchpad.StampOf(run.dir), scratchpad.Locked(run.dir)
 	if k.shown != nil && k.alive == alive && (k.seen == seen || alive && time.Since(k.made) < share*k.took) {
 		return *k, nil
 	}
@@ -491,7 +491,7 @@ type looking struct {
 	server    *Server
 	run       *row
 	begun     bool
-	seen      stamp
+	seen      scratchpad.Stamp
 	alive     bool
 	made      time.Time
 	iteration int
@@ -499,7 +499,7 @@ type looking struct {
 }
 
 func (l *looking) at(out *events) {
-	if seen, alive := stampOf(l.run.dir), scratchpad.Locked(l.run.dir); !l.begun || seen != l.seen || alive != l.alive {
+	if seen, alive := scratchpad.StampOf(l.run.dir), scratchpad.Locked(l.run.dir); !l.begun || seen != l.seen || alive != l.alive {
 		k, err := l.server.views.of(l.run)
 		if err != nil {
 			out.send("gone", map[string]string{"why": err.Error()})

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +18,14 @@ import (
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/termsafe"
 )
+
+// Environ returns an environment without looprun's own variables, with which a looprun that the
+// command starts is a run of its own.
+func Environ(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		return strings.HasPrefix(v, "LOOPRUN_") || strings.HasPrefix(v, "LOOPRUN=")
+	})
+}
 
 // Command is a helper command.
 type Command struct {

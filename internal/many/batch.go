@@ -70,7 +70,7 @@ type entry struct {
 	seen    scratchpad.Summary
 	cost    float64
 	tokens  int64
-	size    int64 // of the journal when it was read last
+	stamp   scratchpad.Stamp // of the journal when it was read last
 	since   time.Time
 	end     End
 }
@@ -227,12 +227,12 @@ func answered(dir string) bool {
 // read reads the run's summary, and its cost if its journal has grown.
 func (e *entry) read(dir string) {
 	e.seen = scratchpad.Summarize(dir)
-	info, err := os.Stat(filepath.Join(dir, "journal.jsonl"))
-	if err != nil || info.Size() == e.size {
+	stamp := scratchpad.StampOf(dir)
+	if stamp == e.stamp || stamp == (scratchpad.Stamp{}) {
 		return
 	}
 	if s, _, err := scratchpad.Load(dir); err == nil {
-		e.cost, e.tokens, e.size = s.Cost, s.Tokens, info.Size()
+		e.cost, e.tokens, e.stamp = s.Cost, s.Tokens, stamp
 	}
 }
 
@@ -487,8 +487,8 @@ func (b *Batch) look() {
 			if scratchpad.Locked(dir) {
 				continue // it is answered, or gone on with, by somebody else
 			}
-			before := e.size
-			if e.read(dir); e.size == before && e.seen.Status == core.StatusPaused {
+			before := e.stamp
+			if e.read(dir); e.stamp == before && e.seen.Status == core.StatusPaused {
 				continue
 			}
 			switch e.find(dir); e.stands {

@@ -34,8 +34,20 @@ type Looprun struct {
 func (l Looprun) Command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, l.Path, append([]string{name, filepath.Base(dir)}, append(args, "--state-dir", filepath.Dir(dir))...)...)
 	cmd.Env = l.Env
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = time.Second // then the pipes are closed: a child of looprun may hold them
 	return cmd
+}
+
+// Run runs a looprun command about one run, and returns what it says.
+func (l Looprun) Run(ctx context.Context, dir string, stdin io.Reader, name string, args ...string) (string, error) {
+	cmd := l.Command(ctx, dir, name, args...)
+	cmd.Stdin = stdin
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		return "", errors.New(cmp.Or(Message(stderr.Bytes()), err.Error()))
+	}
+	return Message(stderr.Bytes()), nil
 }
 
 // Answer gives an answer as looprun answer does, and resumes the run. It passes the answer on
@@ -43,22 +55,16 @@ func (l Looprun) Command(ctx context.Context, dir, name string, args ...string) 
 func (l Looprun) Answer(ctx context.Context, dir string, a ask.ShortAnswer) (string, error) {
 	a.Reason = cmp.Or(a.Reason, l.Reason)
 	document, _ := json.Marshal(a) // texts always encode
-	cmd := l.Command(ctx, dir, "answer", "-", "--via", l.Via)
-	cmd.Stdin = bytes.NewReader(document)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Run(); err != nil {
-		return "", errors.New(cmp.Or(Message(stderr.Bytes()), err.Error()))
-	}
-	if said := Message(stderr.Bytes()); strings.HasPrefix(said, "answered") {
-		return said, nil // a live run has the answer
+	said, err := l.Run(ctx, dir, bytes.NewReader(document), "answer", "-", "--via", l.Via)
+	if err != nil || strings.HasPrefix(said, "answered") { // a live run has the answer
+		return said, err
 	}
 	state, _, err := scratchpad.Load(dir)
 	crashed := err == nil && !state.Ended && len(state.Answerable()) == 0 && !scratchpad.Locked(dir)
 	if err != nil || state.Unused() == "" && !crashed { // it was carried out, or another question waits
-		return Message(stderr.Bytes()), nil
+		return said, nil
 	}
-	said, err := l.Resume(ctx, dir)
+	said, err = l.Resume(ctx, dir)
 	if err != nil {
 		return "", fmt.Errorf("the answer is recorded, but the run does not continue: %w", err)
 	}

@@ -44,7 +44,7 @@ func (s *Session) notifier() (hooks.Notifier, error) {
 	for _, of := range s.opts.Notify {
 		all = append(all, of.URL)
 		if of.Answers && s.afar {
-			both.services = append(both.services, courier.Service{URL: of.URL, Exclusive: of.Exclusive})
+			both.services = append(both.services, courier.Service(of))
 		} else {
 			sent = append(sent, of.URL)
 		}

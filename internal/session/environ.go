@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/looprun/looprun/core"
@@ -15,14 +14,6 @@ import (
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/scratchpad"
 )
-
-// baseEnviron returns the environment without looprun's own variables, so that a nested
-// looprun starts from its own defaults.
-func baseEnviron(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
-		return strings.HasPrefix(v, "LOOPRUN_") || strings.HasPrefix(v, "LOOPRUN=")
-	})
-}
 
 // environ returns the environment of an iteration.
 func (s *Session) environ(it core.Iteration) []string {

@@ -27,6 +27,7 @@ import (
 	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/helper"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/redact"
@@ -427,7 +428,7 @@ func (s *Session) wire(journal core.Journal) error {
 
 // equip builds the executor of iterations with that environment.
 func (s *Session) equip(environ []string) error {
-	s.base = baseEnviron(environ)
+	s.base = helper.Environ(environ)
 	terminal := console.IsTerminal(s.app.Stdout) && console.IsTerminal(s.app.Stderr)
 	s.parent = ParentSocket()
 	if s.opts.Silent() != "" {
