@@ -699,10 +699,18 @@ func browserNotices(t *testing.T, b *browsertest.Browser) {
 	v.shows(`document.querySelector("#blocked").textContent.includes("blocks the notices") && document.querySelector("#notify").textContent === "Notices are blocked"`)
 	v.sound("notices")
 	permit("granted")
+	browsertest.Eval[any](v.Browser, `window.again = () => { document.querySelector("#notices").close(); document.querySelector("#notify").click(); };
+		navigator.serviceWorker.register = () => Promise.reject(new Error("no room")); again()`)
+	v.shows(`document.querySelector("#blocked").textContent.endsWith("no room")`)
+	browsertest.Eval[any](v.Browser, `delete navigator.serviceWorker.register; again()`)
+	until(t, "it is tried again", func() bool {
+		return browsertest.Eval[bool](v.Browser, `navigator.serviceWorker.getRegistration().then((by) => !!by?.active && document.querySelector("#blocked").textContent === "")`)
+	})
 	v.Open("http://"+v.url.Host+"/", 1280) // it keeps what is wanted
 	v.shows(`document.querySelector("#notify").textContent === "Notices" && document.querySelector("#wants-asks").checked && document.querySelector("#wants-ends").checked`)
 	v.shows(`document.querySelector(".empty")`)
-	browsertest.Eval[any](v.Browser, `Object.defineProperty(document, "hidden", { value: true }); document.querySelector("#search").value = "nothing has this"`)
+	browsertest.Eval[any](v.Browser, `window.hide = (value) => { Object.defineProperty(document, "hidden", { value, configurable: true }); document.dispatchEvent(new Event("visibilitychange")); };
+		hide(true); document.querySelector("#search").value = "nothing has this"`)
 
 	told := func(want string) {
 		t.Helper()
@@ -739,6 +747,23 @@ func browserNotices(t *testing.T, b *browsertest.Browser) {
 	told("again asks: " + again.state(t).Pending()[0].ForPerson().Text + "|ends: done")
 	begin(t, dir, "answer", again.state(t).RunID, "cancel").ended(t)
 	told("again: cancelled (max iterations)|ends: done")
+
+	// What asked while the list was of others is no news when it is of all again. What is removed waits no more.
+	browsertest.Eval[any](v.Browser, `hide(false)`)
+	v.shows(`document.querySelector("#more").textContent === "No run matches."`)
+	begin(t, dir, "-q", "--name", "early", "--detached", "defer", "--max-iterations", "1", "--", "false").ended(t)
+	v.shows(`document.querySelector("#state").textContent.includes("2 ask you")`)
+	browsertest.Eval[any](v.Browser, `hide(true)`)
+	v.shows(`document.querySelector("#runs").textContent.includes("early")`)
+	late := begin(t, dir, "-q", "--name", "late", "--detached", "defer", "--max-iterations", "1", "--", "false")
+	late.ended(t)
+	told("again: cancelled (max iterations)|ends: done|late asks: " + late.state(t).Pending()[0].ForPerson().Text)
+	if err := os.Rename(filepath.Join(dir, "state", late.state(t).RunID), filepath.Join(dir, "removed")); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "its notice ends", func() bool {
+		return browsertest.Eval[bool](v.Browser, `new Promise((ok) => setTimeout(ok, 200)).then(() => navigator.serviceWorker.getRegistration()).then((by) => by.getNotifications()).then((list) => !list.some((n) => n.title === "late asks"))`)
+	})
 	v.quiet()
 }
 

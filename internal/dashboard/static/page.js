@@ -213,7 +213,8 @@
   const may = () => window.Notification?.permission;
   let worker = null; // what shows them: Chrome for Android lets no page do that itself
   const drawNotices = () => {
-    if (may() === "granted" && wanted()) worker ||= navigator.serviceWorker.register(trusted ? trusted.createScriptURL("worker.js") : "worker.js").then(() => navigator.serviceWorker.ready);
+    if (may() === "granted" && wanted()) worker ||= navigator.serviceWorker.register(trusted ? trusted.createScriptURL("worker.js") : "worker.js").then(() => navigator.serviceWorker.ready)
+      .catch((err) => { worker = null; $("blocked").textContent = "This page cannot show notices now: " + err.message; });
     $("notify").hidden = !window.Notification || !navigator.serviceWorker;
     $("notify").textContent = wanted() && may() === "denied" ? "Notices are blocked" : "Notices";
     $("blocked").textContent = may() === "denied" ? "This browser blocks the notices of this page. Allow them in its settings for this page." : "";
@@ -229,34 +230,39 @@
   $("notify").addEventListener("click", () => { drawNotices(); $("notices").showModal(); });
   if (navigator.serviceWorker) navigator.serviceWorker.onmessage = (e) => { location.hash = "#run=" + e.data.run; };
   drawNotices();
-  let known = null; // what each run was about when the list was last heard
-  const notice = async () => {
-    const first = !known, news = [];
-    known ||= new Map();
+  const known = new Map(); // what each run was about when the list last had it
+  let told = null; // which runs the last list was of
+  const notice = async (which) => {
+    const news = [], gone = new Set(known.keys()), same = which === told; // else a run that was not there may be old
+    told = which;
     for (const r of list.runs) {
+      gone.delete(r.key);
       const old = known.get(r.key), asked = r.asked || [], goes = r.group ? r.group.active : r.alive || r.asks || !!r.answered;
       known.set(r.key, { asked: new Set(asked.map((q) => q.id)), goes });
-      if (!first) asked.filter((q) => !old?.asked.has(q.id)).forEach((q) => news.push({ of: "asks", run: r.key, tag: `${r.key}/${q.id}`, title: `${r.title} asks`, body: q.text }));
+      if (old || same) asked.filter((q) => !old?.asked.has(q.id)).forEach((q) => news.push({ of: "asks", run: r.key, tag: `${r.key}/${q.id}`, title: `${r.title} asks`, body: q.text }));
       if (old?.goes && !goes) news.push({ of: "ends", run: r.key, tag: r.key, title: r.title, body: r.group ? "It has ended." : stands(r) });
     }
+    const whole = which === "/" && list.asking === list.runs.filter((r) => r.asks).length; // it has every run that asks
+    if (whole) gone.forEach((key) => known.get(key).asked.clear());
     const asks = news.filter((n) => n.of === "asks");
     if (asks.length) $("heard").textContent = asks.map((n) => `${n.title}.`).join(" ");
-    if (!worker) return;
     const by = await worker;
+    if (!by) return;
     for (const { of, run, tag, title, body } of news) if (document.hidden && wants[of].checked) await by.showNotification(title, { body, tag, icon: "icon.svg", data: { run } });
     for (const n of await by.getNotifications()) {
       const [run, id] = n.tag.split("/");
-      if (id && known.has(run) && !known.get(run).asked.has(id)) n.close();
+      if (id && (whole || known.has(run)) && !known.get(run)?.asked.has(id)) n.close();
     }
   };
   const fetchList = async () => {
     // Out of sight it tells of all runs, whatever is searched for.
-    const query = new URLSearchParams(document.hidden && wanted() ? {} : { search: $("search").value, filter: $("filter").value });
+    const [filter, search] = document.hidden && wanted() ? ["", ""] : [$("filter").value, $("search").value];
+    const query = new URLSearchParams({ filter, search });
     opened.forEach((key) => query.append("open", key));
     const res = await call("api/runs?" + query);
     if (!res.ok) throw new Error((await res.text()).trim());
     list = await res.json();
-    notice().catch(() => {}); // the list is there without them
+    notice(filter + "/" + search).catch(() => {}); // the list is there without them
     const one = list.runs.find((r) => !r.group && !r.waits);
     if (!at && one && matchMedia("(min-width: 48.01rem)").matches) location.replace("#run=" + one.key);
     drawList();
@@ -732,8 +738,7 @@
   const stale = () => { if (Date.now() - heard > 40000) follow(); };
   setInterval(stale, 10000);
   document.addEventListener("visibilitychange", () => {
-    if (document.hidden) return;
-    if (Date.now() - heard > 20000) follow();
+    if (!document.hidden && Date.now() - heard > 20000) follow();
     else fetchSoon(0);
   });
 
