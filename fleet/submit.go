@@ -31,7 +31,7 @@ func Read(name string, version string) ([]Loop, error) {
 	case err != nil:
 		return nil, err
 	case f.MaxCost != nil || f.MaxTokens != nil:
-		return nil, config.Usage(name+": max_cost and max_tokens for all loops together are not kept on a fleet", "put the loops in a group, and give that a budget: looprun-fleet budget GROUP --usd N")
+		return nil, config.Usage(name+": total_cost and total_tokens for all loops together are not kept on a fleet", "put the loops in a group, and give that a budget: looprun-fleet budget GROUP --usd N")
 	}
 	dir := filepath.Dir(name)
 	if top, err := git.Run(context.Background(), dir, nil, "rev-parse", "--show-toplevel"); err == nil {

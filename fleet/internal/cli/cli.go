@@ -124,6 +124,9 @@ func Main(args []string, dev Dev) int {
 	if exited >= 0 {
 		return exited
 	}
+	if err != nil && strings.HasPrefix(err.Error(), "unknown flag --label") {
+		err = config.Usage("unknown flag --label", "its name is now --group")
+	}
 	if err == nil && dashes >= 0 && !strings.HasPrefix(k.Command(), "submit") {
 		err = config.Usage("words after -- are the command of submit", "leave them out")
 	}
@@ -455,8 +458,7 @@ func (c *answerCmd) Run(a *app, f *fleet.Fleet) error {
 	if err != nil {
 		return err
 	}
-	question := c.Question
-	if question == "" {
+	if c.Question == "" {
 		s, err := f.State(a.ctx, id)
 		if err != nil {
 			return err
@@ -465,7 +467,7 @@ func (c *answerCmd) Run(a *app, f *fleet.Fleet) error {
 		if len(open) == 0 {
 			return fmt.Errorf("loop %s asks nothing now", id)
 		}
-		if question = open[0].ID; c.Option == "" && c.Text == "" {
+		if c.Question = open[0].ID; c.Option == "" && c.Text == "" {
 			return config.Usage(fmt.Sprintf("%s\n%s", open[0].Header, open[0].Text), "answer with one of "+strings.Join(session.OptionsOf(open[0]), ", "))
 		}
 	}
@@ -473,9 +475,9 @@ func (c *answerCmd) Run(a *app, f *fleet.Fleet) error {
 	if c.Text != "" {
 		answer.Text = &c.Text
 	}
-	t, err := f.Answer(a.ctx, id, question, c.By, answer)
+	t, err := f.Answer(a.ctx, id, c.Question, c.By, answer)
 	if err == nil {
-		fmt.Fprintf(a.out, "%s: %s is answered with %q\n", id, question, t.Answer.String())
+		fmt.Fprintf(a.out, "%s: %s is answered with %q\n", id, c.Question, t.Answer.String())
 	}
 	return err
 }
@@ -521,15 +523,14 @@ func (c *logsCmd) Run(a *app, f *fleet.Fleet) error {
 		fmt.Fprintln(a.out, termsafe.Text(text))
 		return err
 	}
-	n := c.Iteration
-	if n < 0 {
+	if c.Iteration < 0 {
 		s, err := f.State(a.ctx, id)
 		if err != nil {
 			return err
 		}
-		n = s.Iterations
+		c.Iteration = s.Iterations
 	}
-	return f.Output(a.ctx, id, n, a.out)
+	return f.Output(a.ctx, id, c.Iteration, a.out)
 }
 
 type waitCmd struct {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/fleet"
 )
 
@@ -49,5 +51,35 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%s has %s, which is not a variable of looprun-fleet", file, name)
 			}
 		}
+	}
+}
+
+// A flag that was renamed names its new name, in each command that had it.
+func TestTheFormerNameOfAFlag(t *testing.T) {
+	for _, command := range []string{"submit", "list"} {
+		said, out, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := os.Stderr
+		os.Stderr = out
+		code := Main([]string{command, "--label", "night"}, nil)
+		os.Stderr = before
+		out.Close()
+		text, err := io.ReadAll(said)
+		if want := "looprun-fleet: unknown flag --label; its name is now --group\n"; err != nil || code != core.ExitFailed || string(text) != want {
+			t.Errorf("%s: %d, %q, %v; want %q", command, code, text, err, want)
+		}
+	}
+}
+
+// A limit for all loops of a file is named as the file names it.
+func TestALimitForAllLoopsIsNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "loops.yaml")
+	if err := os.WriteFile(file, []byte("total_cost: 5\nloops: [{command: a}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fleet.Read(file, ""); err == nil || !strings.Contains(err.Error(), "total_cost and total_tokens") {
+		t.Error(err)
 	}
 }
