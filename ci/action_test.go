@@ -479,10 +479,8 @@ func TestActionDownloadsARelease(t *testing.T) {
 	}
 }
 
-// What is kept for later jobs is taken when it is what the release's check sums name,
-// and fetched anew when it is not.
-// A runner's folder on a drive of Windows is unpacked into as well: of a file D:/… GNU tar
-// would look for a host named D.
+// The release can be unpacked into a folder on a drive of Windows. GNU tar takes D:/… for a file
+// on a host named D.
 func TestActionUnpacksOnADrive(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -500,6 +498,7 @@ func TestActionUnpacksOnADrive(t *testing.T) {
 	}
 }
 
+// A kept release is used again if it matches the check sums, and else downloaded again.
 func TestActionKeepsTheRelease(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

@@ -45,25 +45,24 @@ func (c *runCmd) Run(a *app) error {
 	case c.DryRun:
 		return s.DryRun(a.stdout)
 	}
-	return a.end(s.Start())
+	ended, err := s.Start()
+	return a.end(ended, a.config.Locate(err))
 }
 
 // session returns a run that could start now; its error reports all errors in the options.
 func (c *runCmd) session(a *app) (*session.Session, error) {
 	a.config.Apply(&c.Options)
-	if err := c.command(a); err != nil {
-		return nil, err
+	err := c.command(a)
+	if err == nil {
+		err = c.Wrong()
 	}
-	if err := c.Wrong(); err != nil {
+	if err != nil {
 		return nil, a.config.Locate(err)
 	}
 	p := a.program()
 	p.As, p.Repository = c.RunID, c.Repository
 	s, err := session.New(p, &c.Options)
-	if err != nil {
-		err = a.config.Locate(err)
-	}
-	return s, err
+	return s, a.config.Locate(err)
 }
 
 // asRun returns the options of a run with these flags in this folder, where nobody is asked, or
@@ -99,7 +98,7 @@ func (c *runCmd) command(a *app) error {
 	case c.Agent != "":
 		return c.AgentNeeded(exec.LookPath)
 	case c.Shell != "" && a.hasCommand:
-		return config.Usage("-c and a command after -- exclude each other", "use one of them")
+		return config.Usagef("%s and a command after -- exclude each other; use one of them", config.Flag("shell"))
 	case len(a.command) > 0 && a.command[0] != "":
 		return c.shellMeant(a)
 	case c.Shell != "":

@@ -298,7 +298,7 @@ func (l *line) option(text string) error {
 	by := "-o " + name
 	switch {
 	case !known:
-		return config.Usage(fmt.Sprintf("-o %s: %q is not a key of looprun.yaml", text, name), cmp.Or(config.NearestKey(name), "looprun help keys lists them"))
+		return config.Usage(fmt.Sprintf("-o %s: %q is not a key that -o can set", text, name), cmp.Or(config.NearestKey(name), "looprun help keys lists them"))
 	case !ok && !k.IsBool():
 		return config.Usage(by+" has no value", fmt.Sprintf("write -o %s=%s; see looprun help keys %[1]s", name, k.Placeholder()))
 	case !ok:

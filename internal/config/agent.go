@@ -107,10 +107,10 @@ func (o *Options) AgentNeeded(look func(program string) (string, error)) error {
 	case !ok:
 		return o.wrongAgent()
 	case o.Name == "":
-		return Usage(fmt.Sprintf("%s has no task", Flag("agent")), fmt.Sprintf("write it after the flags: looprun --agent %s 'Make the tests pass'", a.Name))
+		return Usagef("%s has no task; write it after the flags: looprun --agent %s 'Make the tests pass'", Flag("agent"), a.Name)
 	}
 	if _, err := look(a.Command[0]); err != nil {
-		return Usage(fmt.Sprintf("%s %s: the program %s is not found", Flag("agent"), a.Name, a.Command[0]), "install it, or add its folder to PATH")
+		return Usagef("%s %s: the program %s is not found; install it, or add its folder to PATH", Flag("agent"), a.Name, a.Command[0])
 	}
 	return nil
 }

@@ -435,8 +435,8 @@ func (o *Options) NeedJudge() error {
 	if o.Agent == "" || !o.unjudged() || o.ByTurn() {
 		return nil
 	}
-	return Usage(fmt.Sprintf("%s %s: nothing judges the work, and nobody is at the terminal", Flag("agent"), o.Agent),
-		"add --check LINE, --promise TEXT or --tasks FILE; or judge: turn (--judge turn), if the end of a turn is enough")
+	return Usagef("%s %s: nothing judges the work, and nobody is at the terminal; add --check LINE, --promise TEXT or --tasks FILE; "+
+		"or judge: turn (--judge turn), if the end of a turn is enough", Flag("agent"), o.Agent)
 }
 
 func (o *Options) Delays() engine.Backoff {

@@ -2,13 +2,13 @@ package session
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"time"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/escalate/hooks"
 	"github.com/looprun/looprun/internal/ask"
+	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/tasks"
 	"github.com/looprun/looprun/scratchpad"
@@ -50,7 +50,7 @@ func (s *Session) hooks() (*hooks.Hooks, error) {
 	if len(s.opts.Notify) > 0 {
 		n, err := s.notifier()
 		if err != nil {
-			return nil, fmt.Errorf("--notify: %w", err)
+			return nil, config.Usagef("%s: %v", config.Flag("notify"), err)
 		}
 		h.Notify = n
 	}

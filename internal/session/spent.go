@@ -33,14 +33,14 @@ func (s *Session) affordable() error {
 	}
 	ledger, err := spent.Open(dir)
 	if err != nil {
-		return fmt.Errorf("%s: what was spent cannot be kept: %w", config.Flag("max-cost-per-day"), err)
+		return config.Usagef("%s: what was spent cannot be kept: %v", config.Flag("max-cost-per-day"), err)
 	}
 	total, err := ledger.Total(time.Now())
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s: what was spent is not known: %w", config.Flag("max-cost-per-day"), err)
+		return config.Usagef("%s: what was spent is not known: %v", config.Flag("max-cost-per-day"), err)
 	case total >= float64(*limit):
-		return config.Usage(fmt.Sprintf("all runs of yours spent $%.2f in the last 24 hours, and %s is $%.2f", total, config.Flag("max-cost-per-day"), float64(*limit)), "wait, or raise it")
+		return config.Usagef("all runs of yours spent $%.2f in the last 24 hours, and %s is $%.2f; wait, or raise it", total, config.Flag("max-cost-per-day"), float64(*limit))
 	}
 	s.day = day{ledger: ledger, limit: float64(*limit)}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -64,6 +65,9 @@ type page struct {
 func read(name string) (page, error) {
 	f, err := inputfile.OpenRegular(name)
 	if err != nil {
+		if at, ok := errors.AsType[*fs.PathError](err); ok {
+			err = at.Err // the name is said once
+		}
 		return page{}, fmt.Errorf("%s: %w", name, err)
 	}
 	defer f.Close()
