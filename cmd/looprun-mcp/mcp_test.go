@@ -415,6 +415,11 @@ func TestArguments(t *testing.T) {
 	var names []string
 	for _, tool := range tools.Tools {
 		names = append(names, tool.Name)
+		for name := range tool.InputSchema.(map[string]any)["properties"].(map[string]any) {
+			if _, ok := startFlags[name]; tool.Name == "loop_start" && !ok && name != "folder" {
+				t.Errorf("%s sets no flag", name)
+			}
+		}
 	}
 	slices.Sort(names)
 	if got := strings.Join(names, " "); got != "ask_person loop_explain loop_list loop_say loop_start loop_status loop_stop question_to_person same_failure" {
@@ -469,40 +474,45 @@ func TestList(t *testing.T) {
 
 // A client that waits hears of each iteration, and may cease to wait: the loop goes on.
 func TestProgressAndCancellation(t *testing.T) {
-	c := connect(t, generations[1], nil)
-	run := c.begin(arguments{"command": "until test -e go$LOOPRUN_ITERATION; do sleep 0.02; done; exit $((LOOPRUN_ITERATION != 3))", "max_iterations": 5})
-	ctx, cancel := context.WithCancel(t.Context())
-	params := &mcp.CallToolParams{Name: "loop_status", Arguments: arguments{"run": run, "wait_seconds": 50}}
-	params.SetProgressToken("mine")
-	ended := make(chan error, 1)
-	go func() {
-		_, err := c.CallTool(ctx, params)
-		ended <- err
-	}()
-	touch := func(name string) {
-		if err := os.WriteFile(filepath.Join(c.dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for n, name := range []string{"go1", "go2"} {
-		touch(name)
-		var p *mcp.ProgressNotificationParams
-		select {
-		case p = <-c.progress:
-		case err := <-ended:
-			t.Fatalf("the call ended before it told of iteration %d: %v", n+1, err)
-		}
-		if p.ProgressToken != "mine" || p.Progress != float64(n+1) || p.Total != 5 {
-			t.Errorf("%+v", p)
-		}
-	}
-	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
-	touch("go3")
-	if s := c.rests(run); s.Status != "done" {
-		t.Errorf("%+v", s)
+	for _, version := range generations {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			c := connect(t, version, nil)
+			run := c.begin(arguments{"command": "until test -e go$LOOPRUN_ITERATION; do sleep 0.02; done; exit $((LOOPRUN_ITERATION != 3))", "max_iterations": 5})
+			ctx, cancel := context.WithCancel(t.Context())
+			params := &mcp.CallToolParams{Name: "loop_status", Arguments: arguments{"run": run, "wait_seconds": 50}}
+			params.SetProgressToken("mine")
+			ended := make(chan error, 1)
+			go func() {
+				_, err := c.CallTool(ctx, params)
+				ended <- err
+			}()
+			touch := func(name string) {
+				if err := os.WriteFile(filepath.Join(c.dir, name), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for n, name := range []string{"go1", "go2"} {
+				touch(name)
+				var p *mcp.ProgressNotificationParams
+				select {
+				case p = <-c.progress:
+				case err := <-ended:
+					t.Fatalf("the call ended before it told of iteration %d: %v", n+1, err)
+				}
+				if p.ProgressToken != "mine" || p.Progress != float64(n+1) || p.Total != 5 {
+					t.Errorf("%+v", p)
+				}
+			}
+			cancel()
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("%v", err)
+			}
+			touch("go3")
+			if s := c.rests(run); s.Status != "done" {
+				t.Errorf("%+v", s)
+			}
+		})
 	}
 }
 

@@ -152,6 +152,9 @@ func (q question) answer(given *mcp.ElicitResult) (string, error) {
 	return string(document), err
 }
 
+// fields are those of a form.
+type fields map[string]*jsonschema.Schema
+
 type choice struct{ id, label string }
 
 // choose returns a field for choosing one of them.

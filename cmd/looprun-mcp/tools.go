@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,11 +13,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 const instructions = `looprun runs a command in a loop until it is done, and stops it when it is stuck. loop_start starts a loop in the background; loop_status shows its state. When a guard stops a loop it asks a question, which is for the person: question_to_person shows it to them. Do not start the same loop again; change what you do first, and read loop_explain.`
+
+// toolsJSON describes the tools, as tools/list does, by name.
+//
+//go:embed tools.json
+var toolsJSON []byte
 
 // toolbox holds the state that the tools share.
 type toolbox struct {
@@ -61,69 +66,33 @@ func newServer(l looprun) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "looprun", Version: own(), WebsiteURL: "https://github.com/looprun/looprun"}, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{},
 	})
-	runs := &mcp.ToolAnnotations{OpenWorldHint: new(true), DestructiveHint: new(true)}
-	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(false)}
-	asks := &mcp.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)}
-	add(s, "loop_start", runs, t.start, "Start a loop in the background: a command or a coding agent runs again and again until it is done. Returns the run's id at once; loop_status shows its state.", fields{
-		"command":        text("A shell line: what each iteration does, such as one attempt to fix something.", 8000),
-		"agent":          text("In place of a command: a coding agent, such as claude, that gets the task.", 40),
-		"check":          text("A shell line that judges each iteration: exit code 0 is done. Without it the command's own exit code counts.", 8000),
-		"task":           text("What the loop is for, in a few words; lists show it, and an agent works on it.", 8000),
-		"tasks":          text("A file with Markdown checkboxes: done when none is open.", 500),
-		"promise":        text("Done when the command prints this alone on a line.", 200),
-		"folder":         text("Where it runs (where looprun-mcp runs).", 1000),
-		"max_iterations": number("How often the command may run (10).", 1, 1000),
-		"max_minutes":    number("How long the loop may be active, in minutes (15; an agent 480).", 1, 24*60),
-		"max_cost_usd":   {Type: "number", Description: "What it may cost, as reported.", ExclusiveMinimum: new(0.0)},
-	})
-	add(s, "loop_list", reads, t.list, "List the latest loops of a folder, newest first.", fields{
-		"folder": text("The folder (where looprun-mcp runs).", 1000), "number": number("How many (10).", 1, 50),
-	})
-	add(s, "loop_status", reads, t.status, "Show a loop's state: its status, what fails, the question that waits if there is one, and what to do next.", fields{
-		"run":          whichRun(),
-		"wait_seconds": number("Wait up to so long for the loop to end or to ask (0).", 0, 50),
-	})
-	add(s, "loop_explain", reads, t.explain, "Say why a loop ended as it did, and what its iterations had in common.", fields{"run": whichRun()})
-	add(s, "loop_say", asks, t.say, "Give an active loop words for its next iteration. Counters are not reset. This does not answer a question; use question_to_person.", fields{
-		"run": whichRun(), "words": text("What the next iteration should know.", 8000),
-	}, "words")
-	add(s, "loop_stop", runs, t.stop, "Stop an active loop: its processes end, and it ends as cancelled. Its files stay.", fields{"run": whichRun()})
-	add(s, "same_failure", reads, t.same, "Say whether two outputs of a command are the same failure, noise such as times and addresses left out, and why.", fields{
-		"first": text("What was printed the first time.", maxOutput), "second": text("What was printed the second time.", maxOutput),
-	}, "first", "second")
-	add(s, "ask_person", asks, t.ask, "Ask the person a question of yours, in the agent's own window. For what a loop asks use question_to_person.", fields{
-		"question": text("The question, with what the person has to know to answer it.", 4000),
-		"options":  {Type: "array", Items: text("A possible answer.", 200), MinItems: new(2), MaxItems: new(10), UniqueItems: true, Description: "The answers to choose from."},
-	}, "question", "options")
-	add(s, "question_to_person", asks, t.pass, "Show the person the question that a loop waits with. looprun records the choice, and the loop continues or ends accordingly. You cannot answer it yourself.", fields{"run": whichRun()})
+	var tools map[string]*mcp.Tool
+	if err := json.Unmarshal(toolsJSON, &tools); err != nil {
+		panic(err) // which every test sees
+	}
+	add(s, tools, "loop_start", t.start)
+	add(s, tools, "loop_list", t.list)
+	add(s, tools, "loop_status", t.status)
+	add(s, tools, "loop_explain", t.explain)
+	add(s, tools, "loop_say", t.say)
+	add(s, tools, "loop_stop", t.stop)
+	add(s, tools, "same_failure", t.same)
+	add(s, tools, "ask_person", t.ask)
+	add(s, tools, "question_to_person", t.pass)
 	t.addResources(s)
 	s.AddReceivingMiddleware(readable)
 	return s
 }
 
-type fields map[string]*jsonschema.Schema
-
-func text(description string, most int) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Description: description, MinLength: new(1), MaxLength: &most}
-}
-
-func number(description string, least, most float64) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "integer", Description: description, Minimum: &least, Maximum: &most}
-}
-
-func whichRun() *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Description: "The run's id, as loop_start returned it (the latest).", MaxLength: new(40)}
-}
-
-// add adds a tool. Its schema is strict: it accepts no other arguments, so that only the flags
-// of looprun listed here can be used.
-func add[In any](s *mcp.Server, name string, hints *mcp.ToolAnnotations, do func(context.Context, *mcp.CallToolRequest, In) (*mcp.CallToolResult, error), description string, f fields, required ...string) {
-	schema := &jsonschema.Schema{Type: "object", Properties: f, Required: required, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
-	mcp.AddTool(s, &mcp.Tool{Name: name, Description: description, Annotations: hints, InputSchema: schema},
-		func(ctx context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
-			result, err := do(ctx, r, in)
-			return result, nil, err
-		})
+// add adds a tool as tools.json describes it. The arguments listed there are the only ones that
+// it accepts, so that no other flags of looprun can be used.
+func add[In any](s *mcp.Server, tools map[string]*mcp.Tool, name string, do func(context.Context, *mcp.CallToolRequest, In) (*mcp.CallToolResult, error)) {
+	tool := tools[name]
+	tool.Name = name
+	mcp.AddTool(s, tool, func(ctx context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+		result, err := do(ctx, r, in)
+		return result, nil, err
+	})
 }
 
 // says returns a tool's result as text.
@@ -131,45 +100,27 @@ func says(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
-type startArgs struct {
-	Command       string  `json:"command"`
-	Agent         string  `json:"agent"`
-	Check         string  `json:"check"`
-	Task          string  `json:"task"`
-	Tasks         string  `json:"tasks"`
-	Promise       string  `json:"promise"`
-	Folder        string  `json:"folder"`
-	MaxIterations int     `json:"max_iterations"`
-	MaxMinutes    int     `json:"max_minutes"`
-	MaxCost       float64 `json:"max_cost_usd"`
+// startFlags has the flag of looprun run for each argument of loop_start, but for the folder.
+var startFlags = map[string]string{
+	"command": "--shell=%v", "agent": "--agent=%v", "check": "--check=%v", "task": "--name=%v", "tasks": "--tasks=%v", "promise": "--promise=%v",
+	"max_iterations": "--max-iterations=%v", "max_minutes": "--max-runtime=%vm", "max_cost_usd": "--max-cost=%v",
 }
 
-// flags returns the flags of looprun run; a zero value sets none.
-func (in startArgs) flags() []string {
-	args := []string{"run", "--detached=defer"}
-	for _, f := range []struct{ flag, value, unit string }{
-		{"--shell=", in.Command, ""},
-		{"--agent=", in.Agent, ""},
-		{"--check=", in.Check, ""},
-		{"--name=", in.Task, ""},
-		{"--tasks=", in.Tasks, ""},
-		{"--promise=", in.Promise, ""},
-		{"--max-iterations=", strconv.Itoa(in.MaxIterations), ""},
-		{"--max-runtime=", strconv.Itoa(in.MaxMinutes), "m"},
-		{"--max-cost=", strconv.FormatFloat(in.MaxCost, 'f', -1, 64), ""},
-	} {
-		if f.value != "" && f.value != "0" {
-			args = append(args, f.flag+f.value+f.unit)
-		}
-	}
-	return args
-}
-
-func (t *toolbox) start(ctx context.Context, _ *mcp.CallToolRequest, in startArgs) (*mcp.CallToolResult, error) {
-	if (in.Command == "") == (in.Agent == "") {
+func (t *toolbox) start(ctx context.Context, _ *mcp.CallToolRequest, in map[string]any) (*mcp.CallToolResult, error) {
+	if (in["command"] == nil) == (in["agent"] == nil) {
 		return nil, errors.New("give either a command or an agent")
 	}
-	l, err := t.in(in.Folder)
+	args := []string{"run", "--detached=defer"}
+	for name, value := range in {
+		if n, ok := value.(float64); ok {
+			value = strconv.FormatFloat(n, 'f', -1, 64)
+		}
+		if flag, ok := startFlags[name]; ok {
+			args = append(args, fmt.Sprintf(flag, value))
+		}
+	}
+	folder, _ := in["folder"].(string)
+	l, err := t.in(folder)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +129,7 @@ func (t *toolbox) start(ctx context.Context, _ *mcp.CallToolRequest, in startArg
 	default:
 		return nil, fmt.Errorf("%d loops that you started are still active; wait for one of them", maxLoops)
 	}
-	id, over, err := l.start(ctx, in.flags()...)
+	id, over, err := l.start(ctx, args...)
 	go func() {
 		if over != nil {
 			<-over

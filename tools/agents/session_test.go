@@ -370,34 +370,79 @@ func TestSessionWithoutLooprun(t *testing.T) {
 // nobody to ask, so that the question waits.
 func TestSessionOverMCP(t *testing.T) {
 	eachAgent(t, func(t *testing.T, k kit) {
-		const tool = "mcp__plugin_looprun_looprun__"
-		looprun, err := program()
-		if err != nil {
-			t.Fatal(err)
-		}
-		build := exec.Command("go", "build", "-C", "../../cmd/looprun-mcp", "-o", filepath.Join(filepath.Dir(looprun), "looprun-mcp"), ".")
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%v %s", err, out)
-		}
-		s := claudePlugin(t, k, fakemodel.Script{{
-			{Tool: tool + "loop_start", Input: map[string]any{"command": "true", "check": goTest, "task": "mend roman.go"}},
-			{Tool: tool + "loop_status", Input: map[string]any{"wait_seconds": 50}},
-			{Tool: tool + "loop_explain", Input: map[string]any{}},
-			{Tool: tool + "same_failure", Input: map[string]any{"first": "--- FAIL: TestA (0.01s)", "second": "--- FAIL: TestA (0.02s)"}},
-			{Tool: tool + "question_to_person", Input: map[string]any{}},
+		s := overMCP(t, k, []fakemodel.Step{
+			{Tool: mcpTool + "loop_start", Input: map[string]any{"command": "true", "check": goTest, "task": "mend roman.go"}},
+			{Tool: mcpTool + "loop_status", Input: map[string]any{"wait_seconds": 50}},
+			{Tool: mcpTool + "loop_explain", Input: map[string]any{}},
+			{Tool: mcpTool + "same_failure", Input: map[string]any{"first": "--- FAIL: TestA (0.01s)", "second": "--- FAIL: TestA (0.02s)"}},
+			{Tool: mcpTool + "question_to_person", Input: map[string]any{}},
 			{Tool: "ReadMcpResourceTool", Input: map[string]any{"server": "plugin:looprun:looprun", "uri": "looprun://latest/scratchpad.md"}},
 			{Text: "It is stuck, and the person has to say how to go on."},
-		}})
+		})
 		s.prompt("--allowedTools", "mcp__plugin_looprun_looprun", "ReadMcpResourceTool", "--settings", `{"disableAllHooks":true}`)
 		s.ended(listed{"paused", "loop_detected", 3})
-		requests := s.model.Requests()
-		last := string(requests[len(requests)-1].Body)
-		for _, want := range []string{`\"status\":\"running\"`, "same failure 3 times in a row", `\"same\":true`, "the question still waits", "mend roman.go"} {
-			if !strings.Contains(last, want) {
-				t.Errorf("the model was not told %s: %s", want, tail(last))
+		s.modelTold(`\"status\":\"running\"`, "same failure 3 times in a row", `\"same\":true`, "the question still waits", "mend roman.go")
+	}, "claude")
+}
+
+// The agent is told of each iteration while it waits. When it stops waiting it says so, and the
+// loop continues.
+func TestSessionWaitsOverMCP(t *testing.T) {
+	eachAgent(t, func(t *testing.T, k kit) {
+		s := overMCP(t, k, []fakemodel.Step{
+			{Tool: k.tool, Input: map[string]any{k.line: "touch go0 go1", "description": "work"}},
+			{Tool: mcpTool + "loop_start", Input: map[string]any{"command": "true", "check": "until test -e go$LOOPRUN_ITERATION; do sleep 0.1; done; exit $((LOOPRUN_ITERATION != 2))", "max_iterations": 5}},
+			{Tool: mcpTool + "loop_status", Input: map[string]any{"wait_seconds": 50}},
+			{Tool: k.tool, Input: map[string]any{k.line: "touch go2", "description": "work"}},
+			{Tool: mcpTool + "loop_status", Input: map[string]any{"wait_seconds": 50}},
+			{Text: "It is done."},
+		})
+		dir, path := t.TempDir(), strings.TrimPrefix(s.env[0], "PATH=")
+		looprunMCP, _, _ := strings.Cut(path, ":")
+		wire := "#!/bin/sh\ntee " + dir + "/asked | " + looprunMCP + "/looprun-mcp | tee " + dir + "/replied\n"
+		if err := os.WriteFile(filepath.Join(dir, "looprun-mcp"), []byte(wire), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		s.env[0] = "PATH=" + dir + ":" + path
+		s.env = append(s.env, "MCP_TOOL_TIMEOUT=20000") // less than wait_seconds
+		s.prompt("--allowedTools", "mcp__plugin_looprun_looprun", k.tool, "--settings", `{"disableAllHooks":true}`)
+		s.ended(listed{"done", "", 2})
+		s.modelTold("timed out", `\"status\":\"done\"`)
+		for name, want := range map[string]string{"asked": `"method":"notifications/cancelled"`, "replied": `"message":"exit code 1, printed nothing","progress":1,"total":5`} {
+			if said, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(said), want) {
+				t.Errorf("%s has no %s: %v %s", name, want, err, tail(string(said)))
 			}
 		}
 	}, "claude")
+}
+
+// mcpTool begins the names of looprun's tools.
+const mcpTool = "mcp__plugin_looprun_looprun__"
+
+// overMCP returns a session with the plugin, whose program is built beside looprun.
+func overMCP(t *testing.T, k kit, steps []fakemodel.Step) *session {
+	t.Helper()
+	looprun, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("go", "build", "-C", "../../cmd/looprun-mcp", "-o", filepath.Join(filepath.Dir(looprun), "looprun-mcp"), ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	return claudePlugin(t, k, fakemodel.Script{steps})
+}
+
+// modelTold checks that the last request has those texts.
+func (s *session) modelTold(texts ...string) {
+	s.t.Helper()
+	requests := s.model.Requests()
+	last := string(requests[len(requests)-1].Body)
+	for _, want := range texts {
+		if !strings.Contains(last, want) {
+			s.t.Errorf("the model was not told %s: %s", want, tail(last))
+		}
+	}
 }
 
 // What Cursor and the Copilot CLI send is written from their documentation: a real one
