@@ -524,7 +524,7 @@ func (c *checker) variable(n parse.Node, path []string) VariableType {
 	case !ok:
 		return c.fault(n, fmt.Sprintf("unknown variable {{.%s}}", termsafe.Cut(path[0], 40)), c.remedy(path[0]))
 	case t == typeEmpty:
-		return c.fault(n, fmt.Sprintf("{{.%s}} is always empty in this question", path[0]), fmt.Sprintf("remove it; the questions that have it are %v", questionsWith(path[0])))
+		return c.fault(n, fmt.Sprintf("{{.%s}} is always empty in this question", path[0]), fmt.Sprintf("remove it; the questions that have it are %s", strings.Join(questionsWith(path[0]), ", ")))
 	case len(path) > 1:
 		return c.fault(n, fmt.Sprintf("{{.%s}} is a %s and has no parts", path[0], t), "")
 	}

@@ -52,9 +52,12 @@ func Read(files ...string) (Sources, error) {
 		if err := add(file, false); err != nil {
 			return nil, fmt.Errorf("%w; %s", err, inputfile.Remedy(err))
 		}
-		for _, name := range Includes([]byte(list[len(list)-1].Text)) {
+		text := []byte(list[len(list)-1].Text)
+		for i, name := range Includes(text) {
 			if err := add(Beside(file, name), true); err != nil {
-				return nil, problem.List{{File: file, Text: fmt.Sprintf("the file that it includes cannot be read: %v", err), Remedy: "correct its name, which is relative to this file"}}
+				doc, _ := strictyaml.Decode(file, text, new(policyFile))
+				line, column := doc.Pos("include", i)
+				return nil, problem.List{{File: file, Line: line, Column: column, Text: fmt.Sprintf("the file that it includes cannot be read: %v", err), Remedy: "correct its name, which is relative to this file"}}
 			}
 		}
 	}

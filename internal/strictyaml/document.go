@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode"
@@ -205,16 +206,14 @@ func decodeNode(dec *yaml.Decoder) (n *yaml.Node, err error) {
 	return n, dec.Decode(n)
 }
 
-// bracesFrom returns the first of this line and the next that contains {{ with no single quote
-// before it; 0 if there is none. The parser often names the line before the one that it cannot
-// read.
-func (d *Document) bracesFrom(line int) int {
-	for n := line; n <= line+1 && n <= len(d.lines); n++ {
-		if before, _, ok := strings.Cut(d.lines[n-1], "{{"); ok && !strings.Contains(before, "'") {
-			return n
-		}
+// fails reports whether the first lines alone cannot be read, for this reason.
+func (d *Document) fails(lines int, why string) bool {
+	dec := yaml.NewDecoder(strings.NewReader(strings.Join(d.lines[:lines], "\n")))
+	var err error
+	for err == nil {
+		_, err = decodeNode(dec)
 	}
-	return 0
+	return strings.HasSuffix(err.Error(), why)
 }
 
 // syntax describes where the parser gave up, and why if the reason is a common one.
@@ -229,10 +228,13 @@ func (d *Document) syntax(err error) problem.Problem {
 	}
 	quoted := strconv.QuoteToGraphic(why)
 	p.Text = "not valid YAML: " + quoted[1:len(quoted)-1]
-	braces := d.bracesFrom(p.Line)
+	// The parser names the line where a mapping or a text began. The error is on the first line
+	// with which the file cannot be read.
+	p.Line += sort.Search(len(d.lines)-p.Line, func(more int) bool { return d.fails(p.Line+more, why) })
+	before, _, braces := strings.Cut(d.lines[min(p.Line, len(d.lines))-1], "{{") // a lone CR is a line for the parser alone
 	switch {
-	case braces > 0 && strings.Contains(why, "expected") || braces == p.Line && strings.Contains(why, "cannot start any token"):
-		p.Line, p.Remedy = braces, "put single quotes around a text with {{…}}"
+	case braces && !strings.Contains(before, "'") && (strings.Contains(why, "expected") || strings.Contains(why, "cannot start any token")):
+		p.Remedy = "put single quotes around a text with {{…}}"
 	case strings.Contains(why, "unexpected end of stream"):
 		p.Remedy = "close the quotes or brackets that begin here"
 	case strings.Contains(why, "tab character"):
