@@ -132,7 +132,9 @@ func TestDocsDemoAsks(t *testing.T) {
 	demo := inExamples(t, "demo.sh")
 	t.Run("somebody is there", func(t *testing.T) {
 		t.Parallel()
-		s := display(t, t.TempDir(), atHome("bash", demo, file))
+		c := atHome("bash", demo, file)
+		c.Env = standIns(t)
+		s := display(t, t.TempDir(), c)
 		appears(t, "it offers to ask", s.shows("Press Enter"))
 		s.keys(t, "\r")
 		appears(t, "it asks", s.shows(cancelOption))

@@ -132,25 +132,33 @@ func atHome(args ...string) *exec.Cmd {
 	return exec.Command("env", append(unset, args...)...)
 }
 
-// environ is what the commands of a page have: the looprun of this source, the
-// stand-ins of the agents, a go that tests the same files once, a home of their own, and no settings of looprun's.
-func (p *page) environ(t *testing.T) []string {
+// standIns are the variables that put before other programs the looprun of this source, the
+// stand-ins of the agents, and a go that tests the same files once.
+func standIns(t *testing.T) []string {
 	t.Helper()
 	file, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	agents, err := filepath.Abs(filepath.Join("testdata", "docs", "bin"))
+	dir, err := filepath.Abs(filepath.Join("testdata", "docs", "bin"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	path := strings.Join([]string{filepath.Dir(file), dir, os.Getenv("PATH")}, string(filepath.ListSeparator))
+	return []string{"PATH=" + path, "GO_TEST_RESULTS=" + filepath.Join(ofAllTests, "go-test")}
+}
+
+// environ is what the commands of a page have: the stand-ins, a home of their own, and no
+// settings of looprun's.
+func (p *page) environ(t *testing.T) []string {
+	t.Helper()
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		return strings.HasPrefix(name, "LOOPRUN") || slices.Contains(ofCI, name) || name == "PYTHONUNBUFFERED"
 	})
-	path := strings.Join([]string{filepath.Dir(file), agents, os.Getenv("PATH")}, string(filepath.ListSeparator))
-	return append(env, "PATH="+path, "HOME="+p.root, "XDG_STATE_HOME=", "GOCACHE="+goCache(), "GOMODCACHE="+modCache(), "GOPROXY=off",
-		"GOFLAGS="+p.goFlags, "GOWORK=off", "GO_TEST_RESULTS="+filepath.Join(ofAllTests, "go-test"),
+	env = append(env, standIns(t)...)
+	return append(env, "HOME="+p.root, "XDG_STATE_HOME=", "GOCACHE="+goCache(), "GOMODCACHE="+modCache(), "GOPROXY=off",
+		"GOFLAGS="+p.goFlags, "GOWORK=off",
 		"GIT_CONFIG_GLOBAL="+filepath.Join(p.root, ".gitconfig"), "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=reader", "GIT_AUTHOR_EMAIL=reader@localhost", "GIT_COMMITTER_NAME=reader", "GIT_COMMITTER_EMAIL=reader@localhost")
 }

@@ -34,12 +34,23 @@ func inExamples(t *testing.T, parts ...string) string {
 	return file
 }
 
+// beginExample starts looprun on a copy of an example. The same files are tested once.
+func beginExample(t *testing.T, name string, args ...string) *started {
+	t.Helper()
+	s := ready(t, example(t, name), args...)
+	s.Env = append(s.Env, standIns(t)...)
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func TestExamplesTestfix(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds and tests packages again and again")
 	}
 	t.Parallel()
-	s := begin(t, example(t, "testfix"), "--policy", inExamples(t, "ci", "policy.yaml"), "--check", "go test ./...", "--", "./fix.sh")
+	s := beginExample(t, "testfix", "--policy", inExamples(t, "ci", "policy.yaml"), "--check", "go test ./...", "--", "./fix.sh")
 	if got := s.ended(t); got != 0 {
 		t.Errorf("ended with %d, want done", got)
 	}
@@ -72,7 +83,7 @@ func TestExamplesStuck(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			args := append(c.args, "--non-interactive", "--check", "go test ./...", "--", "./fix.sh")
-			s := begin(t, example(t, "stuck"), args...)
+			s := beginExample(t, "stuck", args...)
 			if got := s.ended(t); got != c.code {
 				t.Errorf("ended with %d, want %d", got, c.code)
 			}
@@ -102,7 +113,7 @@ func TestExamplesTemplates(t *testing.T) {
 		t.Errorf("check ended with %d", got)
 	}
 	// The question waits, in the words of the pack.
-	s = begin(t, example(t, "stuck"), "--templates", pack, "--detached", "defer", "--non-interactive", "--check", "go test ./...", "--", "./fix.sh")
+	s = beginExample(t, "stuck", "--templates", pack, "--detached", "defer", "--non-interactive", "--check", "go test ./...", "--", "./fix.sh")
 	if got := s.ended(t); got != 102 {
 		t.Errorf("ended with %d, want paused", got)
 	}
