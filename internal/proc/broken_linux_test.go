@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"runtime"
@@ -57,8 +58,8 @@ func TestGuardianThatCannotDoItsWork(t *testing.T) {
 		{"is told something else", "", false, "exec sleep NONCE", newMessage('?').seal(), 3},
 		{"is to start another", "", false, "exec sleep NONCE", again, 3},
 		{"is to start nothing", "", false, "", newMessage(msgSpawn).seal(), 3},
-		{"is given too much for a terminal", "", false, "", newMessage(msgTerminal).seal(), 3},
-		{"is given what is no terminal", "", false, "", newMessage(msgTerminal).seal(), 2},
+		{"is given half of what a terminal needs", "", false, "", again, 4},
+		{"is given what is no terminal", "", false, "", again, 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -87,15 +88,16 @@ func TestGuardianThatCannotDoItsWork(t *testing.T) {
 				t.Fatal(err)
 			}
 			req := request{path: "/bin/sh", dir: "/", argv: sh(strings.ReplaceAll(c.script, "NONCE", n)), killAfter: killGrace, foreign: killGrace}
-			fds := []int{null, null, null}
+			fds := []int{null, null, null, null, null}
 			for i, m := range [][]byte{spawnMessage(nil, &req), c.then} {
 				if i == 0 && c.script == "" {
 					continue
 				}
+				come := fds[:3]
 				if i == 1 {
-					fds = fds[:c.fds]
+					come = fds[:c.fds]
 				}
-				if err := newWire(pair[0]).send(m, fds...); err != nil && err != errHungUp {
+				if err := newWire(pair[0]).send(m, come...); err != nil && !errors.Is(err, errHungUp) {
 					t.Fatal(err)
 				}
 			}

@@ -80,7 +80,7 @@ func (w *warden) gone(survivors []Survivor) {
 		w.tell(w.exitMessage(), w.report.goneMessage())
 	}
 	w.phase, w.pid, w.deadline = idle, 0, time.Time{}
-	w.cooked = nil // the program does it
+	w.outer = -1 // the program restores it
 }
 
 func (w *warden) exitMessage() message { return w.report.end.message(w.report.asked) }

@@ -18,7 +18,7 @@ import (
 func TestWhatEndsByItselfIsNotLeft(t *testing.T) {
 	script := "p=$$; (trap 'echo told; exit' TERM; : >ready; while kill -0 $p 2>/dev/null; do sleep 0.01; done) & until test -e ready; do sleep 0.01; done; exit 3"
 	cmd := exec.Command("/bin/sh", "-c", script)
-	cmd.Dir, cmd.SysProcAttr = t.TempDir(), &syscall.SysProcAttr{Setpgid: true}
+	cmd.Dir, cmd.SysProcAttr = t.TempDir(), &syscall.SysProcAttr{Setsid: true}
 	out, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,8 @@ func TestWhatEndsByItselfIsNotLeft(t *testing.T) {
 	}
 }
 
-// The number of a group that is gone may be another's, who is left alone.
+// The number of a group that is gone may be another's, who is left alone. This one's leader is
+// not that of its session.
 func TestANumberThatIsAnothers(t *testing.T) {
 	cmd := exec.Command("cat")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -66,7 +67,12 @@ func TestANumberThatIsAnothers(t *testing.T) {
 	}
 	over.notify(unix.SIGTERM)
 	gone.kill()
+	gone.over = true
+	gone.end(unix.SIGKILL, time.Hour)
 	keptGroup(id).end(time.Hour)
+	if left := (&group{id: id}).endRest(); left != nil {
+		t.Errorf("members of the group that is gone: %v", left)
+	}
 	if _, err := in.Write([]byte("here\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +84,7 @@ func TestANumberThatIsAnothers(t *testing.T) {
 // A group that can no longer be followed is lost only when it is gone.
 func TestAbandonWaits(t *testing.T) {
 	cmd := exec.Command("sleep", nonce())
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

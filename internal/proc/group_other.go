@@ -2,11 +2,7 @@
 
 package proc
 
-import (
-	"syscall"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // groupMembers returns one process if a process group has any members; more is not known.
 func groupMembers(id int) []Survivor {
@@ -19,6 +15,4 @@ func groupMembers(id int) []Survivor {
 // roomInMemory returns nil: how much memory is needed is only known for Linux.
 func roomInMemory() error { return nil }
 
-func launch(req request) (watched, error) {
-	return launchGroup(req, &syscall.SysProcAttr{Setsid: true})
-}
+func launch(req request) (watched, error) { return launchGroup(req) }

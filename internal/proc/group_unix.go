@@ -27,12 +27,14 @@ type group struct {
 	deadline time.Time // of an end that was asked for
 }
 
-func launchGroup(req request, attr *syscall.SysProcAttr) (watched, error) {
+// launchGroup starts a command that leads its own session: the kernel then does not allow
+// stopping an interactive one from the terminal.
+func launchGroup(req request) (watched, error) {
 	r, w, err := newPipe()
 	if err != nil {
 		return nil, err
 	}
-	pid, err := forkExec(&req, attr)
+	pid, err := forkExec(&req, &syscall.SysProcAttr{Setsid: true, Setctty: req.terminal != nil})
 	if err != nil {
 		unix.Close(r)
 		unix.Close(w)
@@ -86,20 +88,21 @@ func (g *group) kept() bool {
 // endRest ends a group whose leader is gone and returns the processes that survive. The
 // group's number is not reused while it has members.
 func (g *group) endRest() (left []Survivor) {
-	until := func(t time.Time) bool {
+	wait := func(until time.Time) {
 		for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
-			if left = groupMembers(g.id); len(left) == 0 {
-				return true
-			}
-			if !time.Now().Before(t) {
-				return false
+			if left = groupMembers(g.id); len(left) == 0 || !time.Now().Before(until) {
+				return
 			}
 			time.Sleep(pause)
 		}
 	}
-	if until(time.Now().Add(g.settle)) {
-		return nil
+	signal := func(sig syscall.Signal) error {
+		if len(left) == 0 {
+			return unix.ESRCH // the number may be another's now
+		}
+		return g.signal(sig)
 	}
+	wait(time.Now().Add(g.settle))
 	g.mu.Lock()
 	g.report.leftover = len(left)
 	if g.deadline.IsZero() {
@@ -108,20 +111,24 @@ func (g *group) endRest() (left []Survivor) {
 	deadline := g.deadline
 	g.mu.Unlock()
 	grace := killGrace
-	if g.signal(unix.SIGTERM) == unix.EPERM { // there is none that a signal reaches
+	if signal(unix.SIGTERM) == unix.EPERM { // there is none that a signal reaches
 		grace = g.foreign
 	} else {
-		_ = g.signal(unix.SIGCONT)
-		if until(deadline) {
-			return nil
-		}
-		_ = g.signal(unix.SIGKILL)
+		_ = signal(unix.SIGCONT)
+		wait(deadline)
+		_ = signal(unix.SIGKILL)
 	}
-	until(time.Now().Add(grace))
+	wait(time.Now().Add(grace))
 	return left
 }
 
-func (g *group) signal(sig syscall.Signal) error { return unix.Kill(-g.id, sig) }
+// signal sends nothing once the group is gone: its number may be another's.
+func (g *group) signal(sig syscall.Signal) error {
+	if g.report.gone {
+		return unix.ESRCH
+	}
+	return unix.Kill(-g.id, sig)
+}
 
 func (g *group) end(sig syscall.Signal, killAfter time.Duration) {
 	g.mu.Lock()
@@ -142,9 +149,7 @@ func (g *group) end(sig syscall.Signal, killAfter time.Duration) {
 func (g *group) kill() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.report.gone {
-		_ = g.signal(unix.SIGKILL)
-	}
+	_ = g.signal(unix.SIGKILL)
 }
 
 func (g *group) suspend() error            { return g.signalLiving(unix.SIGSTOP) }

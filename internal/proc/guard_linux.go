@@ -283,15 +283,12 @@ func (g *guardian) strike() {
 // outcome is unknown.
 func (g *guardian) spawn(req *request) (pid int, err error) {
 	g.out = spawnMessage(g.out, req)
-	if err := g.send(g.out, req.files[:]...); err != nil {
+	if err := g.send(g.out, append(req.files[:], req.terminal...)...); err != nil {
 		return 0, err
 	}
 	kind, b, err := g.answer()
-	switch {
-	case errors.Is(err, errHungUp):
-		return 0, errLost
-	case err != nil:
-		return 0, fmt.Errorf("%w: %w", errLost, err)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %v", errLost, err)
 	}
 	switch n := b.num(); {
 	case b.short:
@@ -318,7 +315,7 @@ func (g *guardian) answer() (kind byte, b body, err error) {
 		if _, err := waitReadable(g.fd, tick); err != nil {
 			return 0, body{}, err
 		}
-		if err := g.receive(unix.MSG_DONTWAIT); err != nil {
+		if err := g.receive(); err != nil {
 			return 0, body{}, err
 		}
 	}

@@ -27,7 +27,7 @@ type guarded struct {
 // session of its own.
 func launch(req request) (watched, error) {
 	if !hooked.Load() {
-		return launchGroup(req, &syscall.SysProcAttr{Setsid: true})
+		return launchGroup(req)
 	}
 	if err := req.absolute(); err != nil {
 		return nil, err
@@ -38,13 +38,14 @@ func launch(req request) (watched, error) {
 			return nil, err
 		}
 		pid, err := g.spawn(&req)
+		t := &guarded{guardian: g, id: pid, killAfter: req.killAfter, keep: req.keep, once: req.terminal != nil}
 		if _, refused := errors.AsType[*startError](err); refused {
-			g.giveBack()
+			t.release(new(report))
 			return nil, err
 		}
 		switch {
 		case err == nil:
-			return &guarded{guardian: g, id: pid, killAfter: req.killAfter, keep: req.keep}, nil
+			return t, nil
 		case errors.Is(err, errHungUp) && !fresh:
 			g.dismiss() // it had died before: nothing was started
 			continue
@@ -125,7 +126,7 @@ func (t *guarded) watch(released <-chan struct{}) {
 }
 
 func (t *guarded) receive(r *report) {
-	err := t.guardian.receive(unix.MSG_DONTWAIT)
+	err := t.guardian.receive()
 	if t.known(r); err == nil {
 		return
 	}
@@ -180,7 +181,7 @@ func (g *guardian) end(killAfter time.Duration) {
 	_ = g.say(newMessage(msgSweep).num(int64(killAfter)))
 	for range int((killAfter+killGrace)/tick) + extraTicks {
 		_ = unix.Kill(g.pid, unix.SIGCONT)
-		if readable, _ := waitReadable(g.fd, tick); readable && g.receive(unix.MSG_DONTWAIT) != nil {
+		if readable, _ := waitReadable(g.fd, tick); readable && g.receive() != nil {
 			g.dismiss()
 			return
 		}

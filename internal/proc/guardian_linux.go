@@ -45,11 +45,11 @@ type warden struct {
 	swept     bool // everything is to be ended, and then the guardian
 	report    report
 
-	job          bool          // the command has a terminal of its own, and job control
-	inner, outer int           // that terminal, and the program's
-	cooked       *unix.Termios // as the program's is to be left
-	suspended    bool          // stopped by the program, not from the terminal
-	stopped      bool          // stopped from the terminal, and the program told
+	job       bool          // the command has a terminal of its own, and job control
+	outer     int           // the program's terminal, while this is to restore it
+	cooked    *unix.Termios // as it is to be left
+	suspended bool          // stopped by the program, not from the terminal
+	stopped   bool          // stopped from the terminal, and the program told
 }
 
 // GuardianMain runs the guardian process. It returns the exit status.
@@ -100,13 +100,12 @@ func (w *warden) turn() (done bool) {
 		w.tell()
 	}
 	if fds[0].Revents != 0 {
-		if err := w.receive(unix.MSG_DONTWAIT); err != nil || !w.obey() {
+		if err := w.receive(); err != nil || !w.obey() {
 			w.broken = true
 		}
 	}
-	if w.phase != idle && !w.broken {
+	if w.phase != idle {
 		w.reap()
-		w.lookForStop()
 		done = w.advance()
 	}
 	if w.broken {
@@ -151,12 +150,6 @@ func (w *warden) obey() bool {
 			return true
 		}
 		switch kind {
-		case msgTerminal:
-			fds := w.fds
-			w.fds = nil
-			if !w.takeTerminal(fds) {
-				return false
-			}
 		case msgSpawn:
 			fds := w.fds
 			w.fds = nil
@@ -164,10 +157,11 @@ func (w *warden) obey() bool {
 				return false
 			}
 			req, err := readSpawn(b, fds)
-			if err == nil {
-				err = w.spawn(&req)
+			if err != nil {
+				return false
 			}
-			for _, fd := range fds {
+			err = w.spawn(&req)
+			for _, fd := range req.files {
 				unix.Close(fd)
 			}
 			if err != nil {
@@ -202,10 +196,13 @@ func (w *warden) obey() bool {
 func (w *warden) spawn(req *request) error {
 	pidfd := -1
 	attr := &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGKILL, PidFD: &pidfd}
-	if w.job {
+	if req.terminal != nil {
+		if err := w.takeTerminal(req.terminal[0], req.terminal[1]); err != nil {
+			return err
+		}
 		// The guardian leads the session, so that the command's group has a parent in it and
 		// can be stopped from the terminal.
-		attr.Setsid, attr.Foreground, attr.Ctty = false, true, w.inner
+		attr.Setsid, attr.Foreground, attr.Ctty = false, true, req.terminal[0]
 	}
 	pid, err := forkExec(req, attr)
 	if err != nil {
@@ -224,6 +221,7 @@ func (w *warden) reap() {
 	options := unix.WNOHANG
 	if w.job {
 		options |= unix.WUNTRACED
+		w.lookForStop()
 	}
 	for {
 		var status unix.WaitStatus

@@ -1,66 +1,22 @@
 package proc
 
-import (
-	"errors"
-
-	"golang.org/x/sys/unix"
-)
-
-// launchInteractive starts a command below a guardian that leads the session of its terminal,
-// so that it can be stopped from there and continued.
-func launchInteractive(req request, t *terminal) (watched, error) {
-	if !hooked.Load() {
-		return launchSession(req)
-	}
-	if err := req.absolute(); err != nil {
-		return nil, err
-	}
-	g, err := startGuardian()
-	if err != nil {
-		return nil, err
-	}
-	err = g.send(newMessage(msgTerminal).seal(), t.slave, t.outer.fd)
-	pid := 0
-	if err == nil {
-		pid, err = g.spawn(&req)
-	}
-	switch {
-	case err == nil:
-		return &guarded{guardian: g, id: pid, killAfter: req.killAfter, keep: req.keep, once: true}, nil
-	case errors.Is(err, errHungUp):
-		g.lost()
-		return nil, errLost
-	case errors.Is(err, errLost):
-		g.lost()
-		return nil, err
-	}
-	g.dismiss()
-	return nil, err
-}
+import "golang.org/x/sys/unix"
 
 // takeTerminal makes the pseudo terminal the controlling terminal of the guardian's session,
 // and saves the settings to restore on the program's terminal.
-func (w *warden) takeTerminal(fds []int) bool {
-	if len(fds) != 2 || w.phase != idle {
-		return false
+func (w *warden) takeTerminal(inner, outer int) (err error) {
+	w.job, w.outer = true, outer
+	if err = unix.IoctlSetInt(inner, unix.TIOCSCTTY, 0); err == nil {
+		w.cooked, err = unix.IoctlGetTermios(outer, unix.TCGETS)
 	}
-	w.job, w.inner, w.outer = true, fds[0], fds[1]
-	if err := unix.IoctlSetInt(w.inner, unix.TIOCSCTTY, 0); err != nil {
-		return false
-	}
-	var err error
-	w.cooked, err = unix.IoctlGetTermios(w.outer, unix.TCGETS)
-	return err == nil
+	return err
 }
 
 // restoreTerminal restores the terminal of a program that was killed before it could do so. A
-// terminal that is no longer raw is now used by somebody else.
+// terminal that is no longer raw is now used by somebody else; of those that use single keys,
+// nearly all leave OPOST on.
 func (w *warden) restoreTerminal() {
-	if w.cooked == nil {
-		return
-	}
-	now, err := unix.IoctlGetTermios(w.outer, unix.TCGETS)
-	if err == nil && now.Lflag&(unix.ICANON|unix.ISIG) == 0 && now.Oflag&unix.OPOST == 0 {
+	if now, err := unix.IoctlGetTermios(w.outer, unix.TCGETS); err == nil && now.Oflag&unix.OPOST == 0 {
 		_ = unix.IoctlSetTermios(w.outer, unix.TCSETS, w.cooked)
 	}
 }
@@ -77,11 +33,7 @@ func (w *warden) tellStopped() {
 // starting something with vfork. The child is stopped, and the command waits for it in a state
 // that a stop does not reach.
 func (w *warden) lookForStop() {
-	if !w.job || w.phase != running || w.suspended || w.stopped {
-		return
-	}
-	buf := make([]byte, 0, 1024)
-	if s, ok := readStat(w.pid, buf); !ok || s.state != 'D' {
+	if s, _ := readStat(w.pid, make([]byte, 0, 1024)); s.state != 'D' {
 		return
 	}
 	_ = eachProcess(func(s procStat) {

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
 	"github.com/looprun/looprun/internal/eventually"
 )
@@ -191,4 +193,118 @@ func TestInteractiveStopAtTheStart(t *testing.T) {
 	s := interactiveScreen(t, `kill -STOP $$; echo went on`)
 	s.shows(t, "went on") // nobody can continue this job: it goes on by itself
 	s.shows(t, "ended: exited, code 0")
+}
+
+// vforked starts a program whose child has not left its vfork before the end of the test.
+func vforked(t *testing.T) (pid, child int) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "go")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), vforkUntil+"="+file)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid = cmd.Process.Pid
+	eventually.Holds(t, "it waits for its child", func() bool {
+		_ = eachProcess(func(s procStat) {
+			if s.parent == pid {
+				child = s.pid
+			}
+		})
+		return child != 0 && state(pid) == 'D'
+	})
+	t.Cleanup(func() {
+		_ = os.WriteFile(file, nil, 0o600)
+		_ = unix.Kill(child, unix.SIGKILL)
+		_ = cmd.Wait()
+	})
+	return pid, child
+}
+
+// Of a command that waits for its child to leave a vfork, and of no other, the stop of a child
+// is its own: not of a shell one of whose jobs is stopped, and not that of another's child.
+func TestWhichStopIsTheCommands(t *testing.T) {
+	pair, err := connection(startPatience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pair[0])
+	defer unix.Close(pair[1])
+	told := newWire(pair[1])
+	looks := func(what string, pid int, w *warden, want int) {
+		t.Helper()
+		w.wire, w.pid = newWire(pair[0]), pid
+		w.lookForStop()
+		w.lookForStop()
+		_ = told.receive()
+		n := 0
+		for kind, _, ok := told.next(); ok; kind, _, ok = told.next() {
+			if kind == msgStopped {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%s: told of %d stops, want %d", what, n, want)
+		}
+	}
+	stop := func(pid int) {
+		t.Helper()
+		_ = unix.Kill(pid, unix.SIGSTOP)
+		eventually.Holds(t, "it is stopped", func() bool { return state(pid) == 'T' })
+	}
+	stop(asleep(t).Process.Pid)
+	looks("a job is stopped", os.Getpid(), &warden{}, 0)
+	pid, child := vforked(t)
+	looks("the child runs", pid, &warden{}, 0)
+	stop(child)
+	looks("the child is stopped", pid, &warden{}, 1)
+	looks("by the program", pid, &warden{suspended: true}, 0)
+}
+
+// A guardian whose program was killed restores a terminal that is as raw as the program made
+// it, and no other: somebody else uses that.
+func TestWhichTerminalIsRestored(t *testing.T) {
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	defer slave.Close()
+	fd := int(slave.Fd())
+	settings := func() unix.Termios {
+		t.Helper()
+		now, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return *now
+	}
+	cooked := settings()
+	w := &warden{outer: fd, cooked: &cooked}
+	if _, err := term.MakeRaw(fd); err != nil {
+		t.Fatal(err)
+	}
+	if w.restoreTerminal(); settings() != cooked {
+		t.Error("it is still raw")
+	}
+	keys := cooked
+	keys.Lflag &^= unix.ICANON | unix.ISIG | unix.ECHO
+	if err := unix.IoctlSetTermios(fd, unix.TCSETS, &keys); err != nil {
+		t.Fatal(err)
+	}
+	if w.restoreTerminal(); settings() != keys {
+		t.Error("somebody else's settings are lost")
+	}
+	slave.Close()
+	w.restoreTerminal() // of a terminal that is gone nothing can be known
+}
+
+// A command that stops itself when it is to end does not stop the program, which then would
+// never end it.
+func TestInteractiveStopAtTheEnd(t *testing.T) {
+	s := shellScreen(t, `trap 'kill -STOP $$' TERM; echo ready; read -r a b c program d </proc/$PPID/stat; kill -TERM "$program"; while :; do sleep 0.01; done`)
+	s.shows(t, "ended: stopped, code 137")
+	if s.has("Stopped")() {
+		t.Error("the program was stopped")
+	}
 }

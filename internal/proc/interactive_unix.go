@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -63,6 +62,12 @@ func openOuter() (*outerTerminal, error) {
 	}
 	_ = unix.SetNonblock(o.wake[0], true)
 	_ = unix.SetNonblock(o.wake[1], true)
+	interactive.mu.Lock()
+	defer interactive.mu.Unlock()
+	if interactive.all == nil {
+		interactive.all = map[*outerTerminal]bool{}
+	}
+	interactive.all[o] = true
 	return o, nil
 }
 
@@ -91,6 +96,10 @@ func (o *outerTerminal) join() {
 func (o *outerTerminal) leave() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.part()
+}
+
+func (o *outerTerminal) part() {
 	if !o.joined {
 		return
 	}
@@ -101,6 +110,9 @@ func (o *outerTerminal) leave() {
 }
 
 func (o *outerTerminal) close() {
+	interactive.mu.Lock()
+	delete(interactive.all, o)
+	interactive.mu.Unlock()
 	o.leave()
 	unix.Close(o.fd)
 	unix.Close(o.wake[0])
@@ -129,22 +141,16 @@ func (o *outerTerminal) passKeys(master int, typed bool) (interrupt bool) {
 	_, _ = unix.Read(o.wake[0], drop[:])
 	if typed && o.joined && len(o.pending) == 0 {
 		buf := make([]byte, 1024)
-		n, err := unix.Read(o.fd, buf)
-		switch {
-		case err == unix.EINTR || err == unix.EAGAIN:
-		case err != nil || n <= 0:
-			o.joined = false // hung up
-		default:
-			o.pending = buf[:n]
-			interrupt = o.interrupted(buf[:n])
+		n, _ := unix.Read(o.fd, buf)
+		if n <= 0 { // it has hung up, or is joined again in a moment
+			o.part()
+			return false
 		}
+		o.pending = buf[:n]
+		interrupt = o.interrupted(o.pending)
 	}
-	if len(o.pending) > 0 {
-		if n, err := unix.Write(master, o.pending); err == nil {
-			o.pending = o.pending[n:]
-		} else if err != unix.EAGAIN && err != unix.EINTR {
-			o.pending = nil // nobody is there to take it
-		}
+	if n, _ := unix.Write(master, o.pending); n > 0 {
+		o.pending = o.pending[n:]
 	}
 	return interrupt
 }
@@ -173,11 +179,9 @@ func (p *Process) keys(t *terminal, typed bool) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.tree == nil:
-	case p.cause == Exited:
+	if p.cause == Exited {
 		p.endLocked(Interrupted, unix.SIGTERM)
-	default:
+	} else {
 		p.tree.kill()
 	}
 }
@@ -186,7 +190,7 @@ func (p *Process) keys(t *terminal, typed bool) {
 // this program's whole job stops, and when it is continued, so is the command.
 func (p *Process) stopWithCommand(t *terminal) {
 	p.mu.Lock()
-	if p.tree == nil || p.standsStill() || p.cause != Exited {
+	if p.cause != Exited {
 		p.mu.Unlock()
 		return
 	}
@@ -209,20 +213,15 @@ func (p *Process) stopWithCommand(t *terminal) {
 func (p *Process) rejoin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tree != nil && !p.standsStill() {
+	if !p.standsStill() {
 		p.terminal.join()
 	}
 }
 
-// patience returns how long to wait for events, in milliseconds. In the background the wait is
-// limited: not every shell notifies a job that it is in the foreground again.
+// patience returns how long to wait for events, in milliseconds. An interactive command's wait
+// is limited: not every shell notifies a job that it is in the foreground again.
 func (t *terminal) patience() int {
 	if t == nil || t.outer == nil {
-		return -1
-	}
-	t.outer.mu.Lock()
-	defer t.outer.mu.Unlock()
-	if t.outer.joined {
 		return -1
 	}
 	return 200
@@ -240,23 +239,10 @@ func (t *terminal) leave() {
 	}
 }
 
-// interactive holds the terminals that are raw, for RestoreTerminal.
+// interactive holds the terminals that may be raw, for RestoreTerminal.
 var interactive struct {
 	mu  sync.Mutex
 	all map[*outerTerminal]bool
-}
-
-func (o *outerTerminal) register(on bool) {
-	interactive.mu.Lock()
-	defer interactive.mu.Unlock()
-	if on {
-		if interactive.all == nil {
-			interactive.all = map[*outerTerminal]bool{}
-		}
-		interactive.all[o] = true
-	} else {
-		delete(interactive.all, o)
-	}
 }
 
 // RestoreTerminal restores the terminal settings saved before an interactive command started.
@@ -268,10 +254,4 @@ func RestoreTerminal() {
 	for o := range interactive.all {
 		o.leave()
 	}
-}
-
-// launchSession starts an interactive command that leads its own session: the kernel then does
-// not allow stopping it from the terminal.
-func launchSession(req request) (watched, error) {
-	return launchGroup(req, &syscall.SysProcAttr{Setsid: true, Setctty: true})
 }

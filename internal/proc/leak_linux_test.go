@@ -26,6 +26,7 @@ func TestNothingLeaks(t *testing.T) {
 		{Argv: []string{"true"}},
 		{Argv: sh("echo x; echo y >&2"), Stdout: func([]byte) {}, Stderr: func([]byte) {}},
 		{Argv: sh("echo x"), PTY: true, Stdout: func([]byte) {}},
+		{Argv: sh("echo x"), PTY: true, Stdout: func([]byte) {}, KeepBackground: true},
 		{Argv: []string{"/no/such/command"}, Stdout: func([]byte) {}},
 		{Argv: []string{"true"}, Timeout: time.Hour, IdleTimeout: time.Hour},
 	}

@@ -105,7 +105,7 @@ func TestOutputThatCannotBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := p.launch(req, s)
+	tree, err := launch(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,6 +256,20 @@ func TestSignalsAreNoTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-answered; err != nil {
+		t.Error(err)
+	}
+}
+
+// What could not be ended and writes without end is not read without end.
+func TestWhatWritesWithoutEnd(t *testing.T) {
+	fd, err := unix.Open("/dev/zero", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	done := make(chan error)
+	go func() { done <- new(Process).drain(&stream{fd: fd, open: true}, make([]byte, readSize)) }()
+	if err := eventually.Receive(t, "it is read no more", done); err != nil {
 		t.Error(err)
 	}
 }

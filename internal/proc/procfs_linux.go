@@ -164,13 +164,14 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// groupMembers returns the living processes in a process group.
+// groupMembers returns the living processes in the process group of a session's leader; a group
+// of that number in another session is somebody else's.
 func groupMembers(id int) (list []Survivor) {
 	if unix.Kill(-id, 0) == unix.ESRCH {
 		return nil
 	}
 	if err := eachProcess(func(s procStat) {
-		if s.group == id && s.alive() {
+		if s.group == id && s.session == id && s.alive() {
 			list = append(list, survivor(s.pid))
 		}
 	}); err != nil {

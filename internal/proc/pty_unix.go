@@ -81,7 +81,8 @@ func (t *terminal) resize() (changed bool) {
 	if err != nil || *have == *want {
 		return false
 	}
-	return unix.IoctlSetWinsize(t.master, unix.TIOCSWINSZ, want) == nil
+	_ = unix.IoctlSetWinsize(t.master, unix.TIOCSWINSZ, want)
+	return true
 }
 
 // outerSize returns the size of the first of stdout, stderr and stdin that is a terminal with
@@ -118,16 +119,12 @@ func (t *terminal) close() {
 	}
 }
 
-// Resize gives the command's pseudo terminal, if it has one, the size of the caller's. That
-// happens automatically when the caller's size changes.
-func (p *Process) Resize() {
+// resize gives the command's pseudo terminal the size of the caller's.
+func (p *Process) resize() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tree == nil || p.terminal == nil {
-		return
-	}
 	// The kernel notifies only the foreground group of a controlling terminal.
-	if p.terminal.resize() && !p.spec.Interactive {
+	if p.tree != nil && p.terminal.resize() {
 		p.tree.notify(unix.SIGWINCH)
 	}
 }
@@ -139,30 +136,19 @@ func (p *Process) attach(s *streams) (stop func()) {
 		return func() {}
 	}
 	changes := make(chan os.Signal, 2)
-	signal.Notify(changes, unix.SIGWINCH)
-	if s.terminal.outer != nil {
-		signal.Notify(changes, unix.SIGCONT)
-		s.terminal.outer.register(true)
-		s.terminal.outer.join()
-	}
+	signal.Notify(changes, unix.SIGWINCH, unix.SIGCONT) // in the background it learns of no change
+	s.terminal.join()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for sig := range changes {
-			if sig == unix.SIGCONT {
-				p.rejoin()
-			}
-			p.Resize()
+		for range changes {
+			p.resize()
 		}
 	}()
-	p.Resize() // a change before Notify
+	p.resize() // a change before Notify
 	return func() {
 		signal.Stop(changes)
 		close(changes)
 		<-done
-		if s.terminal.outer != nil {
-			s.terminal.outer.register(false)
-			s.terminal.outer.leave()
-		}
 	}
 }

@@ -19,6 +19,7 @@ type request struct {
 	path, dir string
 	argv, env []string
 	files     [3]int // what becomes 0, 1 and 2
+	terminal  []int  // the command's own terminal and the program's, of an interactive one; else nil
 	killAfter time.Duration
 	foreign   time.Duration // how long processes that may not be signalled are waited for
 	keep      bool          // leave alone what is there when the command ends by itself
@@ -73,7 +74,7 @@ func (p *Process) start() (follow func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", req.argv[0], err)
 	}
-	t, err := p.launch(req, s)
+	t, err := launch(req)
 	if err != nil {
 		s.close()
 		return nil, p.refuse(err)
@@ -94,13 +95,6 @@ func (p *Process) refuse(err error) error {
 		return nil
 	}
 	return fmt.Errorf("start %s: %w", p.spec.Argv[0], err)
-}
-
-func (p *Process) launch(req request, s *streams) (watched, error) {
-	if p.spec.Interactive {
-		return launchInteractive(req, s.terminal)
-	}
-	return launch(req)
 }
 
 // busyRetries is how often to retry a file that is open for writing: a command that another

@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -91,7 +92,7 @@ func (s *streams) openTerminal(p *Process, req *request) error {
 	s.outs[0] = stream{fd: t.master, to: p.spec.Stdout, open: true, big: true}
 	req.files[1], req.files[2] = t.slave, t.slave
 	if p.spec.Interactive {
-		req.files[0] = t.slave
+		req.files[0], req.terminal = t.slave, []int{t.slave, t.outer.fd}
 	}
 	return nil
 }
@@ -125,15 +126,19 @@ func (p *Process) pump(s *streams, t watched) {
 			t.abandon(&r, fmt.Errorf("it could not be waited for: %w", err))
 			break
 		}
+		var unread error
 		for i := range s.outs {
 			if fds[i].Revents&^unix.POLLOUT != 0 {
 				n, err := p.read(&s.outs[i], *buf)
-				if came.read(n, time.Now()); err != nil && !r.gone {
-					t.abandon(&r, err)
-				}
+				came.read(n, time.Now())
+				unread = cmp.Or(unread, err)
 			}
 		}
-		if fds[2].Revents != 0 && !r.gone {
+		if unread != nil {
+			t.abandon(&r, unread)
+			break
+		}
+		if fds[2].Revents != 0 {
 			t.receive(&r)
 			p.heed(s, &r)
 		}

@@ -3,6 +3,7 @@ package proc
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -12,14 +13,13 @@ import (
 // body. Both ends are the same executable.
 const (
 	// To the guardian.
-	msgTerminal = 't' // a terminal for the next command; comes with it and the program's
-	msgSpawn    = 's' // start a command; comes with three descriptors
-	msgEnd      = 'e' // signal and time until SIGKILL
-	msgKill     = 'k'
-	msgSuspend  = 'z'
-	msgResume   = 'c'
-	msgNotify   = 'n' // a signal for the command's group
-	msgSweep    = 'w' // end what was kept: time until SIGKILL
+	msgSpawn   = 's' // start a command; comes with three descriptors, or with two more for terminals
+	msgEnd     = 'e' // signal and time until SIGKILL
+	msgKill    = 'k'
+	msgSuspend = 'z'
+	msgResume  = 'c'
+	msgNotify  = 'n' // a signal for the command's group
+	msgSweep   = 'w' // end what was kept: time until SIGKILL
 
 	// From the guardian.
 	msgStarted = 'S' // process id
@@ -68,7 +68,7 @@ type body struct {
 }
 
 func (b *body) take(n int) string {
-	if n < 0 || n > len(b.rest) {
+	if uint(n) > uint(len(b.rest)) {
 		b.short = true
 		b.rest = ""
 		return ""
@@ -131,10 +131,8 @@ func (w *wire) send(b []byte, fds ...int) error {
 		switch {
 		case err == unix.EINTR:
 			continue
-		case err == unix.EPIPE || err == unix.ECONNRESET:
-			return errHungUp
 		case err != nil:
-			return err
+			return fmt.Errorf("%w: %w", errHungUp, err)
 		}
 		b, rights = b[n:], nil
 	}
@@ -145,29 +143,25 @@ func (w *wire) send(b []byte, fds ...int) error {
 // to be empty.
 const emptyLimit = 1000
 
-// receive reads what has arrived, after poll has reported that something has. With
-// unix.MSG_DONTWAIT it does not wait, and returns nil if there is nothing after all.
-func (w *wire) receive(flags int) error {
+// receive reads what has arrived, after poll has reported that something has. It does not wait,
+// and returns nil if there is nothing after all.
+func (w *wire) receive() error {
 	var oob [64]byte
-	for {
-		n, oobn, _, _, err := unix.Recvmsg(w.fd, w.space, oob[:], flags|unix.MSG_CMSG_CLOEXEC)
-		switch {
-		case err == unix.EINTR:
-			continue
-		case err == unix.EAGAIN:
-			if w.empty++; w.empty > emptyLimit {
-				return err
-			}
-			return nil
-		case err == unix.ECONNRESET || err == nil && n == 0:
-			return errHungUp
-		case err != nil:
+	n, oobn, _, _, err := unix.Recvmsg(w.fd, w.space, oob[:], unix.MSG_DONTWAIT|unix.MSG_CMSG_CLOEXEC)
+	switch {
+	case err == unix.EAGAIN:
+		if w.empty++; w.empty > emptyLimit {
 			return err
 		}
-		w.empty = 0
-		w.in = append(w.in, w.space[:n]...)
-		return w.takeRights(oob[:oobn])
+		return nil
+	case err != nil:
+		return err
+	case n == 0:
+		return errHungUp
 	}
+	w.empty = 0
+	w.in = append(w.in, w.space[:n]...)
+	return w.takeRights(oob[:oobn])
 }
 
 func (w *wire) takeRights(oob []byte) error {
@@ -217,10 +211,13 @@ func readSpawn(b body, fds []int) (r request, err error) {
 	r.killAfter, r.foreign = time.Duration(b.num()), time.Duration(b.num())
 	r.keep = b.num() != 0
 	r.path, r.dir, r.argv, r.env = b.text(), b.text(), b.list(), b.list()
-	if b.short || len(fds) != len(r.files) {
+	n := len(r.files)
+	if b.short || len(fds) != n && len(fds) != n+2 {
 		return r, errBadMessage
 	}
-	copy(r.files[:], fds)
+	if copy(r.files[:], fds); len(fds) > n {
+		r.terminal = fds[n:]
+	}
 	return r, nil
 }
 

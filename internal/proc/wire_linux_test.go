@@ -1,10 +1,12 @@
 package proc
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +34,10 @@ func TestGuardianRequest(t *testing.T) {
 		sent <- err
 	}()
 	for {
-		if err := b.receive(0); err != nil {
+		if _, err := waitReadable(b.fd, eventually.Patience); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.receive(); err != nil {
 			t.Fatal(err)
 		}
 		kind, body, ok := b.next()
@@ -58,7 +63,7 @@ func TestGuardianRequest(t *testing.T) {
 	if err := <-sent; err != nil {
 		t.Error(err)
 	}
-	if err := b.receive(0); err != errHungUp {
+	if err := b.receive(); err != errHungUp {
 		t.Errorf("after the other end was closed: %v", err)
 	}
 }
@@ -125,12 +130,47 @@ func TestGuardianThatDoesNotListen(t *testing.T) {
 		}
 		told <- err
 	}()
-	if err := eventually.Receive(t, "what it does not take is an error", told); err != unix.EAGAIN {
+	if err := eventually.Receive(t, "what it does not take is an error", told); !errors.Is(err, unix.EAGAIN) {
 		t.Errorf("got %v, want %v", err, unix.EAGAIN)
 	}
 	_ = deaf.Process.Signal(unix.SIGTERM) // by which it ends where nobody has killed it
 	if err := deaf.Wait(); err == nil || err.Error() != "signal: killed" {
 		t.Errorf("the guardian ended with %v", err)
+	}
+}
+
+// A signal does not cut what a guardian is told: the connection has a time limit, and so the
+// system does not begin again by itself.
+func TestASignalWhileAMessageIsSent(t *testing.T) {
+	t.Parallel()
+	pair, err := connection(time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pair[1])
+	thread, sent, n := make(chan int, 1), make(chan error, 1), 4<<20
+	go func() {
+		runtime.LockOSThread() // which ends with this
+		thread <- unix.Gettid()
+		err := newWire(pair[0]).send(make([]byte, n))
+		unix.Close(pair[0])
+		sent <- err
+	}()
+	tid := <-thread
+	for range 10 {
+		eventually.Holds(t, "it waits", func() bool { return state(tid) == 'S' })
+		_ = unix.Tgkill(os.Getpid(), tid, unix.SIGURG)
+	}
+	got, b := 0, make([]byte, 1<<20)
+	for {
+		k, err := unix.Read(pair[1], b)
+		if k <= 0 || err != nil {
+			break
+		}
+		got += k
+	}
+	if err := <-sent; err != nil || got != n {
+		t.Errorf("%d of %d bytes arrive: %v", got, n, err)
 	}
 }
 
@@ -147,21 +187,21 @@ func TestAnEmptyConnection(t *testing.T) {
 	defer unix.Close(b.fd)
 	for range 2 {
 		for n := range emptyLimit {
-			if err := b.receive(unix.MSG_DONTWAIT); err != nil {
+			if err := b.receive(); err != nil {
 				t.Fatalf("at time %d: %v", n+1, err)
 			}
 		}
 		if err := a.send(newMessage(msgKill).seal()); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.receive(unix.MSG_DONTWAIT); err != nil {
+		if err := b.receive(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for range emptyLimit {
-		_ = b.receive(unix.MSG_DONTWAIT) // the last but one
+		_ = b.receive() // the last but one
 	}
-	if err := b.receive(unix.MSG_DONTWAIT); err != unix.EAGAIN {
+	if err := b.receive(); err != unix.EAGAIN {
 		t.Errorf("after %d times in a row: %v, want %v", emptyLimit+1, err, unix.EAGAIN)
 	}
 }
