@@ -120,15 +120,15 @@ func Ledger(ctx workflow.Context, b Budget) error {
 	return workflow.NewContinueAsNewError(ctx, Ledger, b)
 }
 
-// reserve reserves what the next iteration may cost. It returns nil if not enough is left,
+// reserve reserves what the next iteration may cost: as much as the most expensive one so far,
+// and one dollar before any has reported. It returns nil if not enough is left,
 // which is a trip of max_cost; if the run must end; or if the ledger did not answer, which is
 // asked again after a wait. Without a budget nothing is reserved.
 func (l *loop) reserve(n int) (*Spend, error) {
 	if l.in.Work.Group == "" {
 		return new(Spend), nil
 	}
-	usd := cmp.Or(max(l.in.Work.Reserve, 0), l.in.Dear, 1)
-	s := Spend{Group: l.in.Work.Group, Key: fmt.Sprintf("%s/%d/%d", l.in.Started.RunID, n, l.state.Seq), USD: usd}
+	s := Spend{Group: l.in.Work.Group, Key: fmt.Sprintf("%s/%d/%d", l.in.Started.RunID, n, l.state.Seq), USD: cmp.Or(l.in.Dear, 1)}
 	granted, err := l.ledger("Reserve", s)
 	switch {
 	case l.interrupted():

@@ -18,6 +18,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/remote"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -44,8 +45,11 @@ func (f *Fleet) Events(ctx context.Context, id string, each func(core.Event) err
 	return err
 }
 
+// ErrUnbegun is the error for a loop without events.
+var ErrUnbegun = errors.New("no worker has begun the loop yet")
+
 func (f *Fleet) unbegun(id string) error {
-	return fmt.Errorf("no worker has begun loop %s yet; is one running on queue %q? (looprun-fleet worker)", id, f.server.Queue)
+	return fmt.Errorf("%s: %w; is one running on queue %q? (looprun-fleet worker)", id, ErrUnbegun, f.server.Queue)
 }
 
 // decided calls each for the events in a part of a loop's history.
@@ -122,50 +126,39 @@ func (f *Fleet) begun(ctx context.Context, id, run string) (in Loop, _ *historyp
 // folder. With outputs, it fetches the iterations' outputs from their workers, and passes
 // errors for unavailable ones to missed.
 func (f *Fleet) Export(ctx context.Context, id, stateDir string, outputs bool, missed func(error)) (string, error) {
-	run, err := scratchpad.CreateAs(stateDir, id, scratchpad.SyncOff)
+	c, err := remote.Create(stateDir, id)
 	if errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("%s is there already; remove it, or name another folder", filepath.Join(stateDir, id))
 	}
 	if err != nil {
 		return "", err
 	}
-	defer run.Close()
-	state := new(core.State)
 	var ran []int
 	err = f.Events(ctx, id, func(e core.Event) error {
 		if d, ok := e.Data.(core.IterationFinished); ok {
 			ran = append(ran, d.Iteration)
 		}
-		if err := state.Apply(e); err != nil {
-			return err
-		}
-		return run.Journal.Append(e)
+		return c.Add(e)
 	})
-	if err != nil {
-		return "", errors.Join(err, os.RemoveAll(run.Dir))
-	}
-	err = run.Refresh(state, true)
-	if state.Ended {
-		err = errors.Join(err, run.WriteResult(state.Result(), ""))
-	}
-	if !outputs {
-		return run.Dir, err
+	if err = errors.Join(err, c.Close()); err != nil {
+		return "", errors.Join(err, os.RemoveAll(c.Dir))
 	}
 	for _, n := range slices.Compact(ran) {
-		if err := f.exportOutput(ctx, id, n, scratchpad.OutputFile(run.Dir, n)); err != nil {
+		if !outputs {
+			break
+		}
+		if err := f.exportOutput(ctx, id, n, scratchpad.OutputFile(c.Dir, n)); err != nil {
 			missed(fmt.Errorf("what iteration %d printed: %w", n, err))
 			break
 		}
 	}
-	return run.Dir, err
+	return c.Dir, nil
 }
 
 func (f *Fleet) exportOutput(ctx context.Context, id string, n int, name string) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
+	err := os.MkdirAll(filepath.Dir(name), 0o700)
+	file, openErr := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err = errors.Join(err, openErr); err != nil {
 		return err
 	}
 	return errors.Join(f.Output(ctx, id, n, file), file.Close())
@@ -191,7 +184,7 @@ func (f *Fleet) Output(ctx context.Context, id string, n int, to io.Writer) erro
 		if _, err := to.Write(out.Text); err != nil {
 			return err
 		}
-		if offset += int64(len(out.Text)); len(out.Text) == 0 || offset >= out.Size {
+		if offset += int64(len(out.Text)); len(out.Text) < chunk {
 			return nil
 		}
 	}

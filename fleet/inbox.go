@@ -196,9 +196,6 @@ func (f *Fleet) Answer(ctx context.Context, id, questionID, by string, a core.An
 	if err == nil {
 		err = h.Get(ctx, &t)
 	}
-	if is[*serviceerror.NotFound](err) {
-		return t, fmt.Errorf("loop %s is not known, or has ended; looprun-fleet show %s tells which", id, id)
-	}
 	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
 		return t, errors.New(app.Message())
 	}

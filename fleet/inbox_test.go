@@ -149,7 +149,7 @@ func TestOneAnswerCounts(t *testing.T) {
 	}{
 		"it":        {cancel, nil, ""},
 		"another":   {core.Answer{Option: "continue"}, nil, "before, and that counts"},
-		"ended":     {cancel, serviceerror.NewNotFound("gone"), "is not known, or has ended"},
+		"ended":     {cancel, serviceerror.NewNotFound("gone"), "has ended, or is not known"},
 		"refused":   {cancel, temporal.NewApplicationError("no such option", ""), "no such option"},
 		"no server": {cancel, serviceerror.NewDeadlineExceeded("late"), "no worker of queue"},
 	} {

@@ -45,10 +45,6 @@ type Work struct {
 	WaitAnswer time.Duration  `json:"wait_answer,omitempty"`
 	WaitDelay  time.Duration  `json:"wait_delay,omitempty"`
 	Backoff    engine.Backoff `json:"backoff,omitzero"`
-	// Reserve is how many US dollars of its group's budget an iteration reserves before it
-	// begins; zero means as many as the most expensive one so far, and one dollar before any
-	// has reported.
-	Reserve float64 `json:"reserve,omitempty"`
 	// RetryFor is how long a loop that no worker could place is tried again, and a checkpoint
 	// that could not be pushed; zero means a day.
 	RetryFor time.Duration `json:"retry_for,omitempty"`

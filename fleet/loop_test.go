@@ -256,22 +256,19 @@ func TestAnIterationEndsWithItsTime(t *testing.T) {
 	}
 }
 
-// An iteration reserves what it was told, else what the dearest one has cost, else a dollar.
+// An iteration reserves what the dearest one has cost, at first a dollar.
 func TestWhatAnIterationReserves(t *testing.T) {
-	for reserve, want := range map[float64][]float64{0: {1, 3, 3}, 5: {5, 5, 5}} {
-		var reserved []float64
-		var committed []Spend
-		b := labelled(t, func(_ context.Context, s Spend) (Granted, error) {
-			reserved = append(reserved, s.USD)
-			return Granted{OK: true}, nil
-		}, &committed)
-		l := submitted(t, `printf 'LOOPRUN_COST\nUSD: %s\n' $((4-LOOPRUN_ITERATION)); test $LOOPRUN_ITERATION = 3`, func(l *loops.Loop) {
-			l.Group, l.Options["signals"], l.Options["loop_threshold"] = "team", "text", "off"
-		})
-		l.Work.Reserve = reserve
-		if r := b.run(l); r.Status != core.StatusDone || !slices.Equal(reserved, want) || len(committed) != 3 {
-			t.Errorf("%+v reserved %v, not %v; %v", r, reserved, want, committed)
-		}
+	var reserved []float64
+	var committed []Spend
+	b := labelled(t, func(_ context.Context, s Spend) (Granted, error) {
+		reserved = append(reserved, s.USD)
+		return Granted{OK: true}, nil
+	}, &committed)
+	l := submitted(t, `printf 'LOOPRUN_COST\nUSD: %s\n' $((4-LOOPRUN_ITERATION)); test $LOOPRUN_ITERATION = 3`, func(l *loops.Loop) {
+		l.Group, l.Options["signals"], l.Options["loop_threshold"] = "team", "text", "off"
+	})
+	if r := b.run(l); r.Status != core.StatusDone || !slices.Equal(reserved, []float64{1, 3, 3}) || len(committed) != 3 {
+		t.Errorf("%+v reserved %v; %v", r, reserved, committed)
 	}
 }
 

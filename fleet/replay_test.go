@@ -97,9 +97,9 @@ func TestAHistoryIsRead(t *testing.T) {
 		want, state string // errors
 	}{
 		"whole":     {whole, "", ""},
-		"queued":    {whole[:1], "no worker has begun loop l1 yet", "no worker has begun loop l1 yet"},
+		"queued":    {whole[:1], "l1: no worker has begun the loop yet", "l1: no worker has begun the loop yet"},
 		"a piece":   {slices.Delete(slices.Clone(whole), first, first+1), "events 1 to 1 of loop l1 are gone", "out of order"},
-		"no events": {nil, "no worker has begun loop l1 yet", "the history is empty"},
+		"no events": {nil, "l1: no worker has begun the loop yet", "the history is empty"},
 	} {
 		cl, f := known(t)
 		f.converter = unkeyed

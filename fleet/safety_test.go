@@ -457,9 +457,8 @@ func TestAnIterationThatWasLostCostsWhatItReserved(t *testing.T) {
 		}}, nil
 	})
 	l := submitted(t, "true", func(l *loops.Loop) { l.Group = "team" })
-	l.Work.Reserve = 3
 	r := b.run(l)
-	if r.Status != core.StatusDone || len(committed) != 2 || committed[0].USD != 3 || committed[1].USD != 0.5 {
+	if r.Status != core.StatusDone || len(committed) != 2 || committed[0].USD != 1 || committed[1].USD != 0.5 {
 		t.Errorf("%+v, %v", r, committed)
 	}
 	if committed[0].Key == committed[1].Key {
@@ -483,9 +482,8 @@ func TestAnIterationThatDidNotBeginCostsNothing(t *testing.T) {
 		return b.worker.Iterate(ctx, in)
 	})
 	l := submitted(t, "true", func(l *loops.Loop) { l.Group = "team" })
-	l.Work.Reserve = 3
 	b.run(l)
-	if len(committed) != 4 || committed[0].USD != 0 || committed[0].Silent || committed[1].USD != 0 || committed[2].USD != 3 || committed[2].Silent {
+	if len(committed) != 4 || committed[0].USD != 0 || committed[0].Silent || committed[1].USD != 0 || committed[2].USD != 1 || committed[2].Silent {
 		t.Errorf("%+v", committed)
 	}
 }
@@ -510,9 +508,8 @@ func TestAnIterationThatWasNotPushedCostsWhatItReserved(t *testing.T) {
 	b.OnActivity((*Worker)(nil).Iterate, mock.Anything, mock.Anything).Return(b.worker.Iterate)
 	b.OnActivity((*Worker)(nil).Push, mock.Anything, mock.Anything).Return(temporal.NewNonRetryableApplicationError("no slot", errGone, nil))
 	l := submitted(t, "true", func(l *loops.Loop) { l.Group = "team" })
-	l.Work.Reserve = 3
 	r := b.run(l)
-	if r.Status != core.StatusDone || len(committed) != 2 || committed[0].USD != 3 {
+	if r.Status != core.StatusDone || len(committed) != 2 || committed[0].USD != 1 {
 		t.Errorf("%+v, %+v", r, committed)
 	}
 }
@@ -1019,16 +1016,8 @@ func TestALoopWaitsForItsNeeds(t *testing.T) {
 
 func TestAWorkerChecksItself(t *testing.T) {
 	w := &Worker{Name: "w1", Root: t.TempDir()}
-	if err := w.check(t.Context()); err != nil {
-		t.Error(err)
-	}
-	w.Root = filepath.Join(w.Root, "missing")
-	if err := w.check(t.Context()); err == nil {
-		t.Error("a worker without a folder is well")
-	}
-	w.Root = t.TempDir()
 	t.Setenv("PATH", t.TempDir())
-	if err := w.check(t.Context()); err == nil || !strings.Contains(err.Error(), "git") {
+	if err := w.Serve(t.Context(), nil, nil); err == nil || !strings.Contains(err.Error(), "cannot run git") {
 		t.Errorf("a worker without git: %v", err)
 	}
 }

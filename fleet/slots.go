@@ -8,8 +8,6 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
-
-	"github.com/looprun/looprun/internal/git"
 )
 
 const (
@@ -167,14 +165,6 @@ func (w *Worker) unhold(id string) {
 		delete(w.held, id)
 		w.slots.give()
 	}
-}
-
-// check returns an error if this machine cannot run a loop.
-func (w *Worker) check(ctx context.Context) error {
-	if _, err := git.Run(ctx, w.Root, nil, "--version"); err != nil {
-		return fmt.Errorf("this machine cannot run git: %w; install it, or fix the PATH of the worker", err)
-	}
-	return nil
 }
 
 // begin notes that something runs. It returns an error if the worker takes nothing any more.

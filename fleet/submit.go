@@ -110,10 +110,8 @@ func repository(repo, dir string) string {
 	if repo == "" || strings.Contains(repo, ":") || filepath.IsAbs(repo) {
 		return repo
 	}
-	if whole, err := filepath.Abs(filepath.Join(dir, repo)); err == nil {
-		return whole
-	}
-	return repo
+	whole, _ := filepath.Abs(filepath.Join(dir, repo)) // empty where the working directory is gone
+	return cmp.Or(whole, repo)
 }
 
 // Submit starts the loops, and calls done for each with its id.

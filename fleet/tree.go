@@ -185,8 +185,7 @@ func (w *Worker) reach(ctx context.Context, p *place, dir string, args ...string
 
 // keep creates a commit of a tree, on top of the commit that is checked out.
 func (w *Worker) keep(ctx context.Context, p *place, tree, message string) (string, error) {
-	who := []string{"GIT_AUTHOR_NAME=looprun", "GIT_AUTHOR_EMAIL=looprun@localhost", "GIT_COMMITTER_NAME=looprun", "GIT_COMMITTER_EMAIL=looprun@localhost"}
-	return git.Run(ctx, p.tree, who, "commit-tree", tree, "-p", "HEAD", "-m", message)
+	return git.Run(ctx, p.tree, git.Own, "commit-tree", tree, "-p", "HEAD", "-m", message)
 }
 
 // removeTree removes the work tree of a loop. Its checkpoints stay in the repository.
@@ -201,10 +200,7 @@ func (w *Worker) removeTree(ctx context.Context, id string) error {
 
 // sweep removes whatever is older than the retention time.
 func (w *Worker) sweep(now time.Time) {
-	keep := w.Keep
-	if keep <= 0 {
-		keep = 72 * time.Hour
-	}
+	keep := cmp.Or(max(w.Keep, 0), 72*time.Hour)
 	w.mu.Lock()
 	for id, used := range w.held { // the loop is gone: it was ended by force, or is elsewhere
 		if p := w.places[id]; now.Sub(used) > idle && (p == nil || p.busy.TryLock()) {

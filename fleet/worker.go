@@ -25,6 +25,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/git"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
@@ -173,8 +174,8 @@ func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error
 		return fmt.Errorf("another worker uses %s, or it cannot be locked; give each a folder of its own (--root DIR): %w", w.Root, err)
 	}
 	defer func() { _ = unlock() }()
-	if err := w.check(ctx); err != nil {
-		return err
+	if _, err := git.Run(ctx, w.Root, nil, "--version"); err != nil {
+		return fmt.Errorf("this machine cannot run git: %w; install it, or fix the PATH of the worker", err)
 	}
 	w.prepare(c)
 	defer w.leaveAll()
@@ -593,10 +594,9 @@ type Piece struct {
 	Offset    int64  `json:"offset"`
 }
 
-// Output is that part. Size is the size of the whole output.
+// Output is that part; empty at the end.
 type Output struct {
 	Text []byte `json:"text"`
-	Size int64  `json:"size"`
 }
 
 // chunk is how much of an output is read at once, in bytes.
@@ -616,23 +616,14 @@ func (w *Worker) ReadOutput(_ context.Context, in Piece) (Output, error) {
 		return Output{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Output{}, err
-	}
-	b := make([]byte, chunk)
-	n, err := f.ReadAt(b, in.Offset)
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return Output{b[:n], info.Size()}, err
+	text, err := io.ReadAll(io.NewSectionReader(f, in.Offset, chunk))
+	return Output{text}, err
 }
 
 // Fetch is the workflow that reads an output on the worker that has it.
 func Fetch(ctx workflow.Context, host string, in Piece) (Output, error) {
-	queue, _, _ := strings.Cut(workflow.GetInfo(ctx).TaskQueueName, "@")
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue: ownQueue(queue, host), ScheduleToStartTimeout: 5 * time.Second, StartToCloseTimeout: time.Minute,
+		TaskQueue: ownQueue(workflow.GetInfo(ctx).TaskQueueName, host), ScheduleToStartTimeout: 5 * time.Second, StartToCloseTimeout: time.Minute,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2},
 	})
 	var out Output

@@ -152,6 +152,17 @@ func CreateAs(stateDir, id string, mode SyncMode) (*Run, error) {
 	return create(dir, stateDir, mode)
 }
 
+// CreateCopy creates the directory of a run as [CreateAs] does, for the events of a run that
+// this user did not start. They get no marks: only [OpenTrusted] opens the copy again.
+func CreateCopy(stateDir, id string) (*Run, error) {
+	r, err := CreateAs(stateDir, id, SyncOff)
+	if err != nil {
+		return nil, err
+	}
+	r.Journal.marker, r.Unmarked = marker{}, errors.New("it is a copy")
+	return r, nil
+}
+
 // idTime is the format of the time at the beginning of an id, in UTC.
 const idTime = "20060102-150405"
 

@@ -968,6 +968,32 @@ func TestALoopIsReadAsARun(t *testing.T) {
 	}
 }
 
+// While they are followed, the loops of a fleet are runs of this machine: they are listed, and
+// an answer to one reaches it.
+func TestALoopIsAnsweredAsARun(t *testing.T) {
+	y := newYard(t)
+	y.worker("w", 1)
+	id := y.submit(1, "echo the same; exit 1", nil)[0]
+	y.question(id)
+	cache := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	start(t, "looprun list --all", "looprun-fleet", "watch", "--address", server.address, "--queue", y.queue, "--key-file", server.key)
+	dirs, err := filepath.Glob(filepath.Join(cache, "looprun-fleet", "*", ".looprun"))
+	if err != nil || len(dirs) != 1 {
+		t.Fatalf("the runs are in %v, %v", dirs, err)
+	}
+	if out := command(t, ".", program(t, "looprun"), "list", "--pending", "--state-dir", dirs[0]); !strings.Contains(out, id) {
+		t.Fatalf("the runs that ask: %s", out)
+	}
+	command(t, ".", program(t, "looprun"), "answer", id, "cancel", "--question", y.question(id), "--state-dir", dirs[0])
+	if r := y.result(id); r.Status != core.StatusTripped && r.Status != core.StatusCancelled {
+		t.Errorf("%+v", r)
+	}
+	wait(t, "the end of the run", func() bool {
+		return exists(filepath.Join(dirs[0], id, "result.json"))
+	})
+}
+
 // A history that has become long is cut, and the loop goes on from its state: with all of
 // its iterations on record, each once.
 func TestALongLoopIsCutAndGoesOn(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// noteStateDir records that runs are kept in dir. Failing to do so deserves no warning: only
+// NoteStateDir records that runs are kept in dir. Failing to do so deserves no warning: only
 // list --all is incomplete. A run in CI records nothing, since nobody lists it there.
-func noteStateDir(say *console.Observer, dir string) {
+func NoteStateDir(say *console.Observer, dir string) {
 	note := scratchpad.StateNote(dir)
 	if note == "" || console.InCI() || inputfile.IsFile(note) {
 		return

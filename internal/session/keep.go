@@ -115,6 +115,6 @@ func (s *Session) leaveEmpty(state string) {
 	}
 	_ = os.Remove(note)
 	if _, err := os.Stat(state); err == nil { // another run has just begun there
-		noteStateDir(s.app.Say, state)
+		NoteStateDir(s.app.Say, state)
 	}
 }

@@ -219,7 +219,7 @@ func (s *Session) Start() (Ended, error) {
 	if err != nil {
 		return Ended{}, err
 	}
-	noteStateDir(s.app.Say, dir)
+	NoteStateDir(s.app.Say, dir)
 	warnUnmarked(s.app.Say, s.run)
 	if err := s.wire(s.run.Journal); err != nil {
 		return Ended{}, errors.Join(err, s.discard())

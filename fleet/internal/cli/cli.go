@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -29,6 +30,7 @@ import (
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/loops"
 	"github.com/looprun/looprun/internal/proc"
+	"github.com/looprun/looprun/internal/remote"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
@@ -57,6 +59,7 @@ type commands struct {
 
 	Explain explainCmd `cmd:"" help:"Explain the state of a loop."`
 	Report  reportCmd  `cmd:"" help:"Write a report of a loop."`
+	Watch   watchCmd   `cmd:"" help:"Let looprun serve and list show the active loops, and answer them."`
 	Export  exportCmd  `cmd:"" help:"Write a loop into a folder that looprun reads."`
 	Answer  answerCmd  `cmd:"" help:"Answer the question of a loop."`
 	Cancel  cancelCmd  `cmd:"" help:"End loops, and the iterations that run."`
@@ -423,6 +426,47 @@ type reportCmd struct {
 
 func (c *reportCmd) Run(a *app, f *fleet.Fleet) error {
 	return c.exported(a, f, true, "report", "--format", c.Format)
+}
+
+// watched is a fleet for looprun's own commands, which answer in the name of by.
+type watched struct {
+	*fleet.Fleet
+	by string
+}
+
+func (w watched) Active(ctx context.Context, each func(id, version string)) error {
+	return w.List(ctx, fleet.Filter{}, func(e fleet.Entry) error {
+		version, err := json.Marshal(e)
+		each(e.ID, string(version))
+		return err
+	})
+}
+
+func (w watched) Events(ctx context.Context, id string, each func(core.Event) error) error {
+	if err := w.Fleet.Events(ctx, id, each); !errors.Is(err, fleet.ErrUnbegun) {
+		return err
+	}
+	return nil
+}
+
+func (w watched) Answer(ctx context.Context, id, questionID string, a core.Answer) error {
+	_, err := w.Fleet.Answer(ctx, id, questionID, w.by, a)
+	return err
+}
+
+type watchCmd struct {
+	By string `default:"${user}" placeholder:"NAME" help:"Who answers (${default})."`
+}
+
+func (c *watchCmd) Run(a *app, f *fleet.Fleet) error {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(cache, "looprun-fleet", url.PathEscape(a.server.Namespace+"@"+a.server.Address), scratchpad.StateDirName)
+	return remote.Follow(a.ctx, dir, watched{f, c.By}, &console.Observer{Messages: console.Messages{W: os.Stderr, Lead: "looprun-fleet:"}}, func() {
+		fmt.Fprintf(a.out, "looprun serve --all and looprun list --all show the active loops, until Ctrl-C here; they are in %s\n", dir)
+	})
 }
 
 type exportCmd struct {
