@@ -34,7 +34,7 @@ type Summary struct {
 	// the run applies it. Empty means there is none.
 	Answered string `json:"answered,omitempty"`
 	// AskedIn is the run above that asks the question of this one, and AnsweredIn the one where
-	// it was answered; the answer is never given here. [Summarize] leaves both empty.
+	// it was answered; the answer is never given here. Only [Summary.Placed] sets them.
 	AskedIn    string `json:"asked_in,omitempty"`
 	AnsweredIn string `json:"answered_in,omitempty"`
 	// Pending means that a question was waiting when the run last ended, and CostUSD is what
@@ -56,6 +56,51 @@ func (s Summary) Standing() string {
 		return "answered in " + s.AnsweredIn
 	}
 	return core.Ending{Status: s.Status, Guard: core.GuardID(s.Guard)}.String()
+}
+
+// Placed returns the summary with where the question of a paused run is asked or was answered,
+// if the run above asks it.
+func (s Summary) Placed() Summary {
+	if s.Status != core.StatusPaused || s.Answered != "" {
+		return s
+	}
+	switch above, waits := askedAbove(s.Dir); {
+	case above == "":
+	case waits:
+		s.AskedIn = filepath.Base(above)
+	default:
+		s.AnsweredIn = filepath.Base(above)
+	}
+	return s
+}
+
+// AskedAbove returns the directory of the run above that has been asked what the run in dir
+// asks: the answer is that one's. It is empty if the run in dir keeps its questions itself.
+func AskedAbove(dir string) string {
+	above, _ := askedAbove(dir)
+	return above
+}
+
+// askedAbove returns [AskedAbove], and whether the question still waits there.
+func askedAbove(dir string) (above string, waits bool) {
+	if above = Above(dir); above == "" {
+		return "", false
+	}
+	state, _, err := Load(above)
+	if err != nil {
+		return "", false
+	}
+	from := func(q core.Question) bool { // a question from inside names its runs
+		return len(q.Path) > 0 && strings.Contains(q.Path[0], filepath.Base(dir))
+	}
+	if slices.ContainsFunc(state.Answerable(), from) {
+		return above, true
+	}
+	if slices.ContainsFunc(state.Asked, func(a core.Asked) bool { return from(a.Question) }) ||
+		slices.ContainsFunc(state.Answered, func(a core.Answered) bool { return a.Asked != nil && from(*a.Asked) }) {
+		return above, false
+	}
+	return "", false
 }
 
 // IDs returns the runs of a state directory, latest first. A missing directory has none.

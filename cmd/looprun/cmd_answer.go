@@ -63,7 +63,7 @@ func (c *answerCmd) Run(a *app) error {
 	if session.InsideOf(dir) {
 		return config.Usage("a run's question cannot be answered by its own command", "answer it from outside")
 	}
-	if above := session.AskedAbove(dir); above != "" && scratchpad.Summarize(above).Status.Resumable() {
+	if above := scratchpad.AskedAbove(dir); above != "" && scratchpad.Summarize(above).Status.Resumable() {
 		id := filepath.Base(above)
 		return config.Usage(fmt.Sprintf("run %s was started by the command of run %s, which asks for it", filepath.Base(dir), id), "write looprun answer "+id)
 	}
@@ -208,7 +208,7 @@ func (c *answerCmd) target(a *app) (dir string, words []string, err error) {
 	}
 	if dir, err = c.latestPending(); err == nil && c.Question == "" {
 		dir, err = a.meant("answer", dir, func(s scratchpad.Summary) bool {
-			return (s.Status == core.StatusAwaiting || s.Pending && s.Status.Resumable()) && session.AskedAbove(s.Dir) == ""
+			return (s.Status == core.StatusAwaiting || s.Pending && s.Status.Resumable()) && scratchpad.AskedAbove(s.Dir) == ""
 		})
 	}
 	return dir, words, err
@@ -222,7 +222,7 @@ func (c *answerCmd) latestPending() (string, error) {
 	}
 	waits := func(dir string) bool {
 		s, _, err := scratchpad.Load(dir)
-		return err == nil && (len(s.Answerable()) > 0 && session.AskedAbove(dir) == "" || s.Until != nil && session.Reachable(dir))
+		return err == nil && (len(s.Answerable()) > 0 && scratchpad.AskedAbove(dir) == "" || s.Until != nil && session.Reachable(dir))
 	}
 	dir, mine, err := scratchpad.Latest(state, waits)
 	if err != nil || mine {

@@ -159,6 +159,6 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 // summaries reads the runs' summaries.
 func summaries(dirs []string) []scratchpad.Summary {
 	runs := make([]scratchpad.Summary, len(dirs))
-	parallel.Each(len(dirs), func(i int) { runs[i] = session.Summarize(dirs[i]) })
+	parallel.Each(len(dirs), func(i int) { runs[i] = scratchpad.Summarize(dirs[i]).Placed() })
 	return runs
 }

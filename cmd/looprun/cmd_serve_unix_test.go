@@ -531,6 +531,7 @@ func TestServeInABrowser(t *testing.T) {
 		{"batch", browserBatch},
 		{"keys", browserKeys},
 		{"apart", browserApart},
+		{"nested", browserNested},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, b.For(t)) })
 	}
@@ -1058,4 +1059,31 @@ func browserApart(t *testing.T, b *browsertest.Browser) {
 	v.Open("http://"+v.url.Host+"/", 1280)
 	v.shows(`document.querySelector("#state").textContent.includes("not let in") && document.querySelector("#ask").checkVisibility()`)
 	v.shows(`!document.querySelector("#runs a") && !document.querySelector(".empty")`)
+}
+
+// The question of an inner run is asked once, in the run above, and the page says so.
+func browserNested(t *testing.T, b *browsertest.Browser) {
+	dir := t.TempDir()
+	file, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := begin(t, dir, "-q", "--name", "outer", "--detached", "defer", "-c",
+		fmt.Sprintf(`"%[1]s" -q --name inner --state-dir state --detached defer -c '"%[1]s" ask Go? --confirm'`, file))
+	run.ended(t)
+	outer := run.state(t)
+	v := startServe(t, dir).open(b)
+	inner := func(holds string) {
+		t.Helper()
+		v.shows(`[...document.querySelectorAll("#runs a")].some((a) => a.querySelector("b").textContent === "inner" && ` + holds + `)`)
+	}
+	inner(fmt.Sprintf(`a.querySelector(".status").textContent === "asked in %s"`, outer.RunID))
+	v.shows(`document.title.startsWith("(1) ")`)
+	browsertest.Eval[any](v.Browser, `[...document.querySelectorAll("#runs a")].find((a) => a.querySelector("b").textContent === "inner").click()`)
+	v.shows(`document.querySelector("main h1")?.textContent === "inner"`)
+	v.shows(fmt.Sprintf(`document.querySelector(".verdict .status").textContent === "asked in %s" && !document.querySelector(".question")`, outer.RunID))
+	v.sound("nested")
+	begin(t, dir, "-q", "answer", outer.RunID, "yes").ended(t)
+	inner(fmt.Sprintf(`a.querySelector(".status").textContent === "answered in %s"`, outer.RunID))
+	v.shows(fmt.Sprintf(`document.querySelector(".verdict .status").textContent === "answered in %s"`, outer.RunID))
 }

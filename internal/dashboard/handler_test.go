@@ -887,6 +887,58 @@ func TestTheListIsWhole(t *testing.T) {
 	}
 }
 
+// A run whose question the run above asks does not ask; the row follows that run.
+func TestAskedInTheRunAbove(t *testing.T) {
+	state := filepath.Join(t.TempDir(), ".looprun")
+	created := func(parent string) (*scratchpad.Run, func(core.Data)) {
+		run, err := scratchpad.Create(state, time.Now(), scratchpad.SyncOff)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := new(core.State)
+		record := func(d core.Data) {
+			t.Helper()
+			if _, err := core.Record(s, run.Journal, nil, 0, d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		record(core.RunStarted{RunID: run.ID, Parent: parent, Command: []string{"true"}, Dir: state, Limits: core.Limits{Iterations: 3}})
+		record(core.IterationStarted{Iteration: 1})
+		return run, record
+	}
+	question := core.Question{ID: "ask-1", Kind: core.KindText, Header: "Which", Text: "Which one?", From: core.FromCommand}
+	outer, above := created("")
+	inner, within := created(outer.ID)
+	within(core.IterationFinished{Iteration: 1, Outcome: core.OutcomeNotDone})
+	within(core.QuestionAsked{Question: question})
+	within(core.RunPaused{Reason: "x"})
+	if err := inner.Close(); err != nil {
+		t.Fatal(err)
+	}
+	x := newIndex(func() []string { return []string{state} })
+	stands := func() string {
+		x.refresh(0)
+		r := x.rows[inner.Dir]
+		return fmt.Sprintf("%s, asks %v", r.Elsewhere, r.Asks)
+	}
+	if got := stands(); got != ", asks true" {
+		t.Errorf("before the run above asks: %s", got)
+	}
+	question.Path = []string{"run " + inner.ID}
+	above(core.IterationFinished{Iteration: 1, Outcome: core.OutcomeNotDone})
+	above(core.QuestionAsked{Question: question})
+	if got := stands(); got != "asked in "+outer.ID+", asks false" {
+		t.Errorf("when it asks: %s", got)
+	}
+	above(core.QuestionAnswered{QuestionID: "ask-1", Answer: core.Answer{Text: new("this"), Responder: core.RespondedByUser}})
+	if got := stands(); got != "answered in "+outer.ID+", asks false" {
+		t.Errorf("when it is answered: %s", got)
+	}
+	if err := outer.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // An open batch does not make the list any longer, and its loops have what other runs have.
 func TestAnOpenBatchIsLimited(t *testing.T) {
 	state := filepath.Join(t.TempDir(), ".looprun")

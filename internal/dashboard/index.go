@@ -29,8 +29,9 @@ type row struct {
 	Status     core.Status `json:"status"`
 	Guard      string      `json:"guard,omitempty"`
 	Asks       bool        `json:"asks,omitempty"`
-	Asked      []notice    `json:"asked,omitempty"`    // the questions that wait
-	Answered   string      `json:"answered,omitempty"` // see [scratchpad.Summary.Answered]
+	Asked      []notice    `json:"asked,omitempty"`     // the questions that wait
+	Answered   string      `json:"answered,omitempty"`  // see [scratchpad.Summary.Answered]
+	Elsewhere  string      `json:"elsewhere,omitempty"` // in which run its question is asked or was answered, in words
 	Alive      bool        `json:"alive,omitempty"`
 	Iterations int         `json:"iterations"`
 	Limit      int         `json:"limit,omitempty"` // of iterations; looked up with the trend
@@ -50,6 +51,10 @@ type row struct {
 	dir  string
 	seen scratchpad.Stamp
 	rest bool // its trend was not looked up yet
+	// above is the directory of the run that may ask the question of this paused one, and
+	// aboveSeen its journal when this run was read. An empty above means there is none.
+	above     string
+	aboveSeen scratchpad.Stamp
 }
 
 // notice is a question, for a line that tells of it.
@@ -191,7 +196,8 @@ func (x *index) changed(whole bool) (read []string, there map[string]bool) {
 	}
 	for dir, r := range known {
 		active := r.Alive || r.Asks || r.Status == core.StatusCrashed
-		if active && scratchpad.Locked(dir) != r.Alive || (active || whole && there[dir]) && scratchpad.StampOf(dir) != r.seen {
+		if active && scratchpad.Locked(dir) != r.Alive || (active || whole && there[dir]) && scratchpad.StampOf(dir) != r.seen ||
+			r.above != "" && scratchpad.StampOf(r.above) != r.aboveSeen {
 			read = append(read, dir)
 		}
 	}
@@ -265,8 +271,10 @@ const noticeLength = 200
 func rowOf(dir string, s *core.State, alive bool, seen scratchpad.Stamp) *row {
 	r := named(dir, seen, scratchpad.SummaryOf(dir, s, alive))
 	r.Alive = alive
-	for _, q := range s.Answerable() {
-		r.Asked = append(r.Asked, notice{q.ID, termsafe.Short(q.ForPerson().Text, noticeLength)})
+	if r.Elsewhere == "" {
+		for _, q := range s.Answerable() {
+			r.Asked = append(r.Asked, notice{q.ID, termsafe.Short(q.ForPerson().Text, noticeLength)})
+		}
 	}
 	r.Asks = len(r.Asked) > 0
 	if s.Task != s.Name {
@@ -293,11 +301,21 @@ func readRow(dir string) *row {
 // named converts a summary into a row.
 func named(dir string, seen scratchpad.Stamp, s scratchpad.Summary) *row {
 	command := termsafe.Line(console.CommandLine(s.Command))
+	above, aboveSeen := "", scratchpad.Stamp{}
+	if s.Status == core.StatusPaused {
+		if above = scratchpad.Above(dir); above != "" {
+			aboveSeen = scratchpad.StampOf(above) // before the look, as with seen
+		}
+	}
+	elsewhere := ""
+	if s = s.Placed(); s.AskedIn != "" || s.AnsweredIn != "" {
+		elsewhere = s.Standing()
+	}
 	return &row{
 		Key: fmt.Sprintf("%016x", xxhash.Sum64String(dir)), ID: s.ID, Title: cmp.Or(termsafe.Line(s.Name), command, s.ID), Command: command,
 		Folder: folder(dir), Status: s.Status, Guard: s.Guard, Iterations: s.Iterations, Runtime: s.Runtime, Cost: s.CostUSD,
 		Started: s.Started, Updated: seen.Time, Label: termsafe.Line(cmp.Or(s.Says, s.Signature)), Problem: termsafe.Line(s.Problem),
-		Answered: termsafe.Line(s.Answered), dir: dir, seen: seen,
+		Answered: termsafe.Line(s.Answered), Elsewhere: elsewhere, dir: dir, seen: seen, above: above, aboveSeen: aboveSeen,
 	}
 }
 

@@ -132,7 +132,8 @@ type kept struct {
 	live      *report.Live
 	seen      scratchpad.Stamp
 	alive     bool
-	iteration int // the one that runs, or the last
+	iteration int    // the one that runs, or the last
+	elsewhere string // of the row that was shown
 	shown     []byte
 	took      time.Duration // to make it
 	made      time.Time
@@ -155,7 +156,7 @@ func (v *views) of(run *row) (kept, error) {
 		return kept{}, err
 	}
 	seen, alive := scratchpad.StampOf(run.dir), scratchpad.Locked(run.dir)
-	if k.shown != nil && k.alive == alive && (k.seen == seen || alive && time.Since(k.made) < share*k.took) {
+	if k.shown != nil && k.alive == alive && k.elsewhere == run.Elsewhere && (k.seen == seen || alive && time.Since(k.made) < share*k.took) {
 		return *k, nil
 	}
 	k.seen, k.alive, k.made = seen, alive, time.Now()
@@ -215,7 +216,11 @@ func (k *kept) make(v *views) error {
 	if s.Running {
 		shown.Iteration = s.Open
 	}
-	shown.Resumable = v.writable && resumable(shown.Status, shown.Asks, shown.Alive)
+	k.elsewhere = shown.Elsewhere
+	if shown.Elsewhere != "" {
+		shown.Questions = shown.Questions[:0] // the run above asks them
+	}
+	shown.Resumable = v.writable && shown.Elsewhere == "" && resumable(shown.Status, shown.Asks, shown.Alive)
 	k.iteration = shown.Iteration
 	k.shown, err = json.Marshal(shown)
 	return err

@@ -54,52 +54,6 @@ func (w *Waiting) Texts() core.Texts {
 	return nil
 }
 
-// AskedAbove returns the directory of the run above that has been asked what the run in dir
-// asks: the answer is that one's. It is empty if the run in dir keeps its questions itself.
-func AskedAbove(dir string) string {
-	above, _ := askedAbove(dir)
-	return above
-}
-
-// Summarize returns the summary of a run, with where its question is asked or was answered if
-// the run above asks it.
-func Summarize(dir string) scratchpad.Summary {
-	s := scratchpad.Summarize(dir)
-	if s.Status != core.StatusPaused || s.Answered != "" {
-		return s
-	}
-	switch above, waits := askedAbove(dir); {
-	case above == "":
-	case waits:
-		s.AskedIn = filepath.Base(above)
-	default:
-		s.AnsweredIn = filepath.Base(above)
-	}
-	return s
-}
-
-// askedAbove returns [AskedAbove], and whether the question still waits there.
-func askedAbove(dir string) (above string, waits bool) {
-	if above = scratchpad.Above(dir); above == "" {
-		return "", false
-	}
-	state, _, err := scratchpad.Load(above)
-	if err != nil {
-		return "", false
-	}
-	from := func(q core.Question) bool { // see bubble
-		return len(q.Path) > 0 && strings.Contains(q.Path[0], filepath.Base(dir))
-	}
-	if slices.ContainsFunc(state.Answerable(), from) {
-		return above, true
-	}
-	if slices.ContainsFunc(state.Asked, func(a core.Asked) bool { return from(a.Question) }) ||
-		slices.ContainsFunc(state.Answered, func(a core.Answered) bool { return a.Asked != nil && from(*a.Asked) }) {
-		return above, false
-	}
-	return "", false
-}
-
 // QuestionsIn returns the questions that a run is waiting on, and none if the run above asks
 // them. If the run ended in a way that leaves none, it does not read the whole run.
 func QuestionsIn(dir string) []core.Question {
@@ -107,7 +61,7 @@ func QuestionsIn(dir string) []core.Question {
 		return nil
 	}
 	state, _, err := scratchpad.Load(dir)
-	if err != nil || len(state.Answerable()) == 0 || AskedAbove(dir) != "" {
+	if err != nil || len(state.Answerable()) == 0 || scratchpad.AskedAbove(dir) != "" {
 		return nil
 	}
 	return state.Answerable()

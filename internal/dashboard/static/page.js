@@ -146,10 +146,10 @@
 
   const words = (id) => id.replaceAll("_", " ");
   // inShort tells a run's state by a sign, a word and a tone, so that no two depend on colour.
-  const inShort = (r) => r.waits ? ["·", "waits", "rest"] : r.asks ? ["?", "asks", "wait"] : r.problem ? ["∅", "unreadable", "bad"] : r.answered ? ["‖", "answered", "rest"]
+  const inShort = (r) => r.waits ? ["·", "waits", "rest"] : r.asks ? ["?", "asks", "wait"] : r.problem ? ["∅", "unreadable", "bad"] : r.answered ? ["‖", "answered", "rest"] : r.elsewhere ? ["‖", r.elsewhere, "rest"]
     : r.alive ? ["▶", "runs", "runs"] : r.guard === "loop_detected" && r.status !== "done" ? ["✕", "stuck", "bad"]
     : { done: ["✓", "done", "good"], accepted: ["✓", "accepted", "rest"], paused: ["‖", "paused", "rest"], cancelled: ["■", "cancelled", "rest"], superseded: ["■", "superseded", "rest"] }[r.status] || ["✕", words(r.status), "bad"];
-  const stands = (r) => r.asks ? "asks you" : r.answered ? `answered: ${r.answered}` : r.problem ? "unreadable" : words(r.status) + (r.guard && r.status !== "done" ? ` (${words(r.guard)})` : "");
+  const stands = (r) => r.asks ? "asks you" : r.answered ? `answered: ${r.answered}` : r.elsewhere ? r.elsewhere : r.problem ? "unreadable" : words(r.status) + (r.guard && r.status !== "done" ? ` (${words(r.guard)})` : "");
   const badge = (r) => el("span", { class: `status ${inShort(r)[2]}${r.alive ? " live" : ""}` }, stands(r));
 
   let list = null; // what the server has told, once it has
@@ -237,7 +237,7 @@
     told = which;
     for (const r of list.runs) {
       gone.delete(r.key);
-      const old = known.get(r.key), asked = r.asked || [], goes = r.group ? r.group.active : r.alive || r.asks || !!r.answered;
+      const old = known.get(r.key), asked = r.asked || [], goes = r.group ? r.group.active : r.alive || r.asks || !!(r.answered || r.elsewhere);
       known.set(r.key, { asked: new Set(asked.map((q) => q.id)), goes });
       if (old || same) asked.filter((q) => !old?.asked.has(q.id)).forEach((q) => news.push({ of: "asks", run: r.key, tag: `${r.key}/${q.id}`, title: `${r.title} asks`, body: q.text }));
       if (old?.goes && !goes) news.push({ of: "ends", run: r.key, tag: r.key, title: r.title, body: r.group ? "It has ended." : stands(r) });
@@ -267,6 +267,8 @@
     if (!at && one && matchMedia("(min-width: 48.01rem)").matches) location.replace("#run=" + one.key);
     drawList();
     if (!at) drawNothing();
+    const shown = list.runs.find((r) => r.key === at);
+    if (shown && view?.key === at && shown.elsewhere !== view.elsewhere) await fetchRun(); // its journal has not changed
   };
   // What is typed is looked for at once; what happens by itself, once a second.
   let waiting = 0, fetched = 0;
