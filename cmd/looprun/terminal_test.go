@@ -469,3 +469,40 @@ func TestDebugGivesAPersonAShell(t *testing.T) {
 		t.Errorf("%v: the finding is not on record", err)
 	}
 }
+
+// A terminal that is closed while a question is open takes nobody's answer: the run pauses and
+// keeps the question, whether the signal or the end of input comes first. Only an explicit deny
+// ends the run.
+func TestTheTerminalIsClosedAtAQuestion(t *testing.T) {
+	hangUp := func(t *testing.T, s *screen) {
+		if err := s.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	window := func(_ *testing.T, s *screen) { _ = s.tty.Close() }
+	for _, tt := range []struct {
+		name  string
+		close func(*testing.T, *screen)
+		args  []string
+		code  int
+	}{
+		{"signal", hangUp, nil, core.StatusPaused.ExitCode()},
+		{"window", window, nil, core.StatusPaused.ExitCode()},
+		{"signal, plain", hangUp, []string{"-o", "prompt=plain"}, core.StatusPaused.ExitCode()},
+		{"signal, deferred", hangUp, []string{"--detached", "defer"}, core.StatusPaused.ExitCode()},
+		{"signal, denied", hangUp, []string{"--detached", "deny"}, 111},
+		{"window, denied", window, []string{"--detached", "deny"}, 111},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := onTerminal(t, t.TempDir(), append(tt.args, "-q", "--loop-threshold", "2", "-c", "echo 'FAIL: TestX'; exit 1")...)
+			until(t, "the question", s.shows("Cancel"))
+			tt.close(t, s)
+			if code := s.ended(t); code != tt.code {
+				t.Errorf("exit code %d, want %d", code, tt.code)
+			}
+			if kept := len(s.state(t).Pending()) == 1; kept != (tt.code == core.StatusPaused.ExitCode()) {
+				t.Errorf("the question is kept: %v", kept)
+			}
+		})
+	}
+}

@@ -25,8 +25,8 @@
 //     follows it in the same read.
 //   - Keys count once the terminal has confirmed that it showed the question, or the
 //     field, and the keyboard has been quiet for a moment. Earlier input is dropped.
-//   - Ctrl-D ends nothing. A terminal that is closed, an error or a panic: no answer.
-//     Ctrl-C, Ctrl-\ or a signal: [core.ErrInterrupted], even if a question may be
+//   - Ctrl-D ends nothing. A terminal that is closed, a hang-up, an error or a panic: no
+//     answer. Ctrl-C, Ctrl-\ or another signal: [core.ErrInterrupted], even if a question may be
 //     declined, for which there is an entry. The end of the context: its cause, even
 //     if something was chosen at that moment.
 //   - The terminal is restored in every one of these cases.

@@ -31,8 +31,11 @@ func (r *responder) plainly() func(context.Context, Menu) (Choice, error) {
 		news := newWatch(t)
 		defer news.stop()
 		c, err := (&dialogue{Options: r.Options, Menu: m, t: t}).run()
+		if news.ended() {
+			err = news.err()
+		}
 		switch {
-		case news.ended():
+		case errors.Is(err, core.ErrInterrupted):
 			return Choice{}, core.ErrInterrupted
 		case ctx.Err() != nil:
 			fmt.Fprintln(t, "\n"+r.unanswered(context.Cause(ctx)))

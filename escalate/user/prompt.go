@@ -105,7 +105,7 @@ func (p *prompt) ended(ctx context.Context, err error) error {
 		case <-ctx.Done():
 		case <-time.After(p.timing.grace):
 		}
-		err = core.ErrInterrupted
+		err = p.news.err()
 	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)

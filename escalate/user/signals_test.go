@@ -28,9 +28,14 @@ func TestSignalWhileAsking(t *testing.T) {
 				if err := s.cmd.Process.Signal(sig); err != nil {
 					t.Fatal(err)
 				}
-				if heeded {
+				switch {
+				case heeded:
 					s.withdrawn()
-				} else {
+				case sig == syscall.SIGHUP: // the terminal was closed
+					if out := s.unanswered(); !out.NoAnswer {
+						t.Errorf("got %+v", out)
+					}
+				default:
 					s.interrupted()
 					s.shows("No answer: interrupted.")
 				}

@@ -5,7 +5,9 @@ import (
 	"os/signal"
 	"slices"
 	"sync/atomic"
+	"syscall"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/tty"
 )
 
@@ -15,8 +17,10 @@ import (
 type watch struct {
 	signals chan os.Signal
 	done    chan struct{}
-	// end is closed when the process was told to end.
-	end chan struct{}
+	// end is closed when the process was told to end, and hungUp says that the signal was the
+	// one of a terminal that was closed.
+	end    chan struct{}
+	hungUp bool
 	// stopped reports that the process was stopped and has continued.
 	stopped atomic.Bool
 	// continued receives a value when the process continues.
@@ -49,6 +53,7 @@ func (w *watch) hear(t *tty.Terminal, s os.Signal, ending bool) {
 	switch {
 	case ending:
 		if !w.ended() {
+			w.hungUp = s == syscall.SIGHUP
 			close(w.end)
 		}
 		t.Cancel()
@@ -81,6 +86,14 @@ func (w *watch) ended() bool {
 	default:
 		return false
 	}
+}
+
+// err returns why the prompt is over after the process was told to end.
+func (w *watch) err() error {
+	if w.hungUp {
+		return errGone
+	}
+	return core.ErrInterrupted
 }
 
 func (w *watch) stop() {

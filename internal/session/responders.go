@@ -70,11 +70,14 @@ func (s *Session) responders() []core.Responder {
 			}
 			s.display.Lend()
 			defer s.display.Retake()
+			s.prompts.Store(true)
 			a, err := person.Respond(ctx, q, st)
-			switch {
-			case errors.Is(err, user.ErrAsked):
+			if errors.Is(err, user.ErrAsked) { // the signal may come after the end of input
 				asked = q.ID
-			case err == nil:
+				return a, err
+			}
+			s.prompts.Store(false)
+			if err == nil {
 				s.app.Say.Here = q.ID
 			}
 			return a, err

@@ -99,6 +99,7 @@ type Session struct {
 	// interrupt is the handler of the signals that end looprun; nil while they still have
 	// their default effect.
 	interrupt atomic.Pointer[func(*engine.Interrupt)]
+	prompts   atomic.Bool // a prompt is open, or its terminal is gone: a hang-up ends the prompt alone
 	settles   atomic.Bool // the run is over and its verdict is not written; one signal is ignored
 	// reading ends when the readers of the output have gone, and the run with them.
 	reading context.Context

@@ -90,6 +90,9 @@ func (s *Session) catchSignals() {
 		catchInterrupts(signals)
 		go func() {
 			for sig := range signals {
+				if sig == syscall.SIGHUP && s.prompts.Load() {
+					continue
+				}
 				if interrupt := s.interrupt.Load(); interrupt != nil {
 					(*interrupt)(interruptBy(sig))
 					continue
