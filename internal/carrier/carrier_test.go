@@ -19,21 +19,17 @@ var update = flag.Bool("update", false, "write what comes out to testdata")
 func opened(in []byte, n int) string {
 	var out strings.Builder
 	var role Role
-	var source string
 	line := false // the last part is in the middle of a line
 	s := Stream{
 		Part: func(p Part) {
 			for text := range strings.Lines(string(p.Text)) {
-				if !line || p.Role != role || p.Source != source {
+				if !line || p.Role != role {
 					if line {
 						out.WriteString("\\\n")
 					}
 					fmt.Fprintf(&out, "%-8s", p.Role)
-					if p.Source != "" {
-						fmt.Fprintf(&out, "[%s] ", p.Source)
-					}
 				}
-				role, source, line = p.Role, p.Source, !strings.HasSuffix(text, "\n")
+				role, line = p.Role, !strings.HasSuffix(text, "\n")
 				out.WriteString(text)
 			}
 		},
@@ -129,7 +125,7 @@ func FuzzStream(f *testing.F) {
 		var plain []byte
 		carried := false
 		s := Stream{Part: func(p Part) {
-			carried = carried || p.Role != Plain || p.Source != ""
+			carried = carried || p.Role != Plain
 			plain = append(plain, p.Text...)
 		}, Fact: func(Fact) { carried = true }, Table: NewTable()}
 		_, _ = s.Write(in)
@@ -254,7 +250,7 @@ func TestKnown(t *testing.T) {
 			t.Errorf("%s%v %s", line, err, s.Wrong())
 		}
 	}
-	if len(KnownShapes()) < 50 {
+	if len(KnownShapes()) < 40 {
 		t.Errorf("%d shapes", len(KnownShapes()))
 	}
 }
@@ -308,7 +304,7 @@ func TestBounds(t *testing.T) {
 			}
 			_, _ = s.Write(piece)
 			s.Flush()
-			if got := cap(s.doc.src) + cap(s.text) + cap(s.words.line) + len(s.calls)*maxWords; got > 4<<20 || cap(s.doc.nodes) > 2*maxNodes || len(s.calls) > maxCalls || held > 2<<20 {
+			if got := cap(s.doc.src) + cap(s.words.line) + len(s.calls)*maxWords; got > 4<<20 || cap(s.doc.nodes) > 2*maxNodes || len(s.calls) > maxCalls || held > 2<<20 {
 				t.Errorf("%d bytes kept, %d values, %d calls, parts of up to %d bytes", got, cap(s.doc.nodes), len(s.calls), held)
 			}
 		})

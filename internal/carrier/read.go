@@ -16,43 +16,26 @@ import (
 // it is a carrier.
 func (s *Stream) object() bool {
 	d := &s.doc
-	s.bare = d.brace == 0 && d.lines == 0 && !s.mid
-	if s.open(0) {
-		return true
-	}
-	if at := d.get(0, "type"); d.cut() && at != none && len(s.table().typed[string(d.raw(at))]) > 0 {
-		s.turnBegan(cmp.Or(s.seen, "an agent"), false)
-	}
-	return false
-}
-
-// open handles an object; it returns false if its shape is unknown.
-func (s *Stream) open(i int32) bool {
-	d := &s.doc
-	shape := s.table().of(d, i, s.seen)
-	if shape == nil || shape.Agent == "" && !s.bare {
+	shape := s.table().of(d, s.seen)
+	if shape == nil {
+		if d.cut() && len(s.table().ofType(d)) > 0 {
+			s.turnBegan(cmp.Or(s.seen, "an agent"), false)
+		}
 		return false
 	}
-	if s.agent = shape.Agent; s.agent != "" && s.agent != s.seen {
+	if s.agent = shape.Agent; s.agent != s.seen {
 		s.seen, s.totals = s.agent, ""
 	}
 	if shape.opens {
 		s.turnBegan(s.agent, shape.Starts)
 	}
-	if shape.Each == "" {
-		s.entry(shape, i)
-		return true
-	}
-	at := d.get(i, shape.Each)
-	if at == none {
-		return true
-	}
-	if d.nodes[at].kind != list {
+	at := d.find(0, cmp.Or(shape.Each, "."))
+	if at != none && d.nodes[at].kind == list {
+		for c := range d.members(at) {
+			s.entry(shape, c)
+		}
+	} else if at != none {
 		s.entry(shape, at)
-		return true
-	}
-	for c := d.nodes[at].child; c != 0; c = d.nodes[c].next {
-		s.entry(shape, c)
 	}
 	return true
 }
@@ -79,20 +62,17 @@ func (s *Stream) parts(r *reading, i int32) {
 		case r.Turn != Goes && !cut:
 			s.conclude(Said, text)
 		case cut:
-			s.say(Said, bytes.Clone(whole))
+			s.say(Said, whole)
 			s.lost()
-			s.ended(Noise, bytes.Clone(rest))
+			s.ended(Noise, rest)
 		default:
 			s.say(Said, text)
 		}
 	}
 	if text, _ := s.texts(r.Printed, i); text != nil {
-		switch {
-		case s.agent == "":
-			s.log(r, text, i)
-		case r.Turn != Goes:
+		if r.Turn != Goes {
 			s.conclude(Printed, text)
-		default:
+		} else {
 			s.say(Printed, text)
 		}
 	}
@@ -111,24 +91,6 @@ func unfinished(text []byte, cut bool) (whole, rest []byte) {
 	}
 	n := bytes.LastIndexByte(text, '\n') + 1
 	return text[:n], text[n:]
-}
-
-// log handles the text of a log's line, which may itself be a carrier.
-func (s *Stream) log(r *reading, text []byte, i int32) {
-	if r.Line && !bytes.HasSuffix(text, []byte("\n")) {
-		text = append(text, '\n')
-	}
-	from := s.word(r.Source, i)
-	if s.depth+1 >= nested {
-		s.source = from
-		s.plain(text)
-		return
-	}
-	if s.inner == nil {
-		s.inner = &Stream{Table: s.table(), depth: s.depth + 1}
-	}
-	s.inner.Part, s.inner.Fact, s.inner.source = s.Part, s.Fact, from
-	_, _ = s.inner.Write(text)
 }
 
 // call starts or ends a tool call.
@@ -189,28 +151,19 @@ const (
 )
 
 // reads reports whether the tool prints existing content.
-func (s *Stream) reads(input int32) bool { return !s.has(input, runs) && s.has(input, places) }
-
-func (s *Stream) has(input int32, names string) bool {
-	return s.doc.nodes[input].kind == record && s.doc.find(input, names) != none
+func (s *Stream) reads(input int32) bool {
+	return s.doc.find(input, runs) == none && s.doc.find(input, places) != none
 }
 
 // shown formats a call for people: the tool, and the first text of its input.
 func (s *Stream) shown(name string, input int32) []byte {
-	d := &s.doc
-	out := append(s.text[:0], name...)
-	if d.nodes[input].kind == record {
-		for c := d.nodes[input].child; c != 0; c = d.nodes[c].next {
-			if d.nodes[c].kind == text {
-				input = c
-				break
-			}
+	out := []byte(name)
+	for c := input; c < s.doc.past(input); c++ {
+		if s.doc.nodes[c].kind == text {
+			out = jsontext.Unescape(append(out, ' '), s.doc.raw(c))
+			break
 		}
 	}
-	if d.nodes[input].kind == text {
-		out = jsontext.Unescape(append(out, ' '), d.raw(input))
-	}
-	s.text = out
 	return out[:min(len(out), maxWords)]
 }
 
@@ -239,9 +192,6 @@ func (s *Stream) tell(f Fact) {
 
 // facts emits what the agent reports about itself.
 func (s *Stream) facts(r *reading, i int32) {
-	if s.agent == "" {
-		return
-	}
 	if text := s.word(r.Trouble, i); text != "" && text != s.trouble {
 		s.trouble = text
 		until, _ := s.number(r.Until, i)
@@ -281,70 +231,54 @@ func (s *Stream) facts(r *reading, i int32) {
 	}
 }
 
-// texts returns the text at the paths, valid until the next call; nil means there is none. cut
-// is set if the document cuts it off.
-func (s *Stream) texts(paths string, i int32) (all []byte, cut bool) {
+// texts returns the text at the paths; nil means there is none. cut is set if the document cuts
+// it off.
+func (s *Stream) texts(paths string, i int32) (out []byte, cut bool) {
 	d := &s.doc
-	out, found := s.text[:0], false
 	for one := range each(paths) {
-		at := d.get(i, one)
-		if at == none || d.nodes[at].kind == null || d.nodes[at].kind == record {
+		at := d.find(i, one)
+		if at == none || d.nodes[at].kind == record {
 			continue
 		}
-		if found && len(out) > 0 && out[len(out)-1] != '\n' {
+		if n := len(out); n > 0 && out[n-1] != '\n' {
 			out = append(out, ' ')
 		}
-		out, cut = s.appendText(out, at, cut)
-		if found = true; !strings.Contains(paths, "&") {
+		if out == nil {
+			out = []byte{}
+		}
+		if d.nodes[at].kind != list {
+			out, cut = s.appendText(out, at, cut)
+		}
+		for c := range d.members(at) { // of a list
+			if d.nodes[c].kind == record {
+				c = d.find(c, "text")
+			}
+			if c == none || d.nodes[c].kind != text {
+				continue
+			}
+			if n := len(out); n > 0 && out[n-1] != '\n' {
+				out = append(out, '\n')
+			}
+			out, cut = s.appendText(out, c, cut)
+		}
+		if !strings.Contains(paths, "&") {
 			break
 		}
-	}
-	if s.text = out; !found {
-		return nil, false
 	}
 	return out, cut
 }
 
-// appendText appends the text of a value: for a list, the texts of its elements, or the bytes
-// that it lists.
+// appendText appends the text of a value.
 func (s *Stream) appendText(out []byte, i int32, cut bool) ([]byte, bool) {
-	d := &s.doc
-	switch d.nodes[i].kind {
-	case text:
-		return jsontext.Unescape(out, d.raw(i)), cut || d.isCut(i)
-	case list:
-		for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
-			if n, err := strconv.ParseUint(string(d.raw(c)), 10, 8); err == nil && d.nodes[c].kind == other {
-				out = append(out, byte(n))
-				continue
-			}
-			at := c
-			if d.nodes[c].kind == record {
-				at = d.get(c, "text")
-			}
-			if at != none && d.nodes[at].kind == text {
-				if len(out) > 0 && out[len(out)-1] != '\n' {
-					out = append(out, '\n')
-				}
-				out, cut = jsontext.Unescape(out, d.raw(at)), cut || d.isCut(at)
-			}
-		}
-	case other:
-		return append(out, d.raw(i)...), cut
-	case null, record:
+	if s.doc.nodes[i].kind != text {
+		return append(out, s.doc.raw(i)...), cut
 	}
-	return out, cut
+	return jsontext.Unescape(out, s.doc.raw(i)), cut || s.doc.isCut(i)
 }
 
 // word returns a short text.
 func (s *Stream) word(paths string, i int32) string {
-	if paths == "" {
-		return ""
-	}
-	kept := s.text
-	s.text = nil
 	out, _ := s.texts(paths, i)
-	s.text = kept
 	return string(out[:min(len(out), maxWords)])
 }
 

@@ -31,13 +31,13 @@ func (s *Stream) out(r Role, text []byte) {
 	}
 	begins := r == Said && s.words.begins
 	s.words.begins = s.words.begins && !begins
-	s.Part(Part{Role: r, Text: text, Agent: s.agent, Source: s.source, Begins: begins})
+	s.Part(Part{Role: r, Text: text, Agent: s.agent, Begins: begins})
 }
 
 // lost reports that the last message has a rest that is unknown.
 func (s *Stream) lost() {
 	s.words.begins = false
-	s.Part(Part{Role: Said, Agent: s.agent, Source: s.source, Begins: true})
+	s.Part(Part{Role: Said, Agent: s.agent, Begins: true})
 }
 
 // ended emits text, adding the last line end if it is missing.
@@ -51,7 +51,7 @@ func (s *Stream) ended(r Role, text []byte) {
 // plain emits text that is not a carrier.
 func (s *Stream) plain(text []byte) {
 	if len(text) > 0 {
-		s.Part(Part{Role: Plain, Text: text, Source: s.source})
+		s.Part(Part{Role: Plain, Text: text})
 	}
 }
 
