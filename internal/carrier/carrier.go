@@ -225,7 +225,7 @@ func (s *Stream) Flush() {
 	}
 	s.plain(s.lead)
 	s.mode, s.mid, s.listed, s.esc, s.lead = passing, false, false, colours{}, s.lead[:0]
-	s.leave()
+	s.leave(false)
 }
 
 // release passes on the brace that is held, and reads again what follows it: another object may

@@ -371,3 +371,40 @@ func TestAnObjectThatWasCutOffEndsNothing(t *testing.T) {
 		t.Errorf("the object that was cut off:\n%s", got)
 	}
 }
+
+// What an agent says of a tool that printed nothing is no output of it.
+func TestASilentToolPrintsNothing(t *testing.T) {
+	const called = `{"type":"user","session_id":"s","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":%q}]}}` + "\n"
+	for output, silent := range map[string]bool{"(Bash completed with no output)": true, " \n": true, "Exit code 1": true, "Exit code 1\nFAIL": false, "x": false} {
+		s := Stream{
+			Part: func(p Part) {
+				if (p.Role == Noise) != silent {
+					t.Errorf("%q is %s", output, p.Role)
+				}
+			},
+			Fact: func(f Fact) {
+				if c, ok := f.(Call); ok && c.Silent != silent {
+					t.Errorf("%q is silent: %t", output, c.Silent)
+				}
+			},
+		}
+		_, _ = fmt.Fprintf(&s, called, output)
+		s.Flush()
+	}
+}
+
+// A message of which the end is not known is the last message all the same.
+func TestAMessageThatWasCutOffBegins(t *testing.T) {
+	for _, rest := range []string{fmt.Sprintf(delta, "not yet"), `{"type":"assistant","session_id":"s","message":{"content":[{"type":"text","text":"not`} {
+		said := 0
+		s := Stream{Part: func(p Part) {
+			if p.Begins {
+				said++
+			}
+		}}
+		_, _ = fmt.Fprintf(&s, message+"%s", "DONE", rest)
+		if s.Flush(); said != 2 {
+			t.Errorf("%d messages begin with %q, want 2", said, rest)
+		}
+	}
+}

@@ -128,6 +128,25 @@ func (d *document) members(i int32) iter.Seq[int32] {
 	}
 }
 
+// texts yields a value that is no list or record, or the texts that a list holds, bare or under
+// the name text, and what stands between them and what is in front of them.
+func (d *document) texts(i int32) iter.Seq2[int32, byte] {
+	return func(yield func(int32, byte) bool) {
+		if d.nodes[i].kind < list {
+			yield(i, ' ')
+			return
+		}
+		for c := range d.members(i) {
+			if d.nodes[c].kind == record {
+				c = d.find(c, "text")
+			}
+			if c != none && d.nodes[c].kind == text {
+				yield(c, '\n')
+			}
+		}
+	}
+}
+
 func (d *document) called(i int32) []byte { return unescaped(d.src[d.nodes[i].key:d.nodes[i].keyEnd]) }
 
 // unescaped returns a text with its escapes decoded; names hardly ever have any.

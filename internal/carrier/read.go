@@ -56,25 +56,19 @@ func (s *Stream) parts(r *reading, i int32) {
 		s.finish()
 	}
 	if text, cut := s.texts(r.Said, i); text != nil {
-		switch whole, rest := unfinished(text, cut); {
-		case r.Piece && !cut:
-			s.goOn(text)
-		case r.Turn != Goes && !cut:
-			s.conclude(Said, text)
+		switch {
 		case cut:
-			s.say(Said, whole)
-			s.lost()
-			s.ended(Noise, rest)
+			s.leave(false)
+			s.goOn(text)
+			s.leave(true)
+		case r.Piece:
+			s.goOn(text)
 		default:
-			s.say(Said, text)
+			s.say(Said, text, r.Turn != Goes)
 		}
 	}
 	if text, _ := s.texts(r.Printed, i); text != nil {
-		if r.Turn != Goes {
-			s.conclude(Printed, text)
-		} else {
-			s.say(Printed, text)
-		}
+		s.say(Printed, text, r.Turn != Goes)
 	}
 	if text, _ := s.texts(r.Noise, i); text != nil {
 		s.ended(Noise, text)
@@ -82,15 +76,6 @@ func (s *Stream) parts(r *reading, i int32) {
 	if r.Name != "" {
 		s.call(r, i)
 	}
-}
-
-// unfinished splits off the last line of a text that was cut.
-func unfinished(text []byte, cut bool) (whole, rest []byte) {
-	if !cut {
-		return text, nil
-	}
-	n := bytes.LastIndexByte(text, '\n') + 1
-	return text[:n], text[n:]
 }
 
 // call starts or ends a tool call.
@@ -240,40 +225,20 @@ func (s *Stream) texts(paths string, i int32) (out []byte, cut bool) {
 		if at == none || d.nodes[at].kind == record {
 			continue
 		}
-		if n := len(out); n > 0 && out[n-1] != '\n' {
-			out = append(out, ' ')
-		}
 		if out == nil {
 			out = []byte{}
 		}
-		if d.nodes[at].kind != list {
-			out, cut = s.appendText(out, at, cut)
-		}
-		for c := range d.members(at) { // of a list
-			if d.nodes[c].kind == record {
-				c = d.find(c, "text")
-			}
-			if c == none || d.nodes[c].kind != text {
-				continue
-			}
+		for c, between := range d.texts(at) {
 			if n := len(out); n > 0 && out[n-1] != '\n' {
-				out = append(out, '\n')
+				out = append(out, between)
 			}
-			out, cut = s.appendText(out, c, cut)
+			out, cut = jsontext.Unescape(out, d.raw(c)), cut || d.nodes[c].kind == text && d.isCut(c)
 		}
 		if !strings.Contains(paths, "&") {
 			break
 		}
 	}
 	return out, cut
-}
-
-// appendText appends the text of a value.
-func (s *Stream) appendText(out []byte, i int32, cut bool) ([]byte, bool) {
-	if s.doc.nodes[i].kind != text {
-		return append(out, s.doc.raw(i)...), cut
-	}
-	return jsontext.Unescape(out, s.doc.raw(i)), cut || s.doc.isCut(i)
 }
 
 // word returns a short text.
@@ -284,27 +249,22 @@ func (s *Stream) word(paths string, i int32) string {
 
 // number returns the sum of the values at the paths, or NaN if one is not a number.
 func (s *Stream) number(paths string, i int32) (sum float64, found bool) {
+	d := &s.doc
 	for one := range each(paths) {
-		n, ok := s.sum(one, i)
-		sum, found = sum+n, found || ok
-		if ok && !strings.Contains(paths, "&") {
+		d.each(i, one, func(c int32) {
+			if d.nodes[c].kind == null {
+				return
+			}
+			n, err := strconv.ParseFloat(string(d.raw(c)), 64)
+			if err != nil || d.nodes[c].kind != other || d.isCut(c) {
+				n = math.NaN()
+			}
+			sum, found = sum+n, true
+		})
+		if found && !strings.Contains(paths, "&") {
 			break
 		}
 	}
-	return sum, found
-}
-
-func (s *Stream) sum(path string, i int32) (sum float64, found bool) {
-	d := &s.doc
-	d.each(i, path, func(c int32) {
-		n, err := strconv.ParseFloat(string(d.raw(c)), 64)
-		if err != nil || d.nodes[c].kind != other || d.isCut(c) {
-			n = math.NaN()
-		}
-		if d.nodes[c].kind != null {
-			sum, found = sum+n, true
-		}
-	})
 	return sum, found
 }
 
