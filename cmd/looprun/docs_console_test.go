@@ -34,8 +34,8 @@ func calls(text string) []call {
 	return list
 }
 
-// console runs a block as somebody who reads it does: command after command, in
-// the folder that the last cd went to. The exit code is that of the last one.
+// console runs a block as somebody who reads it does: command after command.
+// The exit code is that of the last one.
 func (p *page) console(t *testing.T, b block, u use) {
 	t.Helper()
 	list := calls(b.text)
@@ -43,10 +43,6 @@ func (p *page) console(t *testing.T, b block, u use) {
 		t.Errorf("line %d: there is no command after $", b.line)
 	}
 	for i, c := range list {
-		if folder, ok := strings.CutPrefix(strings.TrimSpace(c.command), "cd "); ok && !strings.ContainsAny(folder, " &;") {
-			p.dir = filepath.Join(p.dir, folder)
-			continue
-		}
 		exit := 0
 		if i == len(list)-1 {
 			exit = u.exit

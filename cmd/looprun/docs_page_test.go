@@ -170,12 +170,14 @@ var modCache = sync.OnceValue(func() string {
 })
 
 // shell runs a block as a person does who has no terminal: in a session of its
-// own, so that nobody who runs the tests is asked.
+// own, so that nobody who runs the tests is asked. The next block starts in the folder where
+// this one ends.
 func (p *page) shell(t *testing.T, text string) (string, int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
 	defer cancel()
-	c := exec.CommandContext(ctx, "sh", "-c", text)
+	left := filepath.Join(t.TempDir(), "left")
+	c := exec.CommandContext(ctx, "sh", "-c", "trap 'pwd >"+left+"' EXIT\n"+text)
 	c.Dir, c.Env = p.dir, p.environ(t)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
@@ -184,6 +186,9 @@ func (p *page) shell(t *testing.T, text string) (string, int) {
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("%v:\n%s\n%s", err, text, out)
+	}
+	if folder, err := os.ReadFile(left); err == nil {
+		p.dir = strings.TrimSuffix(string(folder), "\n")
 	}
 	return string(out), c.ProcessState.ExitCode()
 }

@@ -17,8 +17,8 @@ import (
 // Every block of a page is what it looks like when the page is rendered. In the order of the
 // page, and in one folder for each page:
 //
-//	sh          is run; it has to exit with 0
-//	console     lines after "$ " are run, the others are what they print; cd lasts
+//	sh          is run; it has to exit with 0; cd lasts
+//	console     lines after "$ " are run, the others are what they print
 //	terminal    the same with one command at a terminal
 //	output      is what the command above prints, as the text above says: each line, in this
 //	            order; … is anything
