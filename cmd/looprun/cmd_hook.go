@@ -239,7 +239,7 @@ func (hookStatusCmd) Help() string {
 
 func (hookStatusCmd) Run(a *app) error {
 	p, installed := a.printer(), false
-	for _, agent := range hook.Agents {
+	for _, agent := range hook.Agents() {
 		for place := hook.OfProject; place <= hook.OfUser; place++ {
 			file, err := agent.File(place)
 			switch {

@@ -4,12 +4,15 @@
 package agent
 
 import (
+	_ "embed"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/looprun/looprun/internal/carrier"
+	"github.com/looprun/looprun/internal/strictjson"
 )
 
 // Agent is one coding agent: a row of the table, and of the key agents in looprun.yaml.
@@ -46,7 +49,7 @@ type Agent struct {
 
 // HasTranscript reports whether the agent's output is known to be a transcript.
 func (a Agent) HasTranscript() bool {
-	return len(a.Transcript) > 0 || slices.ContainsFunc(all, func(b Agent) bool { return b.Name == a.Name })
+	return len(a.Transcript) > 0 || slices.ContainsFunc(all(), func(b Agent) bool { return b.Name == a.Name })
 }
 
 // ReadsCost reports whether the agent's transcript contains its cost.
@@ -56,47 +59,21 @@ func (a Agent) ReadsCost() bool {
 	})
 }
 
-// all lists the built-in agents. It is a variable so that listing them needs no call.
-var all = []Agent{
-	{
-		Name: "claude", Command: []string{"claude", "-p", "--output-format", "stream-json", "--verbose"},
-		CostFrom: "claude", WaitOn: []string{"@claude"}, StopOn: []string{"@claude"}, ReadOnly: []string{"--permission-mode", "plan"},
-		Permit: "--permission-mode acceptEdits --allowedTools Bash", Login: "claude, then /login; or ANTHROPIC_API_KEY", Asks: "AskUserQuestion", Version: "2.1.330",
-		Resume: []string{"--resume", "ID"},
-	},
-	{
-		Name: "codex", Command: []string{"codex", "exec", "--json"}, CostFrom: "codex", WaitOn: []string{"@codex"}, StopOn: []string{"@codex"}, ReadOnly: []string{"--sandbox", "read-only"},
-		Permit: "--sandbox workspace-write", Login: "codex login; or OPENAI_API_KEY", Asks: "request_user_input", Version: "0.169.0",
-		Resume: []string{"resume", "ID", "-"},
-	},
-	{
-		Name: "gemini", Command: []string{"gemini", "--output-format", "stream-json", "-p", ""},
-		CostFrom: "gemini", WaitOn: []string{"@gemini"}, StopOn: []string{"@gemini"},
-		// Its plan mode leaves itself and begins to write where nobody is asked, so it is not used.
-		Permit: "--yolo", Login: "gemini, then /auth; or GEMINI_API_KEY", Asks: "ask_user", Version: "0.61.0",
-		Resume: []string{"--resume", "ID"},
-	},
-	{
-		Name: "opencode", Command: []string{"opencode", "run", "--format", "json"}, CostFrom: "opencode", WaitOn: []string{"@opencode"}, StopOn: []string{"@opencode"},
-		ReadOnly: []string{"--agent", "plan"}, Resume: []string{"--session", "ID"},
-		Permit: `"permission": "allow" in opencode.json`, Login: "opencode auth login", Asks: "question", Version: "1.18.33",
-	},
-	{
-		Name: "cursor", Command: []string{"cursor-agent", "-p", "--output-format", "stream-json"}, ReadOnly: []string{"--mode", "ask"},
-		Permit: "--force", Login: "cursor-agent login; or CURSOR_API_KEY",
-	},
-	{
-		Name: "copilot", Command: []string{"copilot", "--output-format", "json"}, WaitOn: []string{"@copilot"}, StopOn: []string{"@copilot"},
-		Permit: "--allow-all-tools", Login: "copilot, then /login; or GH_TOKEN",
-		Resume: []string{"--resume=ID"}, Asks: "ask_user", Version: "1.0.102",
-	},
-	{
-		// Its transcript has the shape of Claude Code's.
-		Name: "qwen", Command: []string{"qwen", "--output-format", "stream-json"}, CostFrom: "claude", WaitOn: []string{"@http429"},
-		Permit: "--yolo", Login: "qwen, then /auth; or OPENAI_API_KEY", Asks: "ask_user_question", Version: "0.24.4",
-		Resume: []string{"--resume", "ID"},
-	},
-}
+//go:embed agents.jsonl
+var agentLines []byte
+
+// all returns the built-in agents.
+var all = sync.OnceValue(func() (agents []Agent) {
+	type row struct {
+		Agent
+		ReadOnly []string `json:"read_only"`
+	}
+	for _, r := range strictjson.Lines[row](agentLines) {
+		r.Agent.ReadOnly = r.ReadOnly
+		agents = append(agents, r.Agent)
+	}
+	return agents
+})
 
 // Resuming returns the agent's command with the user's own flags, which continues the session
 // with that id.
@@ -119,7 +96,7 @@ type Agents map[string]Agent
 // All returns the agents that can be set up: the built-in ones, tested ones first, then the
 // user's own.
 func (own Agents) All() []Agent {
-	list := slices.Clone(all)
+	list := slices.Clone(all())
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		list = append(list, own[name])
 	}

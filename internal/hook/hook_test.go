@@ -103,9 +103,9 @@ func TestInstallAndRemove(t *testing.T) {
 		"{\n  \"hooks\": {\n    \"Stop\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"say hi\"}]}\n    ]\n  }\n}\n",
 		`{"hooks":{"Other":[1,{"a":[]}],"Stop":["x","y"]},"version":1}`, "{\"b\": \"a \\\"hooks\\\": {\", \"hooks\": {\"stop\": [{\"command\":\"x\"}], \"AfterAgent\": [{}, {}]}}",
 	}
-	for _, a := range Agents {
+	for _, a := range Agents() {
 		for _, text := range texts {
-			if a.Keys == nil && text != "" {
+			if a.Whole != "" && text != "" {
 				continue
 			}
 			before := []byte(text)
@@ -126,11 +126,11 @@ func TestInstallAndRemove(t *testing.T) {
 			if has, err := a.Installed(file); !has || err != nil {
 				t.Errorf("%s: %s: not found again: %v", a.Name, with, err)
 			}
-			if a.Keys != nil && !json.Valid(with) {
+			if a.Whole == "" && !json.Valid(with) {
 				t.Errorf("%s: %q became %s", a.Name, text, with)
 			}
-			if a.Keys != nil { // one that somebody added by hand goes too
-				p, _ := a.places(with)
+			if a.Whole == "" { // one that somebody added by hand goes too
+				p, _ := placesIn(with, a.Lists[0])
 				twice := splice(with, p.entries[0].end, p.entries[0].end, ","+a.entry())
 				if without, err := a.Without(twice); err != nil || strings.Contains(string(without), Command) {
 					t.Errorf("%s: two in %s: %s %v", a.Name, twice, without, err)

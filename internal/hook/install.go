@@ -2,6 +2,8 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,11 +12,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/provenance"
+	"github.com/looprun/looprun/internal/strictjson"
 )
 
 // Agent is an agent whose hooks are known.
@@ -26,13 +30,14 @@ type Agent struct {
 	// Local is a file below the project that is not shared with others; empty if there is
 	// none.
 	Local string
-	// Keys is the path to the list of hooks that run at a stop, and Entry is an element of it
-	// with CMD for the command. Without Keys the whole file is looprun's, and Entry its text.
-	Keys  []string
-	Entry string
-	// Prompt is the path to the list of hooks that run when a prompt begins. There, the same
-	// entry records the state of the work tree. Without Prompt every stop is judged.
-	Prompt []string
+	// Lists has the paths to the lists of hooks that looprun's is in, and Entry is the element
+	// that it adds, with CMD for the command. The first list runs at a stop. One for the
+	// beginning of a prompt records the state of the work tree; without it every stop is
+	// judged.
+	Lists [][]string
+	Entry json.RawMessage
+	// Whole names the embedded text of a file that is all looprun's.
+	Whole string
 	// Head is the beginning of a newly created file.
 	Head string
 	// Wants is what else the agent needs from the person; empty means nothing.
@@ -47,57 +52,18 @@ const Command = "looprun hook stop"
 // or for somebody who shares the project's file.
 const quietly = "! command -v looprun >/dev/null || "
 
-const claudeEntry = `{"hooks":[{"type":"command","command":"CMD","timeout":600}]}`
+// Agents returns the agents whose hooks are known, as documented by their makers.
+var Agents = sync.OnceValue(func() []Agent { return strictjson.Lines[Agent](agentLines) })
 
-// Agents lists the agents whose hooks are known, as documented by their makers.
-var Agents = []Agent{
-	{Name: "claude", User: ".claude/settings.json", Project: ".claude/settings.json", Local: ".claude/settings.local.json", Keys: []string{"hooks", "Stop"}, Prompt: []string{"hooks", "UserPromptSubmit"}, Entry: `{"hooks":[{"type":"command","command":"` + quietly + `CMD","timeout":600}]}`},
-	{
-		Name: "codex", User: ".codex/hooks.json", Project: ".codex/hooks.json", Keys: []string{"hooks", "Stop"}, Prompt: []string{"hooks", "UserPromptSubmit"}, Entry: claudeEntry,
-		Wants: "Codex reads the hooks of a project that you trust, and runs one after you have reviewed it: open codex here once, and type /hooks",
-	},
-	{
-		Name: "gemini", User: ".gemini/settings.json", Project: ".gemini/settings.json", Keys: []string{"hooks", "AfterAgent"}, Prompt: []string{"hooks", "BeforeAgent"},
-		Entry: `{"hooks":[{"type":"command","command":"CMD","timeout":600000}]}`,
-		Wants: "Gemini CLI runs the hooks of a project that you trust: open gemini here once, or set GEMINI_CLI_TRUST_WORKSPACE=true",
-	},
-	{
-		Name: "copilot", User: ".copilot/hooks/looprun.json", Project: ".github/hooks/looprun.json",
-		Entry: `{"version":1,"hooks":{"agentStop":[{"type":"command","bash":"CMD","powershell":"CMD","timeoutSec":600}]}}` + "\n",
-		Wants: "Copilot CLI runs the hooks of a folder only after you trust it, and gives no message before that: open copilot here once; it shows no message of a hook",
-	},
-	{
-		Name: "cursor", User: ".cursor/hooks.json", Project: ".cursor/hooks.json", Keys: []string{"hooks", "stop"}, Prompt: []string{"hooks", "beforeSubmitPrompt"}, Entry: `{"command":"CMD"}`,
-		Head: `{"version":1}`,
-	},
-	{
-		Name: "opencode", User: ".config/opencode/plugin/looprun.js", Project: ".opencode/plugin/looprun.js", Entry: openCodePlugin,
-		Wants: "opencode run ends at the first stop, even if a plugin objects; in its interface and in opencode serve the agent continues",
-	},
-}
+//go:embed agents.jsonl
+var agentLines []byte
 
-// openCodePlugin asks at the end of a turn whether the agent is done, and prompts it again if
-// it is not.
-const openCodePlugin = `// Written by looprun hook install opencode; looprun hook remove opencode removes it.
-export const looprun = async ({ client, directory }) => ({
-  event: async ({ event }) => {
-    if (event.type !== "session.idle") return
-    const id = event.properties.sessionID
-    const { spawnSync } = await import("node:child_process")
-    const run = spawnSync("looprun", ["hook", "stop", "--as", "opencode"], {
-      cwd: directory, input: JSON.stringify({ session_id: id, cwd: directory }), encoding: "utf8",
-    })
-    if (run.error) return console.error("looprun is not on the PATH: the stop is not judged")
-    const said = JSON.parse(run.stdout || "{}")
-    if (said.decision === "block")
-      await client.session.prompt({ path: { id }, body: { parts: [{ type: "text", text: said.reason }] } })
-  },
-})
-`
+//go:embed copilot.json opencode.js
+var wholeFiles embed.FS
 
 // Find returns the agent of that name, which must be known.
 func Find(name string) Agent {
-	return Agents[slices.IndexFunc(Agents, func(a Agent) bool { return a.Name == name })]
+	return Agents()[slices.IndexFunc(Agents(), func(a Agent) bool { return a.Name == name })]
 }
 
 // Place is where a hooks file is kept: in the project or below the home directory.
@@ -123,8 +89,14 @@ func (a Agent) File(in Place) (string, error) {
 	return filepath.Join(dir, filepath.FromSlash(below)), err
 }
 
-// entry returns the entry for the agent's file.
-func (a Agent) entry() string { return strings.ReplaceAll(a.Entry, "CMD", Command) }
+// entry returns the entry for the agent's file, or the whole file.
+func (a Agent) entry() string {
+	text := []byte(a.Entry)
+	if a.Whole != "" {
+		text, _ = wholeFiles.ReadFile(a.Whole) // which is embedded
+	}
+	return strings.ReplaceAll(string(text), "CMD", Command)
+}
 
 // Installed reports whether the file contains looprun's hook. A missing file does not.
 func (a Agent) Installed(file string) (bool, error) {
@@ -132,50 +104,46 @@ func (a Agent) Installed(file string) (bool, error) {
 	if err != nil || text == nil {
 		return false, err
 	}
-	if a.Keys == nil {
+	if a.Whole != "" {
 		return string(text) == a.entry(), nil
 	}
-	places, err := a.places(text)
+	places, err := placesIn(text, a.Lists[0])
 	return len(places.entries) > 0, wrong(file, err)
 }
 
 // With returns the file's text with looprun's hook added. It changes nothing else.
-func (a Agent) With(text []byte) ([]byte, error) {
-	if a.Keys == nil {
+func (a Agent) With(text []byte) (_ []byte, err error) {
+	if a.Whole != "" {
 		if text != nil && string(text) != a.entry() {
 			return nil, errors.New("it is not looprun's, and nothing in it is replaced")
 		}
 		return []byte(a.entry()), nil
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		head := a.Head
-		if head == "" {
-			head = "{}"
+		text = []byte(cmp.Or(a.Head, "{}") + "\n")
+	}
+	for _, keys := range a.Lists {
+		if text, err = a.put(text, keys); err != nil {
+			return nil, err
 		}
-		text = []byte(head + "\n")
 	}
-	text, err := a.put(text)
-	if err == nil && a.Prompt != nil {
-		a.Keys = a.Prompt
-		text, err = a.put(text)
-	}
-	return text, err
+	return text, nil
 }
 
-// put adds the entry to the list at Keys unless it is already there.
-func (a Agent) put(text []byte) ([]byte, error) {
-	p, err := a.places(text)
+// put adds the entry to the list at those keys unless it is already there.
+func (a Agent) put(text []byte, keys []string) ([]byte, error) {
+	p, err := placesIn(text, keys)
 	if err != nil || len(p.entries) > 0 {
 		return text, err
 	}
 	added := a.entry()
-	for i := len(a.Keys) - 1; i >= p.depth; i-- { // what is not there yet
-		if i == len(a.Keys)-1 {
+	for i := len(keys) - 1; i >= p.depth; i-- { // what is not there yet
+		if i == len(keys)-1 {
 			added = "[" + added + "]"
 		} else {
 			added = "{" + added + "}"
 		}
-		added = fmt.Sprintf("%q:%s", a.Keys[i], added)
+		added = fmt.Sprintf("%q:%s", keys[i], added)
 	}
 	at := p.end
 	if !p.empty { // behind the last one, set out as that
@@ -191,36 +159,36 @@ func (a Agent) put(text []byte) ([]byte, error) {
 
 // Without returns the file's text without looprun's hook, and without the lists and objects
 // that this leaves empty. Nil means that nothing is left.
-func (a Agent) Without(text []byte) ([]byte, error) {
-	if a.Keys == nil {
+func (a Agent) Without(text []byte) (_ []byte, err error) {
+	if a.Whole != "" {
 		if string(text) != a.entry() {
 			return nil, errors.New("it was changed since; remove it by hand")
 		}
 		return nil, nil
 	}
-	text, err := a.take(text)
-	if err == nil && a.Prompt != nil {
-		a.Keys = a.Prompt
-		text, err = a.take(text)
+	for _, keys := range a.Lists {
+		if text, err = take(text, keys); err != nil {
+			return nil, err
+		}
 	}
 	if rest := strings.TrimSpace(string(text)); rest == "{}" || rest == a.Head {
-		return nil, err
+		return nil, nil
 	}
-	return text, err
+	return text, nil
 }
 
-// take removes the entries from the list at Keys.
-func (a Agent) take(text []byte) ([]byte, error) {
-	p, err := a.places(text)
+// take removes the entries from the list at those keys.
+func take(text []byte, keys []string) ([]byte, error) {
+	p, err := placesIn(text, keys)
 	if err != nil {
 		return nil, err
 	}
 	for _, own := range slices.Backward(p.entries) {
 		text = cut(text, own)
 	}
-	for depth := len(a.Keys) - 1; depth >= 0; depth-- {
+	for depth := len(keys) - 1; depth >= 0; depth-- {
 		whole, err := parse(text)
-		at, found := whole.reach(a.Keys[:depth+1])
+		at, found := whole.reach(keys[:depth+1])
 		if found <= depth || len(at.in) > 0 {
 			return text, err
 		}
@@ -312,16 +280,16 @@ type places struct {
 	empty   bool    // nothing is in that yet
 }
 
-// places finds the list of hooks in a file, as far as it exists.
-func (a Agent) places(text []byte) (p places, err error) {
+// placesIn finds the list of hooks at those keys in a file, as far as it exists.
+func placesIn(text []byte, keys []string) (p places, err error) {
 	whole, err := parse(text)
 	if err != nil {
 		return p, err
 	}
-	inner, depth := whole.reach(a.Keys)
+	inner, depth := whole.reach(keys)
 	p = places{depth: depth, end: inner.end - 1, empty: len(inner.in) == 0}
 	want := byte('{')
-	if depth == len(a.Keys) {
+	if depth == len(keys) {
 		want = '['
 		for _, v := range inner.in {
 			if own := text[v.start:v.end]; bytes.Contains(own, []byte(`"`+Command)) || bytes.Contains(own, []byte(quietly+Command)) {
@@ -330,7 +298,7 @@ func (a Agent) places(text []byte) (p places, err error) {
 		}
 	}
 	if text[inner.start] != want {
-		err = fmt.Errorf("%s is not what the agent documents; add the hook by hand", strings.Join(append([]string{"its"}, a.Keys[:depth]...), " "))
+		err = fmt.Errorf("%s is not what the agent documents; add the hook by hand", strings.Join(append([]string{"its"}, keys[:depth]...), " "))
 	}
 	return p, err
 }

@@ -290,3 +290,21 @@ func repeated(data json.RawMessage, path string) string {
 	}
 	return ""
 }
+
+// Lines decodes a table that is part of the program: an object a line, and comments, which begin
+// with #. It panics if the table is wrong, which every test sees.
+func Lines[T any](text []byte) (rows []T) {
+	for line := range bytes.Lines(text) {
+		if line[0] == '#' {
+			continue
+		}
+		var row T
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&row); err != nil {
+			panic(fmt.Sprintf("%s: %v", line, err))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
