@@ -47,7 +47,7 @@ func (s *State) Effect(o Option, a Answer) (ActionApplied, error) {
 			return d, fmt.Errorf("option %q: %w", o.ID, err)
 		}
 	}
-	d.Limits = s.extended(o.Extend)
+	d.Limits = s.Extended(o.Extend)
 	if d.Escalate = a.Escalate; d.Escalate > 0 {
 		if s.Escalated != nil || s.Trip.During || o.Action != ActionContinue || a.Responder != RespondedByWhenStuck {
 			return d, errors.New("another command can work only once in a run, between two iterations")
@@ -119,8 +119,9 @@ func joinLines(texts ...string) string {
 	return strings.Join(texts, "\n")
 }
 
-// extended returns the limits after an extension.
-func (s *State) extended(e Extend) Limits {
+// Extended returns the limits after an extension. It counts from what is spent, which can be
+// more than the limit.
+func (s *State) Extended(e Extend) Limits {
 	l := s.Limits
 	for _, g := range specs {
 		if x := g.extended(); x != nil {

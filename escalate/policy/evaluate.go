@@ -209,7 +209,7 @@ func (c *decision) overBudget(o core.Option) string {
 	if !o.Action.Continues() {
 		return ""
 	}
-	b, add := c.policy.Budget, o.Extend
+	b, add := c.policy.Budget, c.adds(o.Extend)
 	var over []string
 	if b.Continues > 0 && c.used.Continues+1 > b.Continues {
 		over = append(over, fmt.Sprintf("%d of %d continues", c.used.Continues, b.Continues))
@@ -217,24 +217,33 @@ func (c *decision) overBudget(o core.Option) string {
 	if b.Iterations > 0 && c.used.Iterations+add.Iterations > b.Iterations {
 		over = append(over, fmt.Sprintf("%d of %d iterations%s", c.used.Iterations, b.Iterations, more(add.Iterations > 0, fmt.Sprint(add.Iterations))))
 	}
-	if used := c.used.Runtime.Truncate(time.Second); b.Runtime > 0 && used+add.Runtime > b.Runtime {
-		over = append(over, fmt.Sprintf("%s of %s%s", plural.Duration(used), plural.Duration(b.Runtime), more(add.Runtime > 0, plural.Duration(add.Runtime))))
+	if b.Runtime > 0 && (c.used.Runtime+add.Runtime).Truncate(time.Second) > b.Runtime {
+		over = append(over, fmt.Sprintf("%s of %s%s", plural.Duration(c.used.Runtime.Truncate(time.Second)), plural.Duration(b.Runtime), more(add.Runtime > 0, plural.Duration(add.Runtime))))
 	}
-	var begun core.Limits
-	if c.state != nil {
-		begun = c.state.Initial
+	if b.Cost > 0 && c.used.Cost+add.Cost > b.Cost {
+		over = append(over, fmt.Sprintf("$%.2f of $%.2f%s", c.used.Cost, b.Cost, more(add.Cost > 0, fmt.Sprintf("$%.2f", add.Cost))))
 	}
-	cost, tokens := add.Spending(begun)
-	if b.Cost > 0 && c.used.Cost+cost > b.Cost {
-		over = append(over, fmt.Sprintf("$%.2f of $%.2f%s", c.used.Cost, b.Cost, more(cost > 0, fmt.Sprintf("$%.2f", cost))))
-	}
-	if b.Tokens > 0 && int64(c.used.Tokens)+tokens > int64(b.Tokens) {
-		over = append(over, fmt.Sprintf("%d of %d tokens%s", c.used.Tokens, b.Tokens, more(tokens > 0, fmt.Sprint(tokens))))
+	if b.Tokens > 0 && int64(c.used.Tokens)+add.Tokens > int64(b.Tokens) {
+		over = append(over, fmt.Sprintf("%d of %d tokens%s", c.used.Tokens, b.Tokens, more(add.Tokens > 0, fmt.Sprint(add.Tokens))))
 	}
 	if len(over) == 0 {
 		return ""
 	}
 	return "the budget is spent: used are " + strings.Join(over, ", ")
+}
+
+// adds returns by how much an answer raises the limits: by what it promises, and by what was
+// spent beyond them.
+func (c *decision) adds(e core.Extend) core.Extend {
+	var begun, now, then core.Limits
+	if c.state != nil {
+		begun, now, then = c.state.Initial, c.state.Limits, c.state.Extended(e)
+	}
+	cost, tokens := e.Spending(begun)
+	return core.Extend{
+		Iterations: max(e.Iterations, then.Iterations-now.Iterations), Runtime: max(e.Runtime, then.Runtime-now.Runtime),
+		Cost: max(cost, then.Cost-now.Cost), Tokens: max(tokens, then.Tokens-now.Tokens),
+	}
 }
 
 func more(some bool, text string) string {

@@ -249,6 +249,21 @@ func TestBudget(t *testing.T) {
 			}
 		})
 	}
+	// An extension counts from what is spent: beyond a limit it adds more than it promises.
+	for guard, spent := range map[core.GuardID]func(*core.State){
+		core.MaxRuntime: func(s *core.State) { s.Limits.Runtime, s.Elapsed = 5*time.Minute, 8*time.Minute },
+		core.MaxCost:    func(s *core.State) { s.Limits.Cost, s.Initial.Cost, s.Cost = 2, 2, 3 },
+		core.MaxTokens:  func(s *core.State) { s.Limits.Tokens, s.Initial.Tokens, s.Tokens = 300, 300, 450 },
+	} {
+		for budget, want := range map[string]string{"{runtime: 12m, cost: 1.50, tokens: 290}": "cancel", "{runtime: 13m, cost: 2, tokens: 300}": "continue"} {
+			p := parse(t, "budget: "+budget+"\nrules:\n  - {guard: \"*\", answer: continue, reason: r}\n"+cancel)
+			s := state(guard)
+			spent(s)
+			if a, err := respond(t, p, question(t, guard), s); a.Option != want {
+				t.Errorf("%s with %s: %+v %v", guard, budget, a, err)
+			}
+		}
+	}
 	// Debug and skip let the run go on as well; pause does not.
 	p := parse(t, "budget: {continues: 1}\nrules:\n  - {guard: consecutive_errors, answer: skip, reason: r}\n  - {guard: consecutive_errors, answer: debug, reason: r}\n  - {guard: consecutive_errors, answer: pause, reason: r}\n")
 	s := state(core.ConsecutiveErrors)
