@@ -39,8 +39,8 @@ type Keeper struct {
 	head     string // the user's commit that was seen last
 }
 
-// Open prepares the checkpoints of the run with that id, whose files are in runDir and which
-// the caller has locked, for the git work tree that dir belongs to. It returns an error if
+// Open prepares checkpoints of the git work tree that contains dir, for the run with the given
+// id. The run's files are in runDir, and the caller holds its lock. It returns an error if
 // there is no work tree.
 func Open(ctx context.Context, dir, runDir, id string) (*Keeper, error) {
 	top, err := Top(ctx, dir)

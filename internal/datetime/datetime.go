@@ -189,7 +189,7 @@ func timeAfter(b []byte, e int) int {
 	return e
 }
 
-// Month returns the end of an English month name at i, short or long, or 0.
+// Month returns the index after the English month name, short or long, at i; 0 if there is none.
 func Month(b []byte, i int) int {
 	if i+3 > len(b) {
 		return 0

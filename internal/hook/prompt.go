@@ -76,9 +76,9 @@ func look(ctx context.Context, dir string) workspace.Fingerprint {
 	return f
 }
 
-// idle returns the decision for a stop for which there is nothing to judge, which counts
-// nothing: the work tree has not changed since the prompt began, and the check had not passed
-// by then. ok is false if that is not so, or cannot be determined.
+// idle returns the decision for a stop that leaves nothing to judge: the work tree has not
+// changed since the prompt began, and the check had not passed before. Such a stop is not
+// counted. ok is false if there is something to judge, or if that cannot be determined.
 func (n notes) idle(ctx context.Context, dir string) (d Decision, ok bool) {
 	was := n.prompted().Tree
 	if was.Commit == "" {

@@ -284,7 +284,7 @@ func (b *Batch) room() bool {
 	if b.count(placing)+b.count(running) == 0 {
 		why := fmt.Sprintf("%s are free on the disk of %s, and %s have to stay free", plural.Bytes(left), b.Trees, plural.Bytes(b.MinFree))
 		if err != nil {
-			why = fmt.Sprintf("how much is free on the disk of %s is not known: %v", b.Trees, err)
+			why = fmt.Sprintf("how much is free on the disk of %s is not known: %v; --min-free 0 starts loops without looking", b.Trees, err)
 		}
 		b.stop(why, core.ExitFailed)
 	}

@@ -230,7 +230,7 @@ func TestRoomOnTheDisk(t *testing.T) {
 		{1 << 62, trees, running, false, ""},
 		{1 << 62, trees, placing, false, ""},
 		{1 << 62, trees, waiting, false, "have to stay free"},
-		{1, filepath.Join(trees, "gone"), waiting, false, "is not known"},
+		{1, filepath.Join(trees, "gone"), waiting, false, "; --min-free 0 starts"},
 	} {
 		b.halt, b.MinFree, b.Trees, e.stands = "", c.least, c.trees, c.stands
 		if room := b.room(); room != c.room || (b.halt != "") != (c.halt != "") || !strings.Contains(b.halt, c.halt) {
