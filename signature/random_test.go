@@ -118,3 +118,16 @@ func TestRecordedNamesStay(t *testing.T) {
 		}
 	}
 }
+
+// The pieces of an id that dashes set off are part of it, as in the ids of nanoid.
+func TestPiecesOfAnID(t *testing.T) {
+	for a, b := range map[string]string{
+		"error: session V1StGXR8Z5jdHi6B-myT8 expired": "error: session q7LkP2wXz9NbVt4R-Xk2d expired",
+		"error: session V1StGXR8Z5jdHi6B-mXyT expired": "error: session q7LkP2wXz9NbVt4R-QkZd expired",
+		"error: upload 8Kd-V1StGXR8Z5jdHi6Bq failed":   "error: upload w4Q-q7LkP2wXz9NbVt4Rm failed",
+	} {
+		if one, other := sign(a+"\n", 1), sign(b+"\n", 1); one.Hash != other.Hash {
+			t.Errorf("%q and %q", one.Facts, other.Facts)
+		}
+	}
+}
