@@ -262,13 +262,13 @@ func TestOwnTable(t *testing.T) {
 		Table: NewTable(Shape{Agent: "own", When: Match{"kind": "answer|reply"}, Read: []Reading{
 			{When: Match{"code": "5*"}, Printed: "body.text", Turn: Failed},
 			{Said: "body.text", Turn: Done},
-		}}),
+		}}, Shape{Agent: "own", When: Match{"type": "!x", "note": "*"}, Read: []Reading{{Noise: "note"}}}),
 		Part: func(p Part) { fmt.Fprintf(&got, "%s %s %s", p.Role, p.Agent, p.Text) },
 		Fact: func(f Fact) { fmt.Fprintf(&got, "%+v\n", f) },
 	}
-	_, _ = s.Write([]byte(`{"kind":"reply","code":200,"body":{"text":"fine"}}` + "\n" + `{"kind":"answer","code":503,"body":{"text":"busy"}}` + "\n" + `{"kind":"x"}` + "\n"))
+	_, _ = s.Write([]byte(`{"kind":"reply","code":200,"body":{"text":"fine"}}` + "\n" + `{"kind":"answer","code":503,"body":{"text":"busy"}}` + "\n" + `{"kind":"x"}` + "\n" + `{"type":"y","note":"n"}` + "\n" + `{"type":"x","note":"n"}` + "\n"))
 	s.Flush()
-	want := "said own fine\n{Agent:own Failed:false Last:fine}\nprinted own busy\n{Agent:own Failed:true Last:busy}\nplain  {\"kind\":\"x\"}\n"
+	want := "said own fine\n{Agent:own Failed:false Last:fine}\nprinted own busy\n{Agent:own Failed:true Last:busy}\nplain  {\"kind\":\"x\"}\nnoise own n\nplain  {\"type\":\"x\",\"note\":\"n\"}\n"
 	if got.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", got.String(), want)
 	}

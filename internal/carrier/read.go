@@ -42,7 +42,7 @@ func (s *Stream) object() bool {
 
 func (s *Stream) entry(of *shape, i int32) {
 	for k := range of.read {
-		if r := &of.read[k]; r.when.hold(&s.doc, i, r.Turn == Done) {
+		if r := &of.read[k]; r.when.holds(&s.doc, i, r.Turn == Done) {
 			s.parts(r, i)
 			s.facts(r, i)
 			return
@@ -113,7 +113,7 @@ func (s *Stream) call(r *reading, i int32) {
 	s.ended(role, output)
 	s.tell(Call{
 		Agent: s.agent, Name: c.name, Input: c.input, Output: output,
-		InputHash: c.hash, Failed: len(r.broken) > 0 && r.broken.holds(&s.doc, i), Silent: silent,
+		InputHash: c.hash, Failed: len(r.broken) > 0 && r.broken.holds(&s.doc, i, false), Silent: silent,
 	})
 }
 

@@ -152,7 +152,7 @@ func NewTable(shapes ...Shape) *Table {
 		}
 		made.opens = (made.opens || s.Opens || s.Starts) && ends[s.Agent]
 		typ := s.When["type"]
-		if strings.ContainsAny(typ, "*-") {
+		if strings.ContainsAny(typ, "*-!") {
 			typ = ""
 		}
 		for one := range strings.SplitSeq(typ, "|") {
@@ -174,10 +174,8 @@ func newMatch(m Match) (made match) {
 	return made
 }
 
-func (m match) holds(d *document, i int32) bool { return m.hold(d, i, false) }
-
-// hold reports whether an object matches; with all, every value of a repeated name must match.
-func (m match) hold(d *document, i int32, all bool) bool {
+// holds reports whether an object matches; with all, every value of a repeated name must match.
+func (m match) holds(d *document, i int32, all bool) bool {
 	for _, c := range m {
 		if !c.holds(d, i, all) {
 			return false
@@ -226,7 +224,7 @@ func (t *Table) isSilent(output []byte) bool {
 func (t *Table) of(d *document, seen string) *shape {
 	for _, shapes := range [][]*shape{t.ofType(d), t.typed[""]} {
 		for _, s := range shapes {
-			if s.when.holds(d, 0) && (!s.Follows || s.Agent == seen) {
+			if s.when.holds(d, 0, false) && (!s.Follows || s.Agent == seen) {
 				return s
 			}
 		}

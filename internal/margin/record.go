@@ -16,7 +16,8 @@ import (
 // records of one form and, apart from times, ids and rising numbers, only one text differs
 // from line to line, that text is the actual line, and the rest is a margin around it. If
 // there is a level, it may be a service's own log: then some of the texts must be indented or
-// empty, as only a tool's are.
+// empty, as only a tool's are. Under the names that only collectors use (see isLine), a text is
+// the line whatever else differs, and however few lines there are.
 
 // field is a field of a record; for a text, the value is between the quotes.
 type field struct {
