@@ -97,18 +97,13 @@ func (k *Keeper) Save(ctx context.Context, message string) (commit string, err e
 	if err != nil {
 		return "", err
 	}
-	last, err := Find(ctx, k.top, k.ref)
+	found, err := git.Objects(ctx, k.top, k.ref+"^{commit}", k.ref+"^{tree}", "HEAD^{commit}")
 	if err != nil {
 		return "", err
 	}
-	head, err := Find(ctx, k.top, "HEAD")
-	if err != nil {
-		return "", err
-	}
-	if last != "" && k.tree == "" {
-		if k.tree, err = git.Run(ctx, k.top, nil, "rev-parse", "--verify", last+"^{tree}"); err != nil {
-			return "", err
-		}
+	last, head := found[0], found[2]
+	if k.tree == "" {
+		k.tree = found[1]
 	}
 	if last != "" && k.head == "" && (head == "" || Ancestor(ctx, k.top, head, last)) {
 		k.head = head // resumed
@@ -194,6 +189,9 @@ func (k *Keeper) commit(ctx context.Context, tree, last, head, message string) (
 }
 
 func Ancestor(ctx context.Context, dir, older, newer string) bool {
+	if older == newer {
+		return true
+	}
 	_, err := git.Run(ctx, dir, nil, "merge-base", "--is-ancestor", older, newer)
 	return err == nil
 }

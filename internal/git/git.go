@@ -37,6 +37,29 @@ const ownEmail = "looprun@localhost"
 // Run runs git in a folder, with these additional variables, and returns its output without
 // the last line break. The error includes the first lines of git's error output.
 func Run(ctx context.Context, dir string, env []string, args ...string) (string, error) {
+	return run(ctx, dir, env, "", args...)
+}
+
+// Objects returns the ids of the objects that names without spaces refer to, in their order;
+// an empty one for a name that refers to none. One git answers for all of them.
+func Objects(ctx context.Context, dir string, names ...string) ([]string, error) {
+	out, err := run(ctx, dir, nil, strings.Join(names, "\n")+"\n", "cat-file", "--batch-check=%(objectname)")
+	if err != nil {
+		return nil, err
+	}
+	ids := strings.Split(out, "\n")
+	if len(ids) != len(names) {
+		return nil, fmt.Errorf("git cat-file: %d answers for %d names", len(ids), len(names))
+	}
+	for i, id := range ids {
+		if strings.Contains(id, " ") { // the name, and what is wrong with it
+			ids[i] = ""
+		}
+	}
+	return ids, nil
+}
+
+func run(ctx context.Context, dir string, env []string, input string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append(settings[:len(settings):len(settings)], args...)...)
 	cmd.Dir = dir
 	cmd.Env = append(Environ(os.Environ()), env...)
@@ -45,6 +68,9 @@ func Run(ctx context.Context, dir string, env []string, args ...string) (string,
 	var out bytes.Buffer
 	said := &Complaint{}
 	cmd.Stdout, cmd.Stderr = &out, said
+	if input != "" {
+		cmd.Stdin = strings.NewReader(input)
+	}
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		return "", fmt.Errorf("git %s: %w", args[0], context.Cause(ctx))

@@ -27,3 +27,35 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// Each name has its answer, also one that stands for nothing.
+func TestObjects(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is needed")
+	}
+	dir := t.TempDir()
+	git := func(args ...string) string {
+		t.Helper()
+		out, err := Run(t.Context(), dir, Own, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	git("init", "-q")
+	if got, err := Objects(t.Context(), dir, "HEAD^{commit}"); err != nil || !slices.Equal(got, []string{""}) {
+		t.Errorf("without a commit: %q, %v", got, err)
+	}
+	git("commit", "-q", "--allow-empty", "-m", "one")
+	want := []string{"", git("rev-parse", "HEAD"), "", git("rev-parse", "HEAD^{tree}")}
+	got, err := Objects(t.Context(), dir, "refs/looprun/x^{commit}", "HEAD^{commit}", "^{tree}", "HEAD^{tree}")
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+	if got, err := Objects(t.Context(), dir, "a\nb"); err == nil {
+		t.Errorf("two lines are one name: %q", got)
+	}
+	if got, err := Objects(t.Context(), t.TempDir(), "HEAD"); err == nil {
+		t.Errorf("there is no repository: %q", got)
+	}
+}

@@ -1,6 +1,7 @@
 package many
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -50,6 +51,21 @@ func (m *result) where(ctx context.Context, commit string) string {
 	return m.repo.mirror
 }
 
+// trees returns the trees of commits, and the repository that has the first of them; the tree
+// of another one that is not there is empty.
+func (m *result) trees(ctx context.Context, commits []string) (in string, trees []string, err error) {
+	names := make([]string, len(commits))
+	for i, commit := range commits {
+		names[i] = commit + "^{tree}"
+	}
+	for _, in = range []string{m.repo.top, m.repo.mirror} {
+		if trees, err = git.Objects(ctx, in, names...); err == nil && trees[0] != "" {
+			return in, trees, nil
+		}
+	}
+	return "", nil, cmp.Or(err, fmt.Errorf("no commit %s in %s", commits[0], in))
+}
+
 // why describes what would be lost with the result; empty if nothing, because nothing was made
 // or somebody took it.
 func (m *result) why(ctx context.Context, b *branches) string {
@@ -78,16 +94,14 @@ func (m *result) taken(ctx context.Context, b *branches, commit string) (bool, e
 			return true, nil
 		}
 	}
-	in := m.where(ctx, commit)
-	tree, err := git.Run(ctx, in, nil, "rev-parse", "--verify", commit+"^{tree}")
+	starts := slices.Compact([]string{m.Base, m.start})
+	in, trees, err := m.trees(ctx, append([]string{commit}, starts...))
 	if err != nil {
 		return false, err
 	}
-	starts := slices.Compact([]string{m.Base, m.start})
-	for _, start := range starts {
-		if had, _ := git.Run(ctx, in, nil, "rev-parse", "--verify", start+"^{tree}"); had == tree {
-			return true, nil // nothing was made
-		}
+	tree := trees[0]
+	if slices.Contains(trees[1:], tree) {
+		return true, nil // nothing was made
 	}
 	since, err := b.since(ctx, m.repo.top, m.Base)
 	if err != nil {
