@@ -33,6 +33,7 @@ func TestScreenshot(t *testing.T) {
 	const columns, rows = 90, 32
 	cmd := atHome("-u", "NO_COLOR", "HOME="+home, "XDG_STATE_HOME=", "GOCACHE="+goCache(), "GOMODCACHE="+modCache(), "GOPROXY=off", "GOFLAGS=-mod=mod -trimpath -count=1", "GOWORK=off",
 		"TERM=xterm-256color", "LOOPRUN_STATE_DIR="+filepath.Join(home, "state"), file, "--progress", "off", "--check", "go test ./...", "--", "./fix.sh")
+	cmd.Env = append(os.Environ(), standIns(t)...)
 	s := &screen{started: started{Cmd: cmd, dir: dir}}
 	s.term = vt10x.New(vt10x.WithSize(columns, rows), vt10x.WithWriter(replies{s}))
 	s.Dir = dir
