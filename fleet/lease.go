@@ -61,8 +61,8 @@ func (l *loop) slot() (placed Placed, err error) {
 	}
 	if host := l.in.Place.Host; host != "" {
 		in.Back, o.TaskQueue, o.ScheduleToStartTimeout = true, l.queueOf(host), again
-		if err = l.do(o, (*Worker).Place, in, &placed); err == nil || l.interrupted() {
-			return placed, err
+		if err = l.do(o, (*Worker).Place, in, &placed); err == nil {
+			return placed, nil
 		}
 		l.lost()
 		in.Back, o.TaskQueue = false, ""

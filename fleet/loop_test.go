@@ -110,6 +110,18 @@ func TestACancelledWait(t *testing.T) {
 			t.Errorf("%+v, %d slots in use while it waits", r, held)
 		}
 	})
+	t.Run("for a slot, at the last try", func(t *testing.T) {
+		b := newBench(t, nil)
+		b.OnActivity((*Worker)(nil).Place, mock.Anything, mock.Anything).Return(func(context.Context, Prepare) (Placed, error) {
+			b.CancelWorkflow()
+			return Placed{}, temporal.NewNonRetryableApplicationError("no", errGone, nil)
+		})
+		l := submitted(t, "exit 1", nil)
+		l.Place.Tried = l.Work.retryFor()
+		if r := b.run(l); r.Status != core.StatusInterrupted || r.ExitCode != 143 {
+			t.Errorf("%+v", r)
+		}
+	})
 	t.Run("for its ledger, at once", func(t *testing.T) {
 		b := newBench(t, nil)
 		b.OnActivity((*Worker)(nil).Reserve, mock.Anything, mock.Anything).Return(Granted{OK: true}, nil)

@@ -289,8 +289,6 @@ func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
 	switch {
 	case w.running.Err() != nil:
 		return Placed{}, w.stopped()
-	case ctx.Err() != nil:
-		return Placed{}, ctx.Err()
 	case kind == "" && w.slots.placed(err):
 		w.warn("worker %s could not prepare %d loops in a row, and takes none for %s", w.Name, sickAfter, rest)
 	}

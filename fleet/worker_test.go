@@ -466,3 +466,34 @@ func TestASetupIsNotSkipped(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+// A worker that stops while it prepares a loop's tree hands the loop back, and one whose loop is
+// cancelled then is not sick.
+func TestAPreparationIsCutShort(t *testing.T) {
+	for _, stops := range []bool{true, false} {
+		w, p, in := placed(t)
+		w.unhold(p.id)
+		at, begun, end := hang(t)
+		in.Started.RunID, in.Work.Repo = scratchpad.NewIDs("", time.Now(), 1)[0], at
+		place := func(ctx context.Context) (Placed, error) {
+			ctx, cancel := context.WithCancelCause(ctx)
+			go func() {
+				<-begun
+				if stops {
+					w.cut(errors.New("it stops"))
+				} else {
+					cancel(temporal.NewCanceledError())
+				}
+				end()
+			}()
+			return w.Place(ctx, in)
+		}
+		env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
+		env.SetTestTimeout(eventually.Patience)
+		env.RegisterActivity(place)
+		_, err := env.ExecuteActivity(place)
+		if err == nil || (typeOf(err) == errStopped) != stops || w.slots.failed != 0 || len(w.held) != 0 {
+			t.Errorf("it stops: %v; %v, failed %d, held %v", stops, err, w.slots.failed, w.held)
+		}
+	}
+}

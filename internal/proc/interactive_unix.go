@@ -218,10 +218,10 @@ func (p *Process) rejoin() {
 	}
 }
 
-// patience returns how long to wait for events, in milliseconds. An interactive command's wait
-// is limited: not every shell notifies a job that it is in the foreground again.
+// patience returns how long to wait for events, in milliseconds. On a terminal the wait is
+// limited: not every shell notifies a job that it is in the foreground again.
 func (t *terminal) patience() int {
-	if t == nil || t.outer == nil {
+	if t == nil {
 		return -1
 	}
 	return 200

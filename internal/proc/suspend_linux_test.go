@@ -17,7 +17,7 @@ func TestTwoReasonsToStandStill(t *testing.T) {
 		{"answered first", (*Process).Resume, func(p *Process) error { return p.goOn(&p.stopped) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := must(t, Spec{Argv: []string{"sleep", "600"}})
+			p := must(t, Spec{Argv: []string{"sleep", "600"}, PTY: true})
 			if err := p.Suspend(); err != nil {
 				t.Fatal(err)
 			}

@@ -97,11 +97,7 @@ func (b *body) count() int {
 func (b *body) text() string { return b.take(b.count()) }
 
 func (b *body) list() []string {
-	n := b.count()
-	if n > len(b.rest)/4 {
-		b.short = true
-		return nil
-	}
+	n := min(b.count(), len(b.rest)/4+1) // of so many, one is short
 	l := make([]string, 0, n)
 	for range n {
 		l = append(l, b.text())
@@ -165,9 +161,6 @@ func (w *wire) receive() error {
 }
 
 func (w *wire) takeRights(oob []byte) error {
-	if len(oob) == 0 {
-		return nil
-	}
 	msgs, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {
 		return err

@@ -72,6 +72,7 @@ func TestGuardianRequest(t *testing.T) {
 func FuzzGuardianMessage(f *testing.F) {
 	f.Add([]byte(spawnMessage(nil, &request{path: "p", argv: []string{"a"}, env: []string{"b"}}))[headerSize:])
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"))
+	f.Add(append(make([]byte, 32), 0xff, 0xff, 0, 0)) // a list that is not there
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_, _ = readSpawn(body{rest: string(b)}, []int{0, 1, 2})
@@ -83,6 +84,29 @@ func FuzzGuardianMessage(f *testing.F) {
 			r = report{}
 		}
 	})
+}
+
+// Half a message is an error, whatever it is about, and says nothing.
+func TestHalfAMessage(t *testing.T) {
+	whole := (&report{survivors: []Survivor{{Pid: 7, Name: "x"}}}).goneMessage().seal()[headerSize:]
+	for name, c := range map[string]struct {
+		kind byte
+		said []byte
+	}{
+		"how it ended":     {msgExited, (&ended{code: 3}).message(true).seal()[headerSize : headerSize+23]},
+		"nothing is left":  {msgGone, whole[:15]},
+		"half a survivor":  {msgGone, whole[:len(whole)-1]},
+		"no survivors yet": {msgGone, newMessage(msgGone).num(0).num(1000).seal()[headerSize:]},
+	} {
+		var r report
+		if err := r.take(c.kind, body{rest: string(c.said)}); err != errBadMessage || r.end != nil || r.gone || len(r.survivors) > 0 {
+			t.Errorf("%s: %v, %+v", name, err, r)
+		}
+	}
+	var r report
+	if err := r.take(msgGone, body{rest: string(whole)}); err != nil || !r.gone || len(r.survivors) != 1 {
+		t.Errorf("the whole: %v, %+v", err, r)
+	}
 }
 
 // The name of a process may look like the rest of the line.
