@@ -87,7 +87,7 @@ type follower struct {
 type followed struct {
 	*Copy
 	version string
-	server  *socket.Server // while it asks
+	server  *socket.Server
 }
 
 // Follow keeps copies of the active runs of a source until ctx ends; it calls ready when the
@@ -167,7 +167,7 @@ func (f *follower) look(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// update adds to a copy what has happened since, and lets it be answered while the run asks.
+// update adds to a copy what has happened since, and lets it be answered.
 func (f *follower) update(ctx context.Context, id, version string) error {
 	r := f.runs[id]
 	err := f.from.Events(ctx, id, func(e core.Event) error {
@@ -189,18 +189,14 @@ func (f *follower) update(ctx context.Context, id, version string) error {
 	if err := r.run.Refresh(&r.State, false); err != nil {
 		return err
 	}
-	if len(r.State.Answerable()) == 0 {
-		r.hangUp()
-		return nil
+	if r.server == nil {
+		return f.listen(r, id)
 	}
-	return f.listen(r, id)
+	return nil
 }
 
 // listen accepts answers for a run.
 func (f *follower) listen(r *followed, id string) (err error) {
-	if r.server != nil {
-		return nil
-	}
 	r.server, err = socket.Listen(socket.Options{
 		Dir: r.Dir, Trouble: func(text string) { f.say.Detail("the socket of run %s: %s", id, text) },
 		Handle: func(ctx context.Context, peer socket.Peer, kind string, body json.RawMessage) (any, error) {

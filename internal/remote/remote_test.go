@@ -106,6 +106,10 @@ func TestARunOfAnotherMachineIsShownAndAnswered(t *testing.T) {
 	if s := scratchpad.Summarize(dir); s.Status != core.StatusRunning || s.Command[0] != "./fix.sh" {
 		t.Fatalf("it is shown as %+v", s)
 	}
+	order := session.Ordered{Order: core.OrderSay, Words: "look at the rights"}
+	if err := (session.TrustFlag{}).Order(dir, order); err == nil || !strings.Contains(err.Error(), "on another machine") {
+		t.Errorf("words to it gave %v", err)
+	}
 	source.happens(asks...)
 	var w *session.Waiting
 	eventually.Holds(t, "the question is here", func() bool {
