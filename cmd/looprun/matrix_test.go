@@ -168,6 +168,10 @@ func tried() []core.GuardID {
 	return everyGuard()
 }
 
+// sampled reports whether case n is tried: in the long form each one, and otherwise one in so
+// many.
+func sampled(n, of int) bool { return everyCombination || n%of == 0 }
+
 // oneShort is the whole list; with -short one of it, another for each n.
 func oneShort[T any](list []T, n int) []T {
 	if testing.Short() {
