@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -147,13 +148,27 @@ func (d *Driver) Next() (Next, error) {
 // runner. first reports whether this is the first iteration since the start or the resume.
 func (d *Driver) Begin(n int, first bool) (Iteration, error) {
 	s := d.State
-	escalated := s.escalates(n)
+	escalated, anew := s.escalates(n), d.holdsAnew()
 	it := Iteration{
-		Number: n, Limit: s.Limits.Iterations, First: first && !escalated, Escalated: escalated, Guidance: s.Told(), Last: s.Ran,
+		Number: n, Limit: s.Limits.Iterations, First: first && !escalated, Escalated: escalated, Guidance: s.told(cmp.Or(anew, s.Holds)), Last: s.Ran,
 		Answers: slices.Clone(s.Asked), Task: s.Task, Subtasks: s.Decomposed(),
 		Tasks: slices.Clone(s.Tasks), TurnLoop: s.Limits.TurnLoop, MayTrip: s.mayTrip(), Session: s.Session.ID,
 	}
-	return it, d.Record(IterationStarted{n})
+	return it, d.Record(IterationStarted{Iteration: n, Holds: anew})
+}
+
+// holdsAnew returns the text of the option that is in effect as the option says it now; empty
+// if that is the same, or is told for the first time.
+func (d *Driver) holdsAnew() string {
+	s := d.State
+	if s.Holds == "" || s.HeldFor == nil || d.Questions == nil || strings.Contains(s.Guidance, s.Holds) {
+		return ""
+	}
+	q, err := d.Questions.Question(s, *s.HeldFor)
+	if o, ok := q.Option(s.HeldOption); err == nil && ok && o.Guidance != s.Holds {
+		return o.Guidance
+	}
+	return ""
 }
 
 // Finish records the end of the iteration, after the messages in the command's output, and the
@@ -351,7 +366,7 @@ func (d *Driver) crashed() error {
 	if d.State.Precheck {
 		n = 0
 	}
-	return errors.Join(d.Record(IterationStarted{n}), d.Record(IterationFinished{
+	return errors.Join(d.Record(IterationStarted{Iteration: n}), d.Record(IterationFinished{
 		Iteration: n, Outcome: OutcomeError, Cause: CauseCrash, ExitCode: -1,
 		Detail:    "it did not end: looprun, or the worker that ran it, stopped or was lost each time",
 		Signature: CauseSignature(CauseCrash),

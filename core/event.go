@@ -146,6 +146,9 @@ type RunStarted struct {
 // IterationStarted is written before the work starts. Iteration 0 is the precheck.
 type IterationStarted struct {
 	Iteration int `json:"iteration"`
+	// Holds replaces the text of an option that is in effect (see [ActionApplied]), where that
+	// text has changed, such as the errors that it lists; empty if it has not.
+	Holds string `json:"holds,omitempty"`
 }
 
 // Cause is why an iteration ended when its command did not simply exit.

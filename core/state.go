@@ -180,6 +180,9 @@ type State struct {
 	// option's own text. Every iteration receives both until they are replaced.
 	Words string `json:"words,omitempty"`
 	Holds string `json:"holds,omitempty"`
+	// HeldFor is the trip that the option of Holds answered, and HeldOption is its id.
+	HeldFor    *Trip  `json:"held_for,omitempty"`
+	HeldOption string `json:"held_option,omitempty"`
 	// Guidance is for the next iteration alone. Later was given while an iteration was
 	// running, and Notices are looprun's own messages to the next one; both become part of
 	// Guidance when the iteration has ended.

@@ -57,6 +57,7 @@ func (s *State) fold(e Event) {
 		s.Initial, s.Limits, s.Caps = d.Limits, d.Limits, d.Caps
 	case IterationStarted:
 		s.Open, s.Running = d.Iteration, true
+		s.Holds = cmp.Or(d.Holds, s.Holds)
 		if s.CallsPerHour > 0 && d.Iteration > 0 {
 			s.Calls = last(append(s.Calls, e.Time), s.CallsPerHour)
 		}
@@ -276,15 +277,18 @@ func (s *State) hold(d ActionApplied) {
 	case d.Words != "":
 		s.Words = s.delivered(d.Words)
 	}
-	if d.Holds != "" || d.OwnWords || d.Action.Retasks() {
-		s.Holds = d.Holds
+	if d.Holds != "" || d.OwnWords || d.Action.Retasks() || d.Action == ActionSkip {
+		s.Holds, s.HeldFor, s.HeldOption = d.Holds, s.Trip, d.Option
 	}
 }
 
 // Told returns the guidance for the next iteration: the lasting one and the one for it alone.
-func (s *State) Told() string {
+func (s *State) Told() string { return s.told(s.Holds) }
+
+// told returns the guidance with that text of an option.
+func (s *State) told(holds string) string {
 	text := s.Guidance
-	for _, held := range []string{s.Words, s.Holds} {
+	for _, held := range []string{s.Words, holds} {
 		if !strings.Contains(text, held) {
 			text = joinLines(held, text)
 		}
