@@ -58,13 +58,13 @@ var optionsRemedy = map[bool]string{false: "leave some out", true: "add one, suc
 // check reports problems of the template that are not problems of its form.
 func (t *Template) check(r *report) {
 	t.checkWording(r)
-	if r.doc.Has("guard") && !slices.Contains(guardIDs(), string(t.Guard)) {
+	if r.Has("guard") && !slices.Contains(guardIDs(), string(t.Guard)) {
 		p := unknownGuard(t.Guard)
-		r.value(p.Text, p.Remedy, "guard")
+		r.Value(p.Text, p.Remedy, "guard")
 	}
 	t.checkTitles(r)
-	if n := len(t.Options); r.doc.Has("options") && (n < minOptions || n > maxOptions) {
-		r.key(fmt.Sprintf("a question has %d to %d options, this one has %d", minOptions, maxOptions, n), optionsRemedy[n < minOptions], "options")
+	if n := len(t.Options); r.Has("options") && (n < minOptions || n > maxOptions) {
+		r.Key(fmt.Sprintf("a question has %d to %d options, this one has %d", minOptions, maxOptions, n), optionsRemedy[n < minOptions], "options")
 	}
 	for i := range t.Options {
 		t.checkOption(r, i)
@@ -73,7 +73,7 @@ func (t *Template) check(r *report) {
 	t.checkDefault(r)
 	for i, action := range t.Never {
 		if !slices.Contains(core.CanForbid(), action) {
-			r.value("unknown action "+shown(string(action)), "write accept or continue", "never", i)
+			r.Value("unknown action "+shown(string(action)), "write accept or continue", "never", i)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (t *Template) checkWording(r *report) {
 func (t *Template) rehearse(r *report) {
 	text, err := fill(t.Question, sampleFacts(t.Guard, nil), textLimit)
 	if err == nil && strings.TrimSpace(text) == "" {
-		r.value("the question is empty in a made-up run", "write a text for every case, as {{if …}}…{{else}}…{{end}}", "question")
+		r.Value("the question is empty in a made-up run", "write a text for every case, as {{if …}}…{{else}}…{{end}}", "question")
 	}
 }
 
@@ -117,14 +117,14 @@ func (t *Template) beyond() (problems problem.List) {
 
 func (t *Template) checkTitles(r *report) {
 	literal(r, t.Header, maxHeader, "header")
-	if r.doc.Has("short") {
+	if r.Has("short") {
 		literal(r, t.Short, maxShort, "short")
 	} else if n := utf8.RuneCountInString(t.Header); n > maxShort {
-		r.key(fmt.Sprintf("the header has %d characters, so a short one is needed", n),
+		r.Key(fmt.Sprintf("the header has %d characters, so a short one is needed", n),
 			fmt.Sprintf("add \"short\" with at most %d", maxShort), "header")
 	}
-	if r.doc.Has("question") && strings.TrimSpace(t.Question) == "" {
-		r.value("the question is empty", "say what happened and what is asked", "question")
+	if r.Has("question") && strings.TrimSpace(t.Question) == "" {
+		r.Value("the question is empty", "say what happened and what is asked", "question")
 	}
 }
 
@@ -134,13 +134,13 @@ func literal(r *report, text string, most int, path ...any) {
 	name := path[len(path)-1]
 	n := utf8.RuneCountInString(text)
 	switch {
-	case !r.doc.Has(path...): // reported already where it has to be there
+	case !r.Has(path...): // reported already where it has to be there
 	case n == 0:
-		r.value(fmt.Sprintf("%q is empty", name), "", path...)
+		r.Value(fmt.Sprintf("%q is empty", name), "", path...)
 	case n > most:
-		r.value(fmt.Sprintf("%q has %d characters", name, n), fmt.Sprintf("shorten it to at most %d", most), path...)
+		r.Value(fmt.Sprintf("%q has %d characters", name, n), fmt.Sprintf("shorten it to at most %d", most), path...)
 	case strings.Contains(text, "{{"):
-		r.value(fmt.Sprintf("%q cannot mention variables", name), "question, description and guidance can", path...)
+		r.Value(fmt.Sprintf("%q cannot mention variables", name), "question, description and guidance can", path...)
 	}
 }
 
@@ -150,9 +150,9 @@ func (t *Template) checkKey(r *report, i int) {
 	at := []any{"options", i, "key"}
 	switch {
 	case len(key) != 1 || key[0] < 'a' || key[0] > 'z':
-		r.value(fmt.Sprintf("the key %s is not a letter", shown(key)), "write one small letter, a to z", at...)
+		r.Value(fmt.Sprintf("the key %s is not a letter", shown(key)), "write one small letter, a to z", at...)
 	case strings.Contains(core.TakenKeys, key):
-		r.value(fmt.Sprintf("the key %s means the same at every question", shown(key)), "use a letter that is not one of "+takenLetters(), at...)
+		r.Value(fmt.Sprintf("the key %s means the same at every question", shown(key)), "use a letter that is not one of "+takenLetters(), at...)
 	}
 	t.unique(r, i, func(o Option) bool { return o.Key == key }, "the key "+shown(key), at...)
 }
@@ -160,7 +160,7 @@ func (t *Template) checkKey(r *report, i int) {
 // unique reports a value of an option that an earlier option has too.
 func (t *Template) unique(r *report, i int, has func(Option) bool, what string, path ...any) {
 	if j := slices.IndexFunc(t.Options[:i], has); j >= 0 {
-		r.value(fmt.Sprintf("%s is that of option %d too", what, j+1), "give each option its own", path...)
+		r.Value(fmt.Sprintf("%s is that of option %d too", what, j+1), "give each option its own", path...)
 	}
 }
 
@@ -172,23 +172,23 @@ func takenLetters() string {
 func (t *Template) checkOption(r *report, i int) {
 	o := t.Options[i]
 	at := func(key string) []any { return []any{"options", i, key} }
-	if r.doc.Has(at("id")...) {
+	if r.Has(at("id")...) {
 		t.checkID(r, i)
 	}
 	literal(r, o.Label, maxLabel, at("label")...)
-	if r.doc.Has(at("key")...) {
+	if r.Has(at("key")...) {
 		t.checkKey(r, i)
 	}
 	t.unique(r, i, func(p Option) bool { return o.Label != "" && strings.EqualFold(o.Label, p.Label) }, "the label "+shown(o.Label), at("label")...)
 	if n := utf8.RuneCountInString(o.Description); n > maxDescription {
-		r.value(fmt.Sprintf("the description has %d characters", n), fmt.Sprintf("shorten it to at most %d", maxDescription), at("description")...)
+		r.Value(fmt.Sprintf("the description has %d characters", n), fmt.Sprintf("shorten it to at most %d", maxDescription), at("description")...)
 	}
 	for _, need := range o.Requires {
 		if !slices.Contains(needs, need) {
-			r.value("unknown need "+shown(need), nearest.DidYouMean(need, needs), at("requires")...)
+			r.Value("unknown need "+shown(need), nearest.DidYouMean(need, needs), at("requires")...)
 		}
 	}
-	if r.doc.Has(at("action")...) {
+	if r.Has(at("action")...) {
 		t.checkAction(r, i)
 	}
 }
@@ -198,9 +198,9 @@ func (t *Template) checkID(r *report, i int) {
 	path := []any{"options", i, "id"}
 	switch {
 	case !isID(o.ID) || len(o.ID) > maxID:
-		r.value(shown(o.ID)+" is not an option id", fmt.Sprintf("use at most %d of a-z, 0-9, _ and -, beginning with a letter", maxID), path...)
+		r.Value(shown(o.ID)+" is not an option id", fmt.Sprintf("use at most %d of a-z, 0-9, _ and -, beginning with a letter", maxID), path...)
 	case slices.Contains(core.Actions(), t.meant(o.ID)) && o.Action != t.meant(o.ID) && slices.Contains(core.Actions(), o.Action):
-		r.value(fmt.Sprintf("the option %s has the action %s", shown(o.ID), o.Action),
+		r.Value(fmt.Sprintf("the option %s has the action %s", shown(o.ID), o.Action),
 			fmt.Sprintf("give it the action %s, or another id; a policy would be misread", t.meant(o.ID)), path...)
 	}
 	t.unique(r, i, func(p Option) bool { return o.ID == p.ID }, "the id "+shown(o.ID), path...)
@@ -226,27 +226,27 @@ func (t *Template) checkAction(r *report, i int) {
 	o := t.Options[i]
 	at := func(key string) []any { return []any{"options", i, key} }
 	if !slices.Contains(core.Actions(), o.Action) {
-		r.value("unknown action "+shown(string(o.Action)), nearest.DidYouMean(string(o.Action), actionNames()), at("action")...)
+		r.Value("unknown action "+shown(string(o.Action)), nearest.DidYouMean(string(o.Action), actionNames()), at("action")...)
 		return
 	}
 	if (o.Action == core.ActionReject || o.Action.Retasks()) && t.Guard != core.Rejection && slices.Contains(guardIDs(), string(t.Guard)) {
-		r.value(fmt.Sprintf("the action %s is for rejections only", o.Action), "no task is rejected where this is asked; use another action", at("action")...)
+		r.Value(fmt.Sprintf("the action %s is for rejections only", o.Action), "no task is rejected where this is asked; use another action", at("action")...)
 	}
 	if o.Action == core.ActionDone && t.Guard != core.Weakened && slices.Contains(guardIDs(), string(t.Guard)) {
-		r.value("the action done is for the guard weakened only", "elsewhere nothing has passed; use accept", at("action")...)
+		r.Value("the action done is for the guard weakened only", "elsewhere nothing has passed; use accept", at("action")...)
 	}
 	t.checkExtend(r, i)
 	switch hasCommand := strings.TrimSpace(o.Command) != ""; {
 	case o.Action == core.ActionRun && !hasCommand:
-		r.value("the action run has no command", "add \"command: …\", a shell line", at("action")...)
-	case o.Action != core.ActionRun && r.doc.Has(at("command")...):
-		r.key(fmt.Sprintf("the action %s runs no command", o.Action), "remove it, or use the action run", at("command")...)
+		r.Value("the action run has no command", "add \"command: …\", a shell line", at("action")...)
+	case o.Action != core.ActionRun && r.Has(at("command")...):
+		r.Key(fmt.Sprintf("the action %s runs no command", o.Action), "remove it, or use the action run", at("command")...)
 	}
-	if !o.Action.Continues() && r.doc.Has(at("guidance")...) {
-		r.key(fmt.Sprintf("the action %s has no next iteration that guidance could reach", o.Action), "remove it", at("guidance")...)
+	if !o.Action.Continues() && r.Has(at("guidance")...) {
+		r.Key(fmt.Sprintf("the action %s has no next iteration that guidance could reach", o.Action), "remove it", at("guidance")...)
 	}
 	if o.Action == core.ActionCancel && len(o.Requires) > 0 {
-		r.key("cancel has to be offered always", "remove \"requires\"", at("requires")...)
+		r.Key("cancel has to be offered always", "remove \"requires\"", at("requires")...)
 	}
 }
 
@@ -255,18 +255,18 @@ func (t *Template) checkAction(r *report, i int) {
 func (t *Template) checkExtend(r *report, i int) {
 	o := t.Options[i]
 	path := []any{"options", i, "extend"}
-	given := r.doc.Has(path...)
+	given := r.Has(path...)
 	unit := t.Guard.Spec().Unit()
 	limit := unit != ""
 	known := slices.Contains(guardIDs(), string(t.Guard))
 	switch {
 	case !known:
 	case given && !o.Action.Continues():
-		r.key(fmt.Sprintf("the action %s extends nothing", o.Action), "remove \"extend\"", path...)
+		r.Key(fmt.Sprintf("the action %s extends nothing", o.Action), "remove \"extend\"", path...)
 	case given && !limit:
-		r.key(fmt.Sprintf("%s is not a limit that can be extended", t.Guard), "remove \"extend\": continuing resets its counter", path...)
-	case limit && o.Action.Continues() && !r.doc.Has("options", i, "extend", unit):
-		r.value(fmt.Sprintf("the option continues without extending the limit of %s", t.Guard),
+		r.Key(fmt.Sprintf("%s is not a limit that can be extended", t.Guard), "remove \"extend\": continuing resets its counter", path...)
+	case limit && o.Action.Continues() && !r.Has("options", i, "extend", unit):
+		r.Value(fmt.Sprintf("the option continues without extending the limit of %s", t.Guard),
 			fmt.Sprintf("add \"extend: {%s: %s}\"", unit, unitExample(unit)), "options", i, "action")
 	}
 	for key, bad := range map[string]bool{
@@ -274,8 +274,8 @@ func (t *Template) checkExtend(r *report, i int) {
 		"runtime":    o.Extend.Runtime <= 0,
 		"tokens":     o.Extend.Tokens <= 0 && o.Extend.TokensPercent <= 0,
 	} {
-		if bad && r.doc.Has("options", i, "extend", key) {
-			r.value(key+" has to be above 0", "", "options", i, "extend", key)
+		if bad && r.Has("options", i, "extend", key) {
+			r.Value(key+" has to be above 0", "", "options", i, "extend", key)
 		}
 	}
 }
@@ -301,24 +301,24 @@ func actionNames() []string {
 func (t *Template) checkCancel(r *report) {
 	cancels := func(o Option) bool { return o.Action == core.ActionCancel }
 	if len(t.Options) > 0 && !slices.ContainsFunc(t.Options, cancels) {
-		r.key("no option cancels", "add one with \"action: cancel\"", "options")
+		r.Key("no option cancels", "add one with \"action: cancel\"", "options")
 	}
 }
 
 func (t *Template) checkDefault(r *report) {
-	if !r.doc.Has("default") {
+	if !r.Has("default") {
 		return
 	}
 	i := slices.IndexFunc(t.Options, func(o Option) bool { return o.ID == t.Default })
 	if i < 0 {
 		ids := slices.DeleteFunc(t.OptionIDs(), func(id string) bool { return !isID(id) })
-		r.value("no option has the id "+shown(t.Default), nearest.DidYouMean(t.Default, slices.Compact(ids)), "default")
+		r.Value("no option has the id "+shown(t.Default), nearest.DidYouMean(t.Default, slices.Compact(ids)), "default")
 		return
 	}
 	if a := t.Options[i].Action; a == core.ActionReview || a == core.ActionRun {
-		r.value(fmt.Sprintf("the default has the action %s, which decides nothing", a), "name an option that does", "default")
+		r.Value(fmt.Sprintf("the default has the action %s, which decides nothing", a), "name an option that does", "default")
 	} else if q := (core.Question{Never: t.Never}); q.Forbids(a) {
-		r.value(fmt.Sprintf("the default has the action %s, and the question forbids it with never: %q", a, t.Never), "name another option", "default")
+		r.Value(fmt.Sprintf("the default has the action %s, and the question forbids it with never: %q", a, t.Never), "name another option", "default")
 	}
 }
 

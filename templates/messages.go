@@ -114,19 +114,19 @@ func (m *messages) say(key string, values facts) string {
 func parseMessages(name string, data []byte) (*messages, problem.List) {
 	var texts map[string]string
 	doc, err := strictyaml.Decode(name, data, &texts)
-	r := report{doc: doc, problems: problem.Of(err)}
+	r := report{strictyaml.Report{Document: doc, Problems: problem.Of(err)}}
 	known := builtinTexts()
 	m := &messages{texts: map[string]string{}}
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
 		if known[key] == "" {
-			r.key("unknown text "+termsafe.Quoted(key, 40), nearest.DidYouMean(key, slices.Sorted(maps.Keys(known))), key)
+			r.Key("unknown text "+termsafe.Quoted(key, 40), nearest.DidYouMean(key, slices.Sorted(maps.Keys(known))), key)
 			continue
 		}
 		r.faults(faultsIn(texts[key], mentionable(key)), key)
 		if texts[key] == "" && doc.Has(key) {
-			r.value(fmt.Sprintf("%q is empty", key), "give it a text, or remove the key", key)
+			r.Value(fmt.Sprintf("%q is empty", key), "give it a text, or remove the key", key)
 		}
 		m.texts[key] = texts[key]
 	}
-	return m, r.problems
+	return m, r.Problems
 }

@@ -66,7 +66,7 @@ var builtinTemplates = sync.OnceValues(func() ([]*Template, error) {
 		name := path.Join("builtin", entries[i].Name())
 		data, _ := builtinFiles.ReadFile(name) // it is there
 		t, r := readTemplate(name, data)
-		list[i], found[i] = t, r.problems
+		list[i], found[i] = t, r.Problems
 	})
 	return list, slices.Concat(found...).Err()
 })

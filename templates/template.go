@@ -144,13 +144,13 @@ func (l *needList) FromYAML(value any) error {
 // parseTemplate parses a template file and returns everything that is wrong with it.
 func parseTemplate(name string, data []byte) (*Template, problem.List) {
 	t, r := readTemplate(name, data)
-	if r.doc.Has() {
+	if r.Has() {
 		t.check(r)
-		if len(r.problems) == 0 {
+		if len(r.Problems) == 0 {
 			t.rehearse(r)
 		}
 	}
-	return t, r.problems
+	return t, r.Problems
 }
 
 // extended returns the file that a template extends; nil if it extends none.
@@ -173,9 +173,9 @@ func readTemplate(name string, data []byte) (*Template, *report) {
 		f = templateFile{}
 		doc, err = strictyaml.DecodeOver(name, data, base, &f)
 	}
-	r := &report{doc: doc, problems: problem.Of(err)}
+	r := &report{strictyaml.Report{Document: doc, Problems: problem.Of(err)}}
 	if doc.Has("extends") && f.Extends != "builtin" {
-		r.value("unknown template to extend "+shown(f.Extends), "write builtin", "extends")
+		r.Value("unknown template to extend "+shown(f.Extends), "write builtin", "extends")
 	}
 	t := &Template{
 		Guard: core.GuardID(f.Guard), Header: plain(f.Header), Short: plain(f.Short),

@@ -94,25 +94,25 @@ func (r TestResult) problem(file string) problem.Problem {
 // read reads and checks one test of the file.
 func (f testFile) read(r *report, p *Policy, i int) Test {
 	at := func(keys ...any) []any { return append([]any{"tests", i}, keys...) }
-	line, _ := r.doc.Pos(at()...)
+	line, _ := r.Pos(at()...)
 	t := Test{
 		Name: strings.Join(strings.Fields(f.Name), " "), Where: fmt.Sprintf("%s:%d", p.File, line),
 		Facts: f.Facts, Used: f.Used, VerifyPasses: f.Verify == "pass", Expect: f.Expect,
 	}
 	if t.Name != "" && slices.ContainsFunc(p.Tests, func(other Test) bool { return other.Name == t.Name }) {
-		r.value("two tests are called "+quote(t.Name), "give each a name of its own", at("name")...)
+		r.Value("two tests are called "+quote(t.Name), "give each a name of its own", at("name")...)
 	}
 	if t.Name == "" {
 		t.Name = fmt.Sprintf("%d", i+1)
 	}
-	t.line, t.column = r.doc.Pos(at("expect")...)
-	if r.doc.Has(at("verify")...) && f.Verify != "pass" && f.Verify != "fail" {
-		r.value("unknown end of the verify commands "+quote(f.Verify), "write pass or fail", at("verify")...)
+	t.line, t.column = r.Pos(at("expect")...)
+	if r.Has(at("verify")...) && f.Verify != "pass" && f.Verify != "fail" {
+		r.Value("unknown end of the verify commands "+quote(f.Verify), "write pass or fail", at("verify")...)
 	}
-	if !r.doc.Has(at("facts")...) {
+	if !r.Has(at("facts")...) {
 		return t
 	}
-	given := func(name string) bool { return r.doc.Has(at("facts", name)...) }
+	given := func(name string) bool { return r.Has(at("facts", name)...) }
 	t.Facts = core.UnknownFacts(core.GuardID(f.Facts.Guard))
 	g := Given{facts: f.Facts, names: slices.DeleteFunc(factNames(), func(name string) bool { return !given(name) })}
 	g.set(&t.Facts)
@@ -122,13 +122,13 @@ func (f testFile) read(r *report, p *Policy, i int) Test {
 	}
 	switch guard := f.Facts.Guard; {
 	case !given("guard"):
-		r.value("the test has no guard", "add guard to its facts", at("facts")...)
+		r.Value("the test has no guard", "add guard to its facts", at("facts")...)
 	case !slices.Contains(ids, guard):
-		r.value("unknown guard "+quote(guard), nearest.DidYouMean(guard, ids), at("facts", "guard")...)
-	case r.doc.Has(at("expect")...):
+		r.Value("unknown guard "+quote(guard), nearest.DidYouMean(guard, ids), at("facts", "guard")...)
+	case r.Has(at("expect")...):
 		answers := append(p.known.answers([]core.GuardID{core.GuardID(guard)}), ExpectNone)
 		if !slices.Contains(answers, f.Expect) {
-			r.value(fmt.Sprintf("nothing can answer %s to %s", quote(f.Expect), guard), nearest.DidYouMean(f.Expect, answers), at("expect")...)
+			r.Value(fmt.Sprintf("nothing can answer %s to %s", quote(f.Expect), guard), nearest.DidYouMean(f.Expect, answers), at("expect")...)
 		}
 	}
 	return t

@@ -39,24 +39,24 @@ func compile(r *report, text string, scope []core.GuardID, known Known, path []a
 	c := condition{text: oneLine(text), raw: text}
 	switch {
 	case c.text == "":
-		r.value(`"when" is empty`, "write a condition, or remove the key for a rule that always holds", path...)
+		r.Value(`"when" is empty`, "write a condition, or remove the key for a rule that always holds", path...)
 		return c
 	case strings.ContainsFunc(c.text, func(c rune) bool { return !unicode.IsGraphic(c) }):
-		r.value("the condition holds a control character", "remove it", path...)
+		r.Value("the condition holds a control character", "remove it", path...)
 		return c
 	case len(text) > maxCondition:
-		r.value(fmt.Sprintf("the condition has %d bytes", len(text)), fmt.Sprintf("shorten it to at most %d", maxCondition), path...)
+		r.Value(fmt.Sprintf("the condition has %d bytes", len(text)), fmt.Sprintf("shorten it to at most %d", maxCondition), path...)
 		return c
 	}
 	root, faults := read(text, known, r.recorded)
 	for _, f := range faults {
-		r.in(f.at, f.text, f.remedy, path...)
+		r.In(f.at, f.text, f.remedy, path...)
 	}
 	if len(faults) > 0 {
 		return c
 	}
 	if c.root = root; !c.weigh(scope) {
-		r.value("the condition can never hold for "+join(scope), "remove the rule, or correct the condition", path...)
+		r.Value("the condition can never hold for "+join(scope), "remove the rule, or correct the condition", path...)
 	}
 	return c
 }

@@ -25,13 +25,11 @@ func checkExitCodes(r *report, codes map[string]int, known Known) {
 		code := codes[key]
 		switch {
 		case !slices.Contains(names, key):
-			p := r.doc.Problem("unknown status or guard "+quote(key), nearest.DidYouMean(key, names), path...)
-			p.Line, p.Column = r.doc.KeyPos(path...)
-			r.problems = append(r.problems, p)
+			r.Key("unknown status or guard "+quote(key), nearest.DidYouMean(key, names), path...)
 		case code < 0 || code > 255:
-			r.value(fmt.Sprintf("%d is not an exit code", code), "use 0 to 255", path...)
+			r.Value(fmt.Sprintf("%d is not an exit code", code), "use 0 to 255", path...)
 		case code == 0 && !core.Status(key).MayExitZero():
-			r.value(key+" cannot exit with 0, because the work is not done and nobody accepted it",
+			r.Value(key+" cannot exit with 0, because the work is not done and nobody accepted it",
 				"use a code from 1 to 255; only done and accepted can be 0", path...)
 		}
 	}

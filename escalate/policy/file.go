@@ -3,11 +3,9 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -66,30 +64,14 @@ func (l *guardList) FromYAML(value any) error {
 
 // report collects the problems of the file.
 type report struct {
-	doc      *strictyaml.Document
-	problems problem.List
+	strictyaml.Report
 	recorded bool // former names of facts are known
-}
-
-// value reports a problem at the value that the path leads to. A second problem at the same
-// place is left out, because it results from the first.
-func (r *report) value(text, remedy string, path ...any) {
-	p := r.doc.Problem(text, remedy, path...)
-	taken := func(q problem.Problem) bool { return q.Line == p.Line && q.Column == p.Column }
-	if !slices.ContainsFunc(r.problems, taken) {
-		r.problems = append(r.problems, p)
-	}
-}
-
-// in reports a problem at that byte offset of the text at the path.
-func (r *report) in(offset int, text, remedy string, path ...any) {
-	r.problems = append(r.problems, r.doc.ProblemIn(offset, text, remedy, path...))
 }
 
 // positive reports a number that is present but not above 0.
 func (r *report) positive(ok bool, remedy string, path ...any) {
-	if !ok && r.doc.Has(path...) {
-		r.value(fmt.Sprintf("%q has to be above 0", path[len(path)-1]), remedy, path...)
+	if !ok && r.Has(path...) {
+		r.Value(fmt.Sprintf("%q has to be above 0", path[len(path)-1]), remedy, path...)
 	}
 }
 

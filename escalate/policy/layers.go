@@ -95,9 +95,9 @@ func (s Sources) Policy(known Known) (*Policy, error) {
 			included++
 		}
 		if n := len(Includes([]byte(source.Text))); source.Included && n > 0 || !source.Included && n != included {
-			r.value("the files under include are not read here", "an included file includes no others: name them all in the first", "include")
+			r.Value("the files under include are not read here", "an included file includes no others: name them all in the first", "include")
 		}
-		problems = append(problems, r.problems...)
+		problems = append(problems, r.Problems...)
 		if i == 0 {
 			all = p
 		} else {

@@ -99,16 +99,16 @@ func (s Source) read(known Known) (*Policy, *report) {
 	}
 	file := s.Name
 	doc, err := strictyaml.Decode(file, []byte(s.Text), into)
-	r := &report{doc: doc, problems: problem.Of(err), recorded: s.recorded}
+	r := &report{strictyaml.Report{Document: doc, Problems: problem.Of(err)}, s.recorded}
 	p := &Policy{File: file, known: known}
 	if !doc.Has() {
 		return p, r
 	}
 	if doc.Has("version") && f.Version != 1 {
-		r.value(fmt.Sprintf("version %d is not known", f.Version), "write version: 1", "version")
+		r.Value(fmt.Sprintf("version %d is not known", f.Version), "write version: 1", "version")
 	}
-	if says := len(f.Rules) + len(f.Include) + len(f.Never) + len(f.ExitCodes); says == 0 && len(r.problems) == 0 && !doc.Has("detached") && !doc.Has("budget") {
-		r.value("the policy has no rules and decides nothing", "add rules, or leave the file out", "version")
+	if says := len(f.Rules) + len(f.Include) + len(f.Never) + len(f.ExitCodes); says == 0 && len(r.Problems) == 0 && !doc.Has("detached") && !doc.Has("budget") {
+		r.Value("the policy has no rules and decides nothing", "add rules, or leave the file out", "version")
 	}
 	if doc.Has("verify_timeout") {
 		r.positive(f.VerifyTimeout > 0, fmt.Sprintf("leave it out for %s", DefaultVerifyTimeout), "verify_timeout")
@@ -117,14 +117,14 @@ func (s Source) read(known Known) (*Policy, *report) {
 		line, _ := doc.Pos("never", i)
 		p.nevers = append(p.nevers, never{action, fmt.Sprintf("%s:%d", file, line)})
 		if !slices.Contains(core.CanForbid(), action) {
-			r.value("unknown action "+quote(string(action)), "write accept or continue", "never", i)
+			r.Value("unknown action "+quote(string(action)), "write accept or continue", "never", i)
 		}
 	}
 	p.Budget = f.Budget.read(r)
 	p.Detached = f.Detached
 	modes := []string{string(DetachedDeny), string(DetachedDefaults), string(DetachedAuto), string(DetachedDefer)}
 	if mode := string(f.Detached); doc.Has("detached") && !slices.Contains(modes, mode) {
-		r.value("unknown detached mode "+quote(mode), nearest.DidYouMean(mode, modes), "detached")
+		r.Value("unknown detached mode "+quote(mode), nearest.DidYouMean(mode, modes), "detached")
 	}
 	p.ExitCodes = f.ExitCodes
 	checkExitCodes(r, f.ExitCodes, known)
@@ -152,8 +152,8 @@ func (b budgetFile) read(r *report) Budget {
 	for key, ok := range map[string]bool{"continues": b.Continues > 0, "iterations": b.Iterations > 0, "runtime": b.Runtime > 0, "cost": b.Cost > 0, "tokens": b.Tokens > 0} {
 		r.positive(ok, "leave it out for no bound; to never continue, write no rule that does", "budget", key)
 	}
-	if r.doc.Has("budget", "per") && b.Per != "run" && b.Per != "day" {
-		r.value("unknown span "+quote(b.Per), "write run or day", "budget", "per")
+	if r.Has("budget", "per") && b.Per != "run" && b.Per != "day" {
+		r.Value("unknown span "+quote(b.Per), "write run or day", "budget", "per")
 	}
 	return Budget{b.Used, b.Per == "day"}
 }

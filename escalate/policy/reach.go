@@ -26,13 +26,13 @@ func checkReach(r *report, p *Policy) {
 				open = true
 				break
 			}
-			line, _ := r.doc.Pos("rules", j)
+			line, _ := r.Pos("rules", j)
 			if text := fmt.Sprintf("line %d", line); !slices.Contains(hiding, text) {
 				hiding = append(hiding, text)
 			}
 		}
 		if !open && answerable > 0 {
-			r.value("the rule can never match: "+strings.Join(hiding, ", ")+" answers first",
+			r.Value("the rule can never match: "+strings.Join(hiding, ", ")+" answers first",
 				"move it up, or give the earlier rule a condition", "rules", i, "guard")
 		}
 	}

@@ -103,7 +103,7 @@ func misleading(guard core.GuardID, o core.Option) bool {
 // read reads and checks one rule of the file.
 func (f ruleFile) read(r *report, file string, known Known, i int) Rule {
 	at := func(key string) []any { return []any{"rules", i, key} }
-	line, column := r.doc.Pos("rules", i)
+	line, column := r.Pos("rules", i)
 	rule := Rule{
 		Guards: f.Guard.ids, When: f.When, Answer: f.Answer, Verify: strings.TrimSpace(f.Verify), VerifyTimeout: f.Limit,
 		Reason: strings.Join(strings.Fields(f.Reason), " "),
@@ -111,32 +111,32 @@ func (f ruleFile) read(r *report, file string, known Known, i int) Rule {
 		file: file, line: line, column: column,
 	}
 	good := f.Guard.check(r, known, at("guard"))
-	if r.doc.Has(at("verify")...) && rule.Verify == "" {
-		r.value(`"verify" is empty`, "write a shell command, or remove the key", at("verify")...)
+	if r.Has(at("verify")...) && rule.Verify == "" {
+		r.Value(`"verify" is empty`, "write a shell command, or remove the key", at("verify")...)
 	}
 	r.positive(f.Limit > 0, "leave it out for that of the file", at("verify_timeout")...)
-	if r.doc.Has(at("verify_timeout")...) && !r.doc.Has(at("verify")...) {
-		r.value(`"verify_timeout" without "verify"`, "add the command, or remove the time", at("verify_timeout")...)
+	if r.Has(at("verify_timeout")...) && !r.Has(at("verify")...) {
+		r.Value(`"verify_timeout" without "verify"`, "add the command, or remove the time", at("verify_timeout")...)
 	}
-	if r.doc.Has(at("reason")...) {
+	if r.Has(at("reason")...) {
 		checkReason(r, rule.Reason, at("reason"))
 	}
-	if good && r.doc.Has(at("answer")...) {
+	if good && r.Has(at("answer")...) {
 		rule.checkAnswer(r, known, at("answer"))
-		if r.doc.Has(at("guidance")...) && (rule.Guidance == "" || !rule.can(known, core.Action.Continues)) {
-			r.value(fmt.Sprintf("guidance reaches no iteration: the rule answers %s", quote(f.Answer)), "remove it, or choose an answer that continues", at("guidance")...)
+		if r.Has(at("guidance")...) && (rule.Guidance == "" || !rule.can(known, core.Action.Continues)) {
+			r.Value(fmt.Sprintf("guidance reaches no iteration: the rule answers %s", quote(f.Answer)), "remove it, or choose an answer that continues", at("guidance")...)
 		}
 	}
 	if good && f.When == "" && rule.Verify == "" && rule.can(known, func(a core.Action) bool { return a == core.ActionDone }) {
-		r.value("the rule takes every pass that checks less than before for done", "add a condition or a verify command that shows that it is correct", at("answer")...)
+		r.Value("the rule takes every pass that checks less than before for done", "add a condition or a verify command that shows that it is correct", at("answer")...)
 	}
-	if r.doc.Has(at("when")...) {
+	if r.Has(at("when")...) {
 		if !good {
 			rule.Guards = nil // conditions are then checked for themselves
 		}
 		rule.when = compile(r, f.When, rule.scope(), known, at("when"))
 	}
-	if r.doc.Has(at("unknown")...) {
+	if r.Has(at("unknown")...) {
 		rule.when.skip = true
 		f.checkDoubt(r, &rule, known, at("unknown"))
 	}
@@ -147,11 +147,11 @@ func (f ruleFile) read(r *report, file string, known Known, i int) Rule {
 func (f ruleFile) checkDoubt(r *report, rule *Rule, known Known, path []any) {
 	switch {
 	case f.Doubt != "skip":
-		r.value("unknown value "+quote(f.Doubt), "write skip, or remove the key for a rule that holds then", path...)
+		r.Value("unknown value "+quote(f.Doubt), "write skip, or remove the key for a rule that holds then", path...)
 	case f.When == "":
-		r.value(`"unknown" without "when"`, "add a condition, or remove the key", path...)
+		r.Value(`"unknown" without "when"`, "add a condition, or remove the key", path...)
 	case !rule.can(known, core.Action.Stops):
-		r.value(fmt.Sprintf("a rule that answers %s never matches unknown facts anyway", quote(f.Answer)), "remove the key", path...)
+		r.Value(fmt.Sprintf("a rule that answers %s never matches unknown facts anyway", quote(f.Answer)), "remove the key", path...)
 	}
 }
 
@@ -167,11 +167,11 @@ func checkReason(r *report, reason string, path []any) {
 	odd := func(c rune) bool { return !unicode.IsGraphic(c) }
 	switch n := utf8.RuneCountInString(reason); {
 	case n == 0:
-		r.value(`"reason" is empty`, "say why this is the right answer: the journal and the result show it", path...)
+		r.Value(`"reason" is empty`, "say why this is the right answer: the journal and the result show it", path...)
 	case n > maxReason:
-		r.value(fmt.Sprintf(`"reason" has %d characters`, n), fmt.Sprintf("shorten it to at most %d", maxReason), path...)
+		r.Value(fmt.Sprintf(`"reason" has %d characters`, n), fmt.Sprintf("shorten it to at most %d", maxReason), path...)
 	case strings.IndexFunc(reason, odd) >= 0:
-		r.value(`"reason" holds a control character`, "remove it", path...)
+		r.Value(`"reason" holds a control character`, "remove it", path...)
 	}
 }
 
@@ -179,7 +179,7 @@ func checkReason(r *report, reason string, path []any) {
 func (l guardList) check(r *report, known Known, path []any) bool {
 	if len(l.ids) == 0 {
 		if l.listed { // else it is reported already
-			r.value("the list of guards is empty", `name a guard, or write "*" for every guard`, path...)
+			r.Value("the list of guards is empty", `name a guard, or write "*" for every guard`, path...)
 		}
 		return false
 	}
@@ -193,7 +193,7 @@ func (l guardList) check(r *report, known Known, path []any) bool {
 		if l.listed {
 			path = append(path[:3:3], j)
 		}
-		r.value(text, remedy, path...)
+		r.Value(text, remedy, path...)
 	}
 	for j, id := range l.ids {
 		switch {
@@ -213,7 +213,7 @@ func (l guardList) check(r *report, known Known, path []any) bool {
 // name an option of that question; other rules skip questions without it.
 func (r *Rule) checkAnswer(to *report, known Known, path []any) {
 	if r.Answer == string(core.ActionReview) {
-		to.value("a policy cannot answer review, which shows the history to a person", "remove the rule, or answer something else", path...)
+		to.Value("a policy cannot answer review, which shows the history to a person", "remove the rule, or answer something else", path...)
 		return
 	}
 	guards := r.scope()
@@ -233,15 +233,15 @@ func (r *Rule) checkAnswer(to *report, known Known, path []any) {
 	}
 	switch {
 	case found && !offered && r.Answer == string(core.ActionAccept):
-		to.value("accept is not among the options of "+join(guards), "add a verify command that shows that the result is usable", path...)
+		to.Value("accept is not among the options of "+join(guards), "add a verify command that shows that the result is usable", path...)
 	case found || len(known.answers(guards)) == 0:
-		to.value(first, "", path...)
+		to.Value(first, "", path...)
 	default:
 		answers := known.answers(guards)
 		text := fmt.Sprintf("%s has no option %s", r.Guards[0], quote(r.Answer))
 		if !r.single() {
 			text = "none of these guards has an option " + quote(r.Answer)
 		}
-		to.value(text, nearest.DidYouMean(r.Answer, answers), path...)
+		to.Value(text, nearest.DidYouMean(r.Answer, answers), path...)
 	}
 }
