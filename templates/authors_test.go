@@ -35,7 +35,7 @@ func TestListAndShow(t *testing.T) {
 		t.Errorf("a guard that is near to none: %v, want %s", err, all)
 	}
 	for _, id := range guardIDs() {
-		if err := KnownGuard(core.GuardID(id)); err != nil {
+		if err := KnownGuard(id); err != nil {
 			t.Error(err)
 		}
 	}
@@ -59,7 +59,7 @@ func TestInit(t *testing.T) {
 		t.Errorf("the pack has problems:\n%v", err)
 	}
 	for _, id := range guardIDs() {
-		if starter, err := os.ReadFile(files[0]); err != nil || !strings.Contains(string(starter), id) {
+		if starter, err := os.ReadFile(files[0]); err != nil || !strings.Contains(string(starter), string(id)) {
 			t.Errorf("the pack does not say that there is a guard %s (%v)", id, err)
 		}
 	}

@@ -41,15 +41,8 @@ func plain(s string) string { return termsafe.Line(s) }
 
 func shown(s string) string { return termsafe.Quoted(s, 40) }
 
-func guardIDs() []string {
-	var ids []string
-	for _, id := range core.GuardIDs() {
-		ids = append(ids, string(id))
-	}
-	for _, id := range core.ProtocolIDs() {
-		ids = append(ids, string(id))
-	}
-	return append(ids, string(AnyGuard))
+func guardIDs() []core.GuardID {
+	return slices.Concat(core.GuardIDs(), core.ProtocolIDs(), []core.GuardID{AnyGuard})
 }
 
 // optionsRemedy is how to fix too many options (false) and too few (true).
@@ -58,7 +51,7 @@ var optionsRemedy = map[bool]string{false: "leave some out", true: "add one, suc
 // check reports problems of the template that are not problems of its form.
 func (t *Template) check(r *report) {
 	t.checkWording(r)
-	if r.Has("guard") && !slices.Contains(guardIDs(), string(t.Guard)) {
+	if r.Has("guard") && !slices.Contains(guardIDs(), t.Guard) {
 		p := unknownGuard(t.Guard)
 		r.Value(p.Text, p.Remedy, "guard")
 	}
@@ -82,7 +75,7 @@ func (t *Template) checkWording(r *report) {
 	variables := Variables()
 	for i := range variables {
 		of := questionsWith(variables[i].Name)
-		if len(of) > 0 && t.Guard != AnyGuard && slices.Contains(guardIDs(), string(t.Guard)) && !slices.Contains(of, string(t.Guard)) {
+		if len(of) > 0 && t.Guard != AnyGuard && slices.Contains(guardIDs(), t.Guard) && !slices.Contains(of, string(t.Guard)) {
 			variables[i].Type = typeEmpty
 		}
 	}
@@ -226,13 +219,13 @@ func (t *Template) checkAction(r *report, i int) {
 	o := t.Options[i]
 	at := func(key string) []any { return []any{"options", i, key} }
 	if !slices.Contains(core.Actions(), o.Action) {
-		r.Value("unknown action "+shown(string(o.Action)), nearest.DidYouMean(string(o.Action), actionNames()), at("action")...)
+		r.Value("unknown action "+shown(string(o.Action)), nearest.DidYouMean(o.Action, core.Actions()), at("action")...)
 		return
 	}
-	if (o.Action == core.ActionReject || o.Action.Retasks()) && t.Guard != core.Rejection && slices.Contains(guardIDs(), string(t.Guard)) {
+	if (o.Action == core.ActionReject || o.Action.Retasks()) && t.Guard != core.Rejection && slices.Contains(guardIDs(), t.Guard) {
 		r.Value(fmt.Sprintf("the action %s is for rejections only", o.Action), "no task is rejected where this is asked; use another action", at("action")...)
 	}
-	if o.Action == core.ActionDone && t.Guard != core.Weakened && slices.Contains(guardIDs(), string(t.Guard)) {
+	if o.Action == core.ActionDone && t.Guard != core.Weakened && slices.Contains(guardIDs(), t.Guard) {
 		r.Value("the action done is for the guard weakened only", "elsewhere nothing has passed; use accept", at("action")...)
 	}
 	t.checkExtend(r, i)
@@ -258,7 +251,7 @@ func (t *Template) checkExtend(r *report, i int) {
 	given := r.Has(path...)
 	unit := t.Guard.Spec().Unit()
 	limit := unit != ""
-	known := slices.Contains(guardIDs(), string(t.Guard))
+	known := slices.Contains(guardIDs(), t.Guard)
 	switch {
 	case !known:
 	case given && !o.Action.Continues():
@@ -288,14 +281,6 @@ func unitExample(unit string) string {
 		return "10m"
 	}
 	return "50%"
-}
-
-func actionNames() []string {
-	var names []string
-	for _, a := range core.Actions() {
-		names = append(names, string(a))
-	}
-	return names
 }
 
 func (t *Template) checkCancel(r *report) {
@@ -461,7 +446,7 @@ func (c *checker) command(cmd *parse.CommandNode, piped []VariableType, s scope)
 		remedy := nearest.DidYouMean(name.Ident, functions)
 		if i := slices.IndexFunc(c.names, func(of string) bool { return strings.EqualFold(of, name.Ident) }); i >= 0 {
 			remedy = "write {{." + c.names[i] + "}}"
-		} else if slices.Contains(guardIDs(), name.Ident) {
+		} else if slices.Contains(guardIDs(), core.GuardID(name.Ident)) {
 			remedy = fmt.Sprintf("put quotes around a text: %q", name.Ident)
 		}
 		return c.fault(name, fmt.Sprintf("unknown function %q", termsafe.Cut(name.Ident, 40)), remedy)

@@ -55,7 +55,7 @@ func (s *Set) Show(w io.Writer, guard core.GuardID, merged bool) error {
 func (s *Set) WriteMessages(w io.Writer) error {
 	evidence := facts{}
 	for _, id := range guardIDs() {
-		for name, v := range sampleFacts(core.GuardID(id), s.texts) {
+		for name, v := range sampleFacts(id, s.texts) {
 			if old := evidence[name]; old == nil || reflect.ValueOf(old).IsZero() || reflect.ValueOf(old).Kind() == reflect.Slice && reflect.ValueOf(old).Len() == 0 {
 				evidence[name] = v
 			}
@@ -78,17 +78,12 @@ func (s *Set) WriteMessages(w io.Writer) error {
 // KnownGuard returns an error for an id that is not a guard's. The error names the nearest
 // one, or all of them if none is near.
 func KnownGuard(guard core.GuardID) error {
-	if slices.Contains(guardIDs(), string(guard)) {
+	if slices.Contains(guardIDs(), guard) {
 		return nil
 	}
 	return unknownGuard(guard)
 }
 
 func unknownGuard(guard core.GuardID) problem.Problem {
-	ids := guardIDs()
-	remedy := nearest.DidYouMean(string(guard), ids)
-	if remedy == "" {
-		remedy = "use one of " + strings.Join(ids, ", ")
-	}
-	return problem.Problem{Text: "unknown guard " + shown(string(guard)), Remedy: remedy}
+	return problem.Problem{Text: "unknown guard " + shown(string(guard)), Remedy: nearest.OneOf(guard, guardIDs())}
 }

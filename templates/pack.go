@@ -224,8 +224,8 @@ func Examine(complete bool, paths ...string) ([]Checked, error) {
 // missing reports the questions and texts that the pack in dir leaves to the built-in one.
 func (p *pack) missing(dir string) (problems problem.List) {
 	for _, id := range guardIDs() {
-		if !slices.ContainsFunc(p.templates, func(t *Template) bool { return string(t.Guard) == id }) {
-			problems = append(problems, problem.Problem{File: dir, Text: "no question for the guard " + id, Remedy: "looprun template show " + id + " prints the built-in one"})
+		if !slices.ContainsFunc(p.templates, func(t *Template) bool { return t.Guard == id }) {
+			problems = append(problems, problem.Problem{File: dir, Text: "no question for the guard " + string(id), Remedy: "looprun template show " + string(id) + " prints the built-in one"})
 		}
 	}
 	for _, m := range Messages() {

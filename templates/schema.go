@@ -90,7 +90,7 @@ func templateSchema() []byte {
 		{strictjson.At(option, "key"), "not", object{"pattern": "[" + core.TakenKeys + "]"}},
 		{strictjson.At(option, "key"), "description", "The letter that chooses it at a terminal; the first free one of its label where left out. The letters " + takenLetters() + " mean the same at every question."},
 		{strictjson.At(option, "description"), "maxLength", maxDescription},
-		{strictjson.At(option, "action"), "enum", actionNames()},
+		{strictjson.At(option, "action"), "enum", core.Actions()},
 	} {
 		of.schema[of.keyword] = of.value
 	}
@@ -130,9 +130,9 @@ func extending() []object {
 	goOn, _ := continuing()
 	options := func(schema object) object { return object{"properties": object{"options": object{"items": schema}}} }
 	var rules []object
-	var without []string
+	var without []core.GuardID
 	for _, id := range guardIDs() {
-		unit := core.GuardID(id).Spec().Unit()
+		unit := id.Spec().Unit()
 		if unit == "" {
 			without = append(without, id)
 			continue

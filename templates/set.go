@@ -96,7 +96,7 @@ func (s *Set) Templates() []*Template {
 		list = append(list, t)
 	}
 	ids := guardIDs()
-	rank := func(t *Template) int { return slices.Index(ids, string(t.Guard)) }
+	rank := func(t *Template) int { return slices.Index(ids, t.Guard) }
 	slices.SortFunc(list, func(a, b *Template) int { return cmp.Compare(rank(a), rank(b)) })
 	return list
 }

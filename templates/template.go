@@ -155,7 +155,7 @@ func parseTemplate(name string, data []byte) (*Template, problem.List) {
 
 // extended returns the file that a template extends; nil if it extends none.
 func extended(f templateFile) []byte {
-	if f.Extends != "builtin" || !slices.Contains(guardIDs(), f.Guard) {
+	if f.Extends != "builtin" || !slices.Contains(guardIDs(), core.GuardID(f.Guard)) {
 		return nil
 	}
 	data, err := builtinFiles.ReadFile("builtin/" + strings.ReplaceAll(f.Guard, string(AnyGuard), "other") + ".yaml")

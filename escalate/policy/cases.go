@@ -116,17 +116,14 @@ func (f testFile) read(r *report, p *Policy, i int) Test {
 	t.Facts = core.UnknownFacts(core.GuardID(f.Facts.Guard))
 	g := Given{facts: f.Facts, names: slices.DeleteFunc(factNames(), func(name string) bool { return !given(name) })}
 	g.set(&t.Facts)
-	var ids []string
-	for _, id := range p.known.guards() {
-		ids = append(ids, string(id))
-	}
-	switch guard := f.Facts.Guard; {
+	guards := p.known.guards()
+	switch guard := core.GuardID(f.Facts.Guard); {
 	case !given("guard"):
 		r.Value("the test has no guard", "add guard to its facts", at("facts")...)
-	case !slices.Contains(ids, guard):
-		r.Value("unknown guard "+quote(guard), nearest.DidYouMean(guard, ids), at("facts", "guard")...)
+	case !slices.Contains(guards, guard):
+		r.Value("unknown guard "+quote(f.Facts.Guard), nearest.DidYouMean(guard, guards), at("facts", "guard")...)
 	case r.Has(at("expect")...):
-		answers := append(p.known.answers([]core.GuardID{core.GuardID(guard)}), ExpectNone)
+		answers := append(p.known.answers([]core.GuardID{guard}), ExpectNone)
 		if !slices.Contains(answers, f.Expect) {
 			r.Value(fmt.Sprintf("nothing can answer %s to %s", quote(f.Expect), guard), nearest.DidYouMean(f.Expect, answers), at("expect")...)
 		}

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -347,5 +346,5 @@ func nearestFact(name string) string {
 			return fmt.Sprintf("its name is now %q", f.Name)
 		}
 	}
-	return cmp.Or(nearest.DidYouMean(name, factNames()), "use one of "+strings.Join(factNames(), ", "))
+	return nearest.OneOf(name, factNames())
 }

@@ -565,7 +565,7 @@ func (p *parser) call(from int, name string) *node {
 	n.name = name
 	switch {
 	case f.name == "":
-		return p.fault(n, "unknown function "+quote(name), cmp.Or(nearest.DidYouMean(name, names), "use one of "+strings.Join(names, ", ")))
+		return p.fault(n, "unknown function "+quote(name), nearest.OneOf(name, names))
 	case len(args) != len(f.takes) && (!f.more || len(args) == 0):
 		return p.fault(n, fmt.Sprintf("%s takes %d arguments, not %d", name, len(f.takes), len(args)), "")
 	case f.predicate != nil && outer != anything:

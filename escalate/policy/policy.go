@@ -122,9 +122,9 @@ func (s Source) read(known Known) (*Policy, *report) {
 	}
 	p.Budget = f.Budget.read(r)
 	p.Detached = f.Detached
-	modes := []string{string(DetachedDeny), string(DetachedDefaults), string(DetachedAuto), string(DetachedDefer)}
-	if mode := string(f.Detached); doc.Has("detached") && !slices.Contains(modes, mode) {
-		r.Value("unknown detached mode "+quote(mode), nearest.DidYouMean(mode, modes), "detached")
+	modes := []Detached{DetachedDeny, DetachedDefaults, DetachedAuto, DetachedDefer}
+	if doc.Has("detached") && !slices.Contains(modes, f.Detached) {
+		r.Value("unknown detached mode "+quote(string(f.Detached)), nearest.DidYouMean(f.Detached, modes), "detached")
 	}
 	p.ExitCodes = f.ExitCodes
 	checkExitCodes(r, f.ExitCodes, known)

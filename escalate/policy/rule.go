@@ -183,10 +183,7 @@ func (l guardList) check(r *report, known Known, path []any) bool {
 		}
 		return false
 	}
-	var names []string
-	for _, id := range known.guards() {
-		names = append(names, string(id))
-	}
+	guards := known.guards()
 	good := true
 	fault := func(j int, text, remedy string) {
 		good = false
@@ -200,8 +197,8 @@ func (l guardList) check(r *report, known Known, path []any) bool {
 		case id == EveryGuard && l.listed:
 			fault(j, `"*" in a list of guards`, `write guard: "*" for every guard`)
 		case id == EveryGuard:
-		case !slices.Contains(names, string(id)):
-			fault(j, "unknown guard "+quote(string(id)), nearest.DidYouMean(string(id), names))
+		case !slices.Contains(guards, id):
+			fault(j, "unknown guard "+quote(string(id)), nearest.DidYouMean(id, guards))
 		case slices.Contains(l.ids[:j], id):
 			fault(j, "the guard "+quote(string(id))+" is in the list twice", "remove one of them")
 		}

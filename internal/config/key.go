@@ -365,7 +365,7 @@ func KnownWord(word string, known []string) error {
 	if len(known) == 0 || slices.Contains(known, word) {
 		return nil
 	}
-	return &valueProblem{text: fmt.Sprintf("%q is not known", word), remedy: cmp.Or(nearest.DidYouMean(word, known), "use one of "+strings.Join(known, ", "))}
+	return &valueProblem{text: fmt.Sprintf("%q is not known", word), remedy: nearest.OneOf(word, known)}
 }
 
 // read parses a value from a file. It makes paths absolute: in a file they are relative to the
@@ -639,7 +639,7 @@ func (l *layer) unfold(b block, all []Key, given map[string]any, problems *probl
 		}
 		i := slices.Index(names, name)
 		if i < 0 {
-			wrong(fmt.Sprintf("unknown "+b.one, strconv.Quote(name)), cmp.Or(nearest.DidYouMean(name, names), "use one of "+strings.Join(names, ", ")))
+			wrong(fmt.Sprintf("unknown "+b.one, strconv.Quote(name)), nearest.OneOf(name, names))
 			continue
 		}
 		k := keys[i]

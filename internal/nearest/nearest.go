@@ -2,6 +2,7 @@
 package nearest
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -12,16 +13,16 @@ import (
 // and _, the only one that begins with the word, or the one with the fewest typing slips, at
 // most one in three letters. It returns an empty string if none is near; of equally near ones
 // it returns the first.
-func Word(word string, known []string) string {
+func Word[T ~string](word T, known []T) T {
 	const longest = 64
-	w := fold(word)
+	w := fold(string(word))
 	if len(w) == 0 || len(w) > longest {
 		return ""
 	}
-	best, fewest := "", max(1, len(w)/3)+1
-	begins, prefixed := "", 0
+	best, fewest := T(""), max(1, len(w)/3)+1
+	begins, prefixed := T(""), 0
 	for _, candidate := range known {
-		k := fold(candidate)
+		k := fold(string(candidate))
 		if len(k) == 0 || len(k) > longest || candidate == word {
 			continue
 		}
@@ -40,16 +41,29 @@ func Word(word string, known []string) string {
 
 // DidYouMean returns a remedy that names the nearest known word, or all of them if none is
 // near and there are few; otherwise it is empty.
-func DidYouMean(word string, known []string) string {
+func DidYouMean[T ~string](word T, known []T) string {
 	const few = 12
 	near := Word(word, known)
 	switch {
 	case near != "":
-		return "did you mean " + strconv.Quote(termsafe.Cut(near, 40)) + "?"
+		return "did you mean " + strconv.Quote(termsafe.Cut(string(near), 40)) + "?"
 	case len(known) > 0 && len(known) <= few:
-		return "use one of " + strings.Join(known, ", ")
+		return useOne(known)
 	}
 	return ""
+}
+
+// OneOf is [DidYouMean] that names all known words, however many, if none is near.
+func OneOf[T ~string](word T, known []T) string {
+	return cmp.Or(DidYouMean(word, known), useOne(known))
+}
+
+func useOne[T ~string](known []T) string {
+	var words []string
+	for _, word := range known {
+		words = append(words, string(word))
+	}
+	return "use one of " + strings.Join(words, ", ")
 }
 
 func fold(s string) []rune {
