@@ -248,7 +248,7 @@ func TestOnlyRecordAppendsToAJournal(t *testing.T) {
 		}
 		return nil
 	})
-	if want := []string{"../core/journal.go: Record", "../fleet/export.go: Export"}; err != nil || !slices.Equal(doors, want) {
+	if want := []string{"../core/journal.go: Record", "../internal/remote/remote.go: Add"}; err != nil || !slices.Equal(doors, want) {
 		t.Errorf("%q append to a journal, want %q; %v", doors, want, err)
 	}
 }

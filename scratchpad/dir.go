@@ -152,14 +152,19 @@ func CreateAs(stateDir, id string, mode SyncMode) (*Run, error) {
 	return create(dir, stateDir, mode)
 }
 
-// CreateCopy creates the directory of a run as [CreateAs] does, for the events of a run that
-// this user did not start. They get no marks: only [OpenTrusted] opens the copy again.
+// copyName is the file that says that a run is a copy.
+const copyName = "copy"
+
+// CreateCopy creates the directory of a run as [CreateAs] does, for the events of a run on
+// another machine. Once it is closed, nothing opens it again.
 func CreateCopy(stateDir, id string) (*Run, error) {
 	r, err := CreateAs(stateDir, id, SyncOff)
 	if err != nil {
 		return nil, err
 	}
-	r.Journal.marker, r.Unmarked = marker{}, errors.New("it is a copy")
+	if err := os.WriteFile(filepath.Join(r.Dir, copyName), nil, 0o600); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
 	return r, nil
 }
 
@@ -258,6 +263,9 @@ func OpenTrusted(dir string, mode SyncMode) (*Run, *core.State, Tail, error) {
 func reopen(dir string, mode SyncMode, trusted bool) (*Run, *core.State, Tail, error) {
 	if err := checkOwner(dir); err != nil {
 		return nil, nil, Tail{}, err
+	}
+	if provenance.Exists(filepath.Join(dir, copyName)) {
+		return nil, nil, Tail{}, fmt.Errorf("run %s is a copy of a run on another machine: it can be shown here, and answered only while somebody follows it", filepath.Base(dir))
 	}
 	lock, err := acquire(filepath.Join(dir, lockName))
 	if err != nil {

@@ -68,7 +68,7 @@ func (c *answerCmd) Run(a *app) error {
 		return config.Usage(fmt.Sprintf("run %s was started by the command of run %s, which asks for it", filepath.Base(dir), id), "write looprun answer "+id)
 	}
 	w, err := session.Look(dir)
-	if err == nil && !w.Live { // then the run itself runs what its journal says
+	if err == nil {
 		err = c.Check(dir)
 	}
 	if err != nil {

@@ -106,19 +106,15 @@ func (c *cell) command(flags ...string) []string {
 	return append(append(args, flags...), "--", "sh", "work.sh")
 }
 
-// TestMatrix lets every responder give every answer to every guard; but for the long
-// form, three of them an answer, each time others, and with -short one.
+// TestMatrix lets every responder give every answer to every guard; but for the long form, one
+// of them an answer, each time another.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	set := builtin(t)
 	names := slices.Sorted(maps.Keys(responders))
-	most, next := len(names), 0
-	switch {
-	case everyCombination:
-	case testing.Short():
-		most = 1
-	default:
-		most = 3
+	most, next := 1, 0
+	if everyCombination {
+		most = len(names)
 	}
 	for _, guard := range tried() {
 		for _, o := range set.Template(guard).Options {

@@ -33,8 +33,8 @@ type Source interface {
 	Answer(ctx context.Context, id, questionID string, a core.Answer) error
 }
 
-// Copy is the copy of a run. It is locked, and so appears active, until it is closed. It has no
-// marks of this user: nobody can resume it by mistake.
+// Copy is the copy of a run. It is locked, and so appears active, until it is closed. Then
+// it can only be shown.
 type Copy struct {
 	State core.State
 	Dir   string

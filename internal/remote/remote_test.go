@@ -160,10 +160,10 @@ func TestACopyIsNobodysRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	say := &console.Observer{Messages: console.Messages{W: os.Stderr}}
-	if _, err := (session.TrustFlag{}).Give(say, c.Dir, session.Answered{QuestionID: "q1", Answer: core.Answer{Option: "cancel"}}); err == nil || !strings.Contains(err.Error(), scratchpad.ErrNotMine.Error()) {
+	if _, err := (session.TrustFlag{}).Give(say, c.Dir, session.Answered{QuestionID: "q1", Answer: core.Answer{Option: "cancel"}}); err == nil || !strings.Contains(err.Error(), "is a copy") {
 		t.Errorf("an answer to a copy that nobody follows gave %v", err)
 	}
-	if err := scratchpad.Mine(c.Dir); !errors.Is(err, scratchpad.ErrNotMine) {
-		t.Errorf("a copy is somebody's run: %v", err)
+	if _, _, _, err := scratchpad.OpenTrusted(c.Dir, scratchpad.SyncOff); err == nil {
+		t.Error("a copy was opened")
 	}
 }

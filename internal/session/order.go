@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,13 +53,15 @@ func (t TrustFlag) Order(dir string, o Ordered) error {
 	if InsideOf(dir) {
 		return errInside
 	}
-	w, err := Look(dir)
-	if err == nil && !w.Live {
-		err = cmp.Or(t.Check(dir), w.rests(o.Order))
+	if err := t.Check(dir); err != nil {
+		return err
 	}
+	w, err := Look(dir)
 	switch {
 	case err != nil:
 		return err
+	case !w.Live:
+		return w.rests(o.Order)
 	case o.Order != core.OrderStop && len(w.Questions) > 0:
 		return config.Usage(fmt.Sprintf("run %s waits with a question: %s", w.State.RunID, w.List()),
 			fmt.Sprintf("answer it: looprun answer %s, with --guidance WORDS for what it should do", w.State.RunID))
