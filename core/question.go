@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/protocol/rejection"
 )
 
 // Action is what looprun does because of an answer.
@@ -95,6 +96,27 @@ type Option struct {
 	Restore int `json:"restore,omitempty"`
 	// Shell means that [ActionDebug] opens a shell, which needs a person at a terminal.
 	Shell bool `json:"shell,omitempty"`
+}
+
+// Misnamed returns the action after which the option is named, if it has another one; empty
+// if it has that one, or another name. About a rejection the ids accept, override and defer
+// name decisions: accepting a rejection means rejecting the task.
+func (o Option) Misnamed(guard GuardID) Action {
+	named := Action(o.ID)
+	if guard == Rejection {
+		switch rejection.Decision(o.ID) {
+		case rejection.Override:
+			named = ActionContinue
+		case rejection.Accept:
+			named = ActionReject
+		case rejection.Defer:
+			named = ActionPause
+		}
+	}
+	if named == o.Action || !slices.Contains(Actions(), named) {
+		return ""
+	}
+	return named
 }
 
 // Question is a question for the responders, asked because a guard tripped or because the

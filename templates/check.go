@@ -13,7 +13,6 @@ import (
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/termsafe"
-	"github.com/looprun/looprun/protocol/rejection"
 )
 
 // Limits of a template.
@@ -192,27 +191,11 @@ func (t *Template) checkID(r *report, i int) {
 	switch {
 	case !isID(o.ID) || len(o.ID) > maxID:
 		r.Value(shown(o.ID)+" is not an option id", fmt.Sprintf("use at most %d of a-z, 0-9, _ and -, beginning with a letter", maxID), path...)
-	case slices.Contains(core.Actions(), t.meant(o.ID)) && o.Action != t.meant(o.ID) && slices.Contains(core.Actions(), o.Action):
+	case o.Misnamed(t.Guard) != "" && slices.Contains(core.Actions(), o.Action):
 		r.Value(fmt.Sprintf("the option %s has the action %s", shown(o.ID), o.Action),
-			fmt.Sprintf("give it the action %s, or another id; a policy would be misread", t.meant(o.ID)), path...)
+			fmt.Sprintf("give it the action %s, or another id; a policy would be misread", o.Misnamed(t.Guard)), path...)
 	}
 	t.unique(r, i, func(p Option) bool { return o.ID == p.ID }, "the id "+shown(o.ID), path...)
-}
-
-// meant returns the action of an option that is named like an action, or like a decision about
-// a rejection: accepting a rejection means rejecting the task.
-func (t *Template) meant(id string) core.Action {
-	if t.Guard == core.Rejection {
-		switch rejection.Decision(id) {
-		case rejection.Override:
-			return core.ActionContinue
-		case rejection.Accept:
-			return core.ActionReject
-		case rejection.Defer:
-			return core.ActionPause
-		}
-	}
-	return core.Action(id)
 }
 
 func (t *Template) checkAction(r *report, i int) {

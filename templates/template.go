@@ -127,16 +127,9 @@ type needList []string
 
 // FromYAML reads a text or a list of texts.
 func (l *needList) FromYAML(value any) error {
-	list, ok := value.([]any)
-	if !ok {
-		list = []any{value}
-	}
-	for _, item := range list {
-		need, ok := item.(string)
-		if !ok {
-			return errors.New("wants one of " + strings.Join(needs, ", ") + ", or a list of them")
-		}
-		*l = append(*l, need)
+	var ok bool
+	if *l, ok = strictyaml.OneOrMore[string](value); !ok {
+		return errors.New("wants one of " + strings.Join(needs, ", ") + ", or a list of them")
 	}
 	return nil
 }

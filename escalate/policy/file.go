@@ -48,17 +48,11 @@ type guardList struct {
 
 // FromYAML reads a text or a list of texts.
 func (l *guardList) FromYAML(value any) error {
-	items, ok := value.([]any)
-	if l.listed = ok; !ok {
-		items = []any{value}
+	var ok bool
+	if l.ids, ok = strictyaml.OneOrMore[core.GuardID](value); !ok {
+		return errors.New(`wants a guard id, a list of them, or "*"`)
 	}
-	for _, item := range items {
-		id, ok := item.(string)
-		if !ok {
-			return errors.New(`wants a guard id, a list of them, or "*"`)
-		}
-		l.ids = append(l.ids, core.GuardID(id))
-	}
+	_, l.listed = value.([]any)
 	return nil
 }
 

@@ -75,7 +75,7 @@ func (r *Rule) option(q core.Question) (o core.Option, unlisted bool, why string
 		return o, false, fmt.Sprintf("only a person may answer the question about %s", guard)
 	case ok && o.Action == core.ActionReview:
 		return o, false, fmt.Sprintf("%s shows the history to a person, and a policy is none", r.Answer)
-	case ok && misleading(guard, o):
+	case ok && o.Misnamed(guard) != "":
 		return o, false, fmt.Sprintf("the option %s does not do what its name says: %s", o.ID, o.Action)
 	case ok && guard.Mandatory() && !r.answersMandatory():
 		return o, false, fmt.Sprintf("the question about %s is for a person, unless the rule names ladder_exhausted too", guard)
@@ -89,15 +89,6 @@ func (r *Rule) option(q core.Question) (o core.Option, unlisted bool, why string
 		return o, false, "accept is not among its options, and such an accept needs a verify command"
 	}
 	return core.Option{ID: r.Answer, Label: r.Answer, Action: core.Action(r.Answer)}, true, ""
-}
-
-// misleading reports whether the option has the name of one action and performs another.
-// Accepting a rejection means rejecting the task: that term is established.
-func misleading(guard core.GuardID, o core.Option) bool {
-	if guard == core.Rejection && o.ID == string(core.ActionAccept) && o.Action == core.ActionReject {
-		return false
-	}
-	return slices.Contains(core.Actions(), core.Action(o.ID)) && o.Action != core.Action(o.ID)
 }
 
 // read reads and checks one rule of the file.

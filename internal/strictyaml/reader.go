@@ -21,6 +21,23 @@ import (
 // also provides a remedy.
 type Unmarshaler interface{ FromYAML(value any) error }
 
+// OneOrMore returns the texts of a value that FromYAML receives, which is a text or a list of
+// them; false for any other.
+func OneOrMore[T ~string](value any) (texts []T, ok bool) {
+	items, listed := value.([]any)
+	if !listed {
+		items = []any{value}
+	}
+	for _, item := range items {
+		text, ok := item.(string)
+		if !ok {
+			return nil, false
+		}
+		texts = append(texts, T(text))
+	}
+	return texts, true
+}
+
 // Others takes the keys of a struct that none of its fields has, from a field with the option
 // others. Take gets their values as [Unmarshaler] does. Names lists the keys that it knows.
 type Others interface {
