@@ -56,6 +56,7 @@ type channel struct {
 	texts [2]*text // by role; nil: there was none
 	said  tail.Buffer
 
+	passed int  // bytes of what was printed
 	agents bool // an agent's objects were opened
 }
 
@@ -97,9 +98,10 @@ func (c *channel) part(p carrier.Part) {
 		}
 		c.texts[at].used = true
 	case carrier.Plain:
+		c.passed += len(p.Text)
 	}
 	c.keep(p.Text)
-	c.texts[at].lines.Write(p.Text, c.texts[at])
+	c.texts[at].write(p)
 }
 
 func (c *channel) opened(agent string) {
@@ -109,10 +111,13 @@ func (c *channel) opened(agent string) {
 
 func (c *channel) end() {
 	c.stream.end()
-	c.texts[0].end() // an agent may speak behind a margin
+	c.texts[0].end()                    // an agent may speak behind a margin
+	if c.took > c.passed && !c.agents { // without the JSON around it, it is shorter
+		c.s.why.carrier("log")
+	}
 	if said := c.said.Bytes(); len(said) > 0 && (c.texts[1] == nil || !c.texts[1].used) {
 		c.keep(said)
-		c.texts[0].lines.Write(said, c.texts[0])
+		c.texts[0].write(carrier.Part{Text: said})
 	}
 	for _, t := range c.texts {
 		if t != nil {
@@ -137,7 +142,7 @@ func (s *Signer) Reset() {
 	}
 	for _, c := range []*channel{&s.out, &s.err} {
 		c.stream.reset()
-		c.agents = false
+		c.passed, c.agents = 0, false
 		c.said.Reset()
 		for _, t := range c.texts {
 			if t != nil {

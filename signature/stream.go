@@ -21,6 +21,7 @@ type stream struct {
 	head []byte // first bytes, until the encoding is known
 	half []byte // an incomplete UTF-16 unit or pair
 
+	took int            // bytes
 	open carrier.Stream // passes on what the stream carries
 	tail tail.Buffer    // of that
 }
@@ -103,6 +104,7 @@ func (s *stream) wide(p []byte) {
 
 // feed handles decoded bytes.
 func (s *stream) feed(p []byte) {
+	s.took += len(p)
 	_, _ = s.open.Write(p)
 }
 
@@ -123,5 +125,5 @@ func (s *stream) end() {
 func (s *stream) reset() {
 	s.tail.Reset()
 	s.open.Reset()
-	s.enc, s.head, s.half = undecided, s.head[:0], s.half[:0]
+	s.enc, s.head, s.half, s.took = undecided, s.head[:0], s.half[:0], 0
 }

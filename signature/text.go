@@ -18,6 +18,7 @@ type text struct {
 	id    int  // of the stream
 	used  bool // something was written
 	lines lines.Reader
+	named bool // the line that is written has the source in front already
 	clean cleaner
 	split margin.Splitter
 	inner carrier.Stream // opens what stands behind a margin
@@ -38,6 +39,27 @@ func newText(s *Signer, id int) *text {
 	return t
 }
 
+// write adds a piece. It puts the source that a log names in front of its lines, as a margin
+// would.
+func (t *text) write(p carrier.Part) {
+	if p.Source == "" {
+		t.lines.Write(p.Text, t)
+		return
+	}
+	for rest := p.Text; len(rest) > 0; {
+		n := bytes.IndexByte(rest, '\n') + 1
+		if n == 0 {
+			n = len(rest)
+		}
+		if !t.named {
+			t.lines.Write([]byte(p.Source+" | "), t)
+		}
+		t.lines.Write(rest[:n], t)
+		t.named = rest[n-1] != '\n'
+		rest = rest[n:]
+	}
+}
+
 func (t *text) end() {
 	t.lines.End(t)
 	t.split.Flush()
@@ -46,7 +68,7 @@ func (t *text) end() {
 
 func (t *text) reset() {
 	t.lines.Reset()
-	t.used = false
+	t.used, t.named = false, false
 	t.split.Reset()
 	t.inner.Reset()
 	t.src.init(t.s, t.id)
@@ -117,7 +139,7 @@ func (t *text) message(full []byte, cut *margin.Cut) {
 	x.timed = cut.Time && x.logs(full[cut.Len:])
 	x.boxed = len(cut.Name) == 0 && (bytes.HasSuffix(side, []byte("│")) || bytes.HasSuffix(side, []byte("┃")) || bytes.HasSuffix(side, []byte("#")))
 	full = trimRight(full[cut.Len:])
-	if b := trim(full); (cut.Len > 0 || cut.Record) && len(b) > 2 && b[0] == '{' && b[1] != ' ' {
+	if b := trim(full); cut.Len > 0 && len(b) > 2 && b[0] == '{' && b[1] != ' ' {
 		t.whose, t.held = x, append(append(t.held[:0], b...), '\n')
 		_, _ = t.inner.Write(t.held)
 		return

@@ -10,12 +10,16 @@ import (
 
 // Shape describes what objects of one kind look like and what they carry: a row of a [Table].
 type Shape struct {
-	// Agent is the agent that prints such objects.
+	// Agent is the agent that prints such objects; empty means that they are lines of a log,
+	// whose text is read as if it had been printed without them.
 	Agent string `yaml:"-" json:"agent,omitempty"`
 	When  Match  `yaml:"when,required" json:"when" doc:"What must be at paths of an object: a text, several with | between them, one that ends in * for how it begins, \"*\" for anything, \"-\" for nothing, \"!TEXT\" for anything but that."`
 	// Follows means that the shape counts as the agent's only after another object of that
 	// agent: nothing else distinguishes it from others' objects.
 	Follows bool `yaml:"follows" json:"follows,omitempty" doc:"It is the agent's only where another object of its came before."`
+	// Begins lists names, separated by |, with which an object on several lines may begin, in
+	// addition to those that the rest of the shape names.
+	Begins string `yaml:"begins" json:"begins,omitempty" doc:"For an object on several lines: names that it may begin with, with | between them, beside those that the shape has anyway."`
 	// Opens means that such an object shows that a turn is under way. One with words of the
 	// agent does so anyway. It counts only for an agent whose shapes mark the end of turns.
 	Opens bool `yaml:"opens" json:"opens,omitempty" doc:"It shows that a turn is under way, as the agent's words do anyway: if nothing with turn follows, the turn was cut off."`
@@ -48,6 +52,7 @@ type Reading struct {
 	Said    string `yaml:"said" json:"said,omitempty" doc:"The agent's words: promises, signals, rejections and questions."`
 	Printed string `yaml:"printed" json:"printed,omitempty" doc:"What its own machinery prints: evidence."`
 	Noise   string `yaml:"noise" json:"noise,omitempty" doc:"For people's eyes only."`
+	Line    bool   `yaml:"-" json:"line,omitempty"` // a log's text is a whole line, without its end
 	Piece   bool   `yaml:"piece" json:"piece,omitempty" doc:"The words continue in the next object."`
 	Ends    bool   `yaml:"ends" json:"ends,omitempty" doc:"The pieces end here."`
 
@@ -77,6 +82,7 @@ type Reading struct {
 	AllWrote string `yaml:"all_wrote" json:"all_wrote,omitempty" doc:"The tokens that the model wrote for all that usd is of."`
 	// Conversation is the id that the agent takes to continue this conversation.
 	Conversation string `yaml:"conversation" json:"conversation,omitempty" doc:"The id by which the agent continues this conversation, for session: keep."`
+	Source       string `yaml:"-" json:"source,omitempty"` // where a log's text comes from
 }
 
 // Turn is how a turn ended; empty means it continues.
@@ -109,7 +115,9 @@ func (s Shape) Wrong() string {
 
 // Table holds known carriers in compiled form. It is immutable, so streams can share it.
 type Table struct {
-	typed map[string][]*shape // by the value of type; those of no one type are under ""
+	typed map[string][]*shape // by the value of type
+	named map[string][]*shape // of no one type: by a name that the object must have
+	names map[string]bool     // with which an agent's object on several lines may begin
 	// silent lists the lines that tools print when they have no output.
 	silent []string
 }
@@ -124,6 +132,7 @@ type (
 	match []condition
 	shape struct {
 		Shape
+		place int // in the table
 		when  match
 		read  []reading
 		opens bool // a turn is under way
@@ -136,30 +145,66 @@ type (
 
 // NewTable compiles a table of shapes; the first shape that matches an object reads it.
 func NewTable(shapes ...Shape) *Table {
-	t := &Table{typed: map[string][]*shape{}}
+	t := &Table{typed: map[string][]*shape{}, named: map[string][]*shape{}, names: map[string]bool{}}
 	ends := map[string]bool{}
 	for _, s := range shapes {
 		for _, r := range s.Read {
 			ends[s.Agent] = ends[s.Agent] || r.Turn != Goes
 		}
 	}
-	for _, s := range shapes {
+	for i, s := range shapes {
 		t.silent = append(t.silent, s.Silent...)
-		made := &shape{Shape: s, when: newMatch(s.When)}
+		made := &shape{Shape: s, place: i, when: newMatch(s.When)}
 		for _, r := range s.Read {
 			made.read = append(made.read, reading{r, newMatch(r.When), newMatch(r.Broken)})
 			made.opens = made.opens || r.Said != "" && r.Turn == Goes
 		}
 		made.opens = (made.opens || s.Opens || s.Starts) && ends[s.Agent]
-		typ := s.When["type"]
-		if strings.ContainsAny(typ, "*-!") {
-			typ = ""
+		if s.Agent != "" {
+			t.name(made)
 		}
-		for one := range strings.SplitSeq(typ, "|") {
+		typ := s.When["type"]
+		if typ == "" || strings.ContainsAny(typ, "*-!") {
+			t.named[rarest(made.when)] = append(t.named[rarest(made.when)], made)
+			continue
+		}
+		for one := range each(typ) {
 			t.typed[one] = append(t.typed[one], made)
 		}
 	}
 	return t
+}
+
+// name records the names with which an object of a shape may begin.
+func (t *Table) name(s *shape) {
+	all := []string{s.Begins, s.Each}
+	for _, c := range s.when {
+		if !c.none {
+			all = append(all, c.path)
+		}
+	}
+	if s.Each == "" { // else the paths of what is read are below it
+		for _, r := range s.read {
+			all = append(all, r.Said, r.Printed, r.Last, r.Session, r.USD, r.Tokens, r.AllWrote, r.Refused)
+		}
+	}
+	for _, paths := range all {
+		for path := range each(paths) {
+			first, _, _ := strings.Cut(path, ".")
+			t.names[first] = first != "" && first != "*"
+		}
+	}
+}
+
+// rarest returns a name that all objects of a shape have: the longest, since most other
+// objects should lack it.
+func rarest(m match) (name string) {
+	for _, c := range m {
+		if first, _, _ := strings.Cut(c.path, "."); !c.none && first != "*" && (len(first) > len(name) || len(first) == len(name) && first < name) {
+			name = first
+		}
+	}
+	return name
 }
 
 func newMatch(m Match) (made match) {
@@ -174,8 +219,10 @@ func newMatch(m Match) (made match) {
 	return made
 }
 
-// holds reports whether an object matches; with all, every value of a repeated name must match.
-func (m match) holds(d *document, i int32, all bool) bool {
+func (m match) holds(d *document, i int32) bool { return m.hold(d, i, false) }
+
+// hold reports whether an object matches; with all, every value of a repeated name must match.
+func (m match) hold(d *document, i int32, all bool) bool {
 	for _, c := range m {
 		if !c.holds(d, i, all) {
 			return false
@@ -221,26 +268,39 @@ func (t *Table) isSilent(output []byte) bool {
 
 // of returns the shape of an object in a stream in which an agent was seen before, or nil if
 // it is unknown. Shapes that name a type take precedence over those that do not.
-func (t *Table) of(d *document, seen string) *shape {
-	for _, shapes := range [][]*shape{t.ofType(d), t.typed[""]} {
-		for _, s := range shapes {
-			if s.when.holds(d, 0, false) && (!s.Follows || s.Agent == seen) {
-				return s
+func (t *Table) of(d *document, i int32, seen string) *shape {
+	known := func(s *shape) bool { return s.when.holds(d, i) && (!s.Follows || s.Agent == seen) }
+	for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
+		if d.nodes[c].kind != text || string(d.called(c)) != "type" {
+			continue
+		}
+		typed := t.typed[string(unescaped(d.raw(c)))]
+		if k := slices.IndexFunc(typed, known); k >= 0 {
+			return typed[k]
+		}
+	}
+	var found *shape
+	for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
+		for _, s := range t.named[string(d.called(c))] {
+			if (found == nil || s.place < found.place) && known(s) {
+				found = s
 			}
 		}
 	}
-	return nil
-}
-
-// ofType returns the shapes that name the type of an object.
-func (t *Table) ofType(d *document) []*shape {
-	if at := d.find(0, "type"); at != none {
-		return t.typed[string(unescaped(d.raw(at)))]
-	}
-	return nil
+	return found
 }
 
 // each yields the paths that | or & separates.
 func each(paths string) iter.Seq[string] {
 	return strings.FieldsFuncSeq(paths, func(r rune) bool { return r == '|' || r == '&' })
+}
+
+// find returns the first existing value at one of the paths.
+func (d *document) find(i int32, paths string) int32 {
+	for one := range each(paths) {
+		if at := d.get(i, one); at != none && d.nodes[at].kind != null {
+			return at
+		}
+	}
+	return none
 }

@@ -31,7 +31,13 @@ func (s *Stream) out(r Role, text []byte) {
 	}
 	begins := r == Said && s.words.begins
 	s.words.begins = s.words.begins && !begins
-	s.Part(Part{Role: r, Text: text, Agent: s.agent, Begins: begins})
+	s.Part(Part{Role: r, Text: text, Agent: s.agent, Source: s.source, Begins: begins})
+}
+
+// lost reports that the last message has a rest that is unknown.
+func (s *Stream) lost() {
+	s.words.begins = false
+	s.Part(Part{Role: Said, Agent: s.agent, Source: s.source, Begins: true})
 }
 
 // ended emits text, adding the last line end if it is missing.
@@ -45,7 +51,7 @@ func (s *Stream) ended(r Role, text []byte) {
 // plain emits text that is not a carrier.
 func (s *Stream) plain(text []byte) {
 	if len(text) > 0 {
-		s.Part(Part{Role: Plain, Text: text})
+		s.Part(Part{Role: Plain, Text: text, Source: s.source})
 	}
 }
 
@@ -80,30 +86,26 @@ func (s *Stream) finish() {
 	w.next++
 }
 
-// leave drops an unfinished line, and reports that the message has a rest that is unknown; with
-// cut it has one in any case.
-func (s *Stream) leave(cut bool) {
-	w := &s.words
-	if cut || len(w.line) > 0 {
-		w.begins = false
-		s.Part(Part{Role: Said, Agent: s.agent, Begins: true})
-		s.ended(Noise, w.line)
+// leave drops an unfinished line.
+func (s *Stream) leave() {
+	if len(s.words.line) > 0 {
+		s.lost()
+		s.ended(Noise, s.words.line)
 	}
-	w.line, w.open = w.line[:0], false
+	s.words.line, s.words.open = s.words.line[:0], false
 }
 
-// say emits a whole text, unless it already came in pieces. With last it is the last of a turn,
-// which mostly repeats the text before it, or all texts of the turn.
-func (s *Stream) say(r Role, text []byte, last bool) {
+// say emits a whole text, unless it already came in pieces.
+func (s *Stream) say(r Role, text []byte) {
 	w := &s.words
 	sum := xxhash.Sum64(text)
-	if w.open && w.pieces.Sum64() == sum {
+	again := w.open && w.pieces.Sum64() == sum
+	if again {
 		s.finish()
 	}
-	s.leave(false)
-	again := last && (sum == w.last || w.started && sum == w.all.Sum64())
+	s.leave()
 	for i := range w.done {
-		if w.done[i] == sum && !last {
+		if w.done[i] == sum {
 			again, w.done[i] = true, 0
 			break
 		}
@@ -118,7 +120,17 @@ func (s *Stream) say(r Role, text []byte, last bool) {
 		w.begins = true
 		s.ended(r, text)
 	}
-	if last {
-		w.last, w.started = 0, false
+}
+
+// conclude emits the last text of a turn, which mostly repeats an earlier one.
+func (s *Stream) conclude(r Role, text []byte) {
+	s.leave()
+	w := &s.words
+	sum := xxhash.Sum64(text)
+	if sum != w.last && (!w.started || sum != w.all.Sum64()) {
+		w.begins = true
+		s.ended(r, text)
 	}
+	w.last, w.started = 0, false
+	w.recent = append(w.recent[:0], text[:min(len(text), maxWords)]...)
 }

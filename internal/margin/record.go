@@ -16,8 +16,7 @@ import (
 // records of one form and, apart from times, ids and rising numbers, only one text differs
 // from line to line, that text is the actual line, and the rest is a margin around it. If
 // there is a level, it may be a service's own log: then some of the texts must be indented or
-// empty, as only a tool's are. Under the names that only collectors use (see isLine), a text is
-// the line whatever else differs, and however few lines there are.
+// empty, as only a tool's are.
 
 // field is a field of a record; for a text, the value is between the quotes.
 type field struct {
@@ -40,14 +39,13 @@ const (
 	maxNested   = 4
 	maxFront    = 160 // bytes
 	leastRecord = 3   // lines
-	leastID     = 5   // bytes
 )
 
 // learn determines whether most of the lines are records.
 func (r *records) learn(lines [][]byte) {
 	r.text = ""
 	var columns [maxFields]fieldValues
-	if len(lines) == 0 || !r.read(lines[len(lines)/2]) {
+	if len(lines) < leastRecord || !r.read(lines[len(lines)/2]) {
 		return
 	}
 	r.form = append(r.form[:0], r.key...)
@@ -64,47 +62,27 @@ func (r *records) learn(lines [][]byte) {
 		}
 		n++
 	}
-	names := bytes.Split(r.form, []byte{0})
-	text := slices.IndexFunc(names, isLine)
-	if text < 0 && n >= leastRecord {
-		text = onlyText(names, columns[:len(names)-1], n)
+	if n < leastRecord {
+		return
 	}
-	if text >= 0 {
-		r.text, r.pieces = string(names[text]), columns[text].cut()
-	}
-}
-
-// isLine reports whether a field has a name under which collectors keep a program's line, and
-// no program itself a message: Docker's and Fluent Bit's, that of systemd's journal, and that
-// of Google's logs.
-func isLine(name []byte) bool {
-	switch string(name) {
-	case ".log", ".Log", ".MESSAGE", ".textPayload":
-		return true
-	}
-	return false
-}
-
-// onlyText returns the only field of n records whose values are texts that differ, or -1.
-func onlyText(names [][]byte, columns []fieldValues, n int) int {
 	text := -1
-	for i := range columns {
+	for i := range columns[:bytes.Count(r.form, []byte{0})] {
 		switch c := &columns[i]; {
-		case !c.varies || c.drawn == n || c.ids():
+		case !c.varies || c.drawn == n:
 		case text < 0 && c.quoted > 0:
 			text = i
 		default:
-			return -1
+			return
 		}
 	}
+	names := bytes.Split(r.form, []byte{0})
 	level := slices.ContainsFunc(names, func(n []byte) bool {
 		n = bytes.TrimPrefix(n, []byte("."))
 		return bytes.EqualFold(n, []byte("level")) || bytes.EqualFold(n, []byte("lvl")) || bytes.EqualFold(n, []byte("severity"))
 	})
-	if text >= 0 && level && 12*columns[text].indented < n {
-		return -1
+	if text >= 0 && (!level || 12*columns[text].indented >= n) {
+		r.text, r.pieces = string(names[text]), columns[text].cut()
 	}
-	return text
 }
 
 // fieldValues is what the values of a field have in common.
@@ -114,15 +92,11 @@ type fieldValues struct {
 	varies bool
 	drawn  int // so many are times, ids or numbers that rise
 	quoted int // so many stand in quotes
-	length int // of each of them, if they are words that differ from one to the next; else -1
 
 	indented int // so many are empty or begin with white space
 	ended    int // so many end with a line end, and so many have one before their end
 	broken   int
 }
-
-// ids reports whether the values can only be ids: words of one length, each another.
-func (v *fieldValues) ids() bool { return v.length >= leastID }
 
 // cut reports whether the values are pieces of a stream: they contain line ends, and some do
 // not end with one.
@@ -130,12 +104,7 @@ func (v *fieldValues) cut() bool { return 2*v.broken >= v.quoted && v.ended < v.
 
 func (v *fieldValues) take(f field) {
 	if v.first == nil {
-		v.first, v.length = f.value, len(f.value)
-	} else if len(f.value) != v.length || bytes.Equal(f.value, v.last) {
-		v.length = -1
-	}
-	if bytes.IndexByte(f.value, ' ') >= 0 {
-		v.length = -1
+		v.first = f.value
 	}
 	v.varies = v.varies || !bytes.Equal(v.first, f.value)
 	if f.quoted {
@@ -281,9 +250,6 @@ func (r *records) value(b, way []byte, depth int) (rest []byte, ok bool) {
 		}
 		return b[n+1:], r.add(way, b[1:n], true)
 	case '{', '[':
-		if text, after, ok := listed(b); ok && isLine(way) {
-			return after, r.add(way, text, false)
-		}
 		return r.members(b[1:], b[0]+2, way, depth)
 	}
 	n := bytes.IndexAny(b, ",}] ")
@@ -291,20 +257,6 @@ func (r *records) value(b, way []byte, depth int) (rest []byte, ok bool) {
 		n = len(b)
 	}
 	return b[n:], n > 0 && r.add(way, b[:n], false)
-}
-
-// listed returns the bytes that a list of numbers at the beginning of b stands for: so
-// systemd's journal writes a line with colours.
-func listed(b []byte) (text, rest []byte, ok bool) {
-	end := bytes.IndexByte(b, ']') + 1
-	var codes []int
-	if end == 0 || json.Unmarshal(b[:end], &codes) != nil {
-		return nil, b, false
-	}
-	for _, c := range codes {
-		text = append(text, byte(c))
-	}
-	return text, b[end:], true
 }
 
 // members finds the fields in the members of an object or a list, up to its end.

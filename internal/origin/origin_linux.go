@@ -46,21 +46,26 @@ func Connection(client, server netip.AddrPort) Origin {
 	if !ok {
 		return Unknown
 	}
-	own := map[int]bool{}
-	for pid := os.Getpid(); pid > 0 && !own[pid]; {
-		own[pid] = true
-		pid, _ = proc.Parent(pid)
-	}
-	runs := func(pid int) bool { return !own[pid] && (proc.Guards(pid) || holdsRun(pid)) }
 	from := Unknown
 	for _, pid := range holders(inode) {
-		of := Below(pid, runs)
+		of := Process(pid)
 		if of != Outside {
 			return of
 		}
 		from = Outside
 	}
 	return from
+}
+
+// Process returns the origin of a process: Inside if it is below a run. A run that this process
+// is itself below does not count.
+func Process(pid int) Origin {
+	own := map[int]bool{}
+	for pid := os.Getpid(); pid > 0 && !own[pid]; {
+		own[pid] = true
+		pid, _ = proc.Parent(pid)
+	}
+	return Below(pid, func(pid int) bool { return !own[pid] && (proc.Guards(pid) || holdsRun(pid)) })
 }
 
 // socketOf finds the client's socket in the system's table of connections. It returns the

@@ -16,7 +16,6 @@ import (
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/origin"
-	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/scratchpad"
@@ -223,7 +222,7 @@ func (f *follower) answer(ctx context.Context, id string, peer socket.Peer, kind
 	if kind != session.KindAnswer {
 		return fmt.Errorf("run %s is on another machine: from here it can only be shown and answered", id)
 	}
-	if origin.Below(peer.PID, proc.Guards) != origin.Outside {
+	if origin.Process(peer.PID) != origin.Outside {
 		return errors.New("it is not known that this comes from a person, and a run's own command cannot answer")
 	}
 	var given session.Answered
