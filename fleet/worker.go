@@ -592,7 +592,7 @@ type Piece struct {
 	Offset    int64  `json:"offset"`
 }
 
-// Output is that part; empty at the end.
+// Output is that part; one that is shorter than chunk is the last.
 type Output struct {
 	Text []byte `json:"text"`
 }

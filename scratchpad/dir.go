@@ -155,6 +155,9 @@ func CreateAs(stateDir, id string, mode SyncMode) (*Run, error) {
 // copyName is the file that says that a run is a copy.
 const copyName = "copy"
 
+// IsCopy reports whether a run is a copy of one on another machine; see [CreateCopy].
+func IsCopy(dir string) bool { return provenance.Exists(filepath.Join(dir, copyName)) }
+
 // CreateCopy creates the directory of a run as [CreateAs] does, for the events of a run on
 // another machine. Once it is closed, nothing opens it again.
 func CreateCopy(stateDir, id string) (*Run, error) {
@@ -264,7 +267,7 @@ func reopen(dir string, mode SyncMode, trusted bool) (*Run, *core.State, Tail, e
 	if err := checkOwner(dir); err != nil {
 		return nil, nil, Tail{}, err
 	}
-	if provenance.Exists(filepath.Join(dir, copyName)) {
+	if IsCopy(dir) {
 		return nil, nil, Tail{}, fmt.Errorf("run %s is a copy of a run on another machine: it can be shown here, and answered only while somebody follows it", filepath.Base(dir))
 	}
 	lock, err := acquire(filepath.Join(dir, lockName))

@@ -220,7 +220,7 @@ func (k *kept) make(v *views) error {
 	if shown.Elsewhere != "" {
 		shown.Questions = shown.Questions[:0] // the run above asks them
 	}
-	shown.Resumable = v.writable && shown.Elsewhere == "" && resumable(shown.Status, shown.Asks, shown.Alive)
+	shown.Resumable = v.writable && shown.Elsewhere == "" && !scratchpad.IsCopy(k.dir) && resumable(shown.Status, shown.Asks, shown.Alive)
 	k.iteration = shown.Iteration
 	k.shown, err = json.Marshal(shown)
 	return err

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -70,8 +71,15 @@ func (c *Copy) Close() error {
 	return errors.Join(err, c.run.Close())
 }
 
-// every is how often the source is asked for changes.
-const every = 2 * time.Second
+const (
+	// every is how often the source is asked for changes.
+	every = 2 * time.Second
+	// absent is how often in a row a run has to be missing among the active ones, without an end
+	// on record, until it is given up: a list can be late.
+	absent = 5
+	// patience is how long the source may take over an answer.
+	patience = 30 * time.Second
+)
 
 // follower keeps copies of the runs of a source.
 type follower struct {
@@ -79,51 +87,52 @@ type follower struct {
 	from     Source
 	say      *console.Observer
 	runs     map[string]*followed
-	answered chan string // the runs that were answered: each has something new
+	told     map[string]string // the last warning of each run; of the source itself: ""
+	answered chan string       // the runs that were answered: each has something new
 }
 
 // followed is a run with a copy that is still open.
 type followed struct {
 	*Copy
 	version string
+	absent  int
 	server  *socket.Server
 }
 
-// Follow keeps copies of the active runs of a source until ctx ends; it calls ready when the
-// first copies are there. The state directory is its own: it removes it before and after, and
-// holds the folder above so that nobody else does.
+// Follow keeps copies of the active runs of a source until ctx ends; it calls ready once it has
+// looked for them. The state directory is its own: it removes it before and after, and holds the
+// folder above so that nobody else does.
 func Follow(ctx context.Context, stateDir string, from Source, say *console.Observer, ready func()) error {
 	above := filepath.Dir(stateDir)
 	if err := os.MkdirAll(above, 0o700); err != nil {
 		return err
 	}
 	release, err := scratchpad.Hold(above)
+	if errors.Is(err, scratchpad.ErrLocked) {
+		return errors.New("another process follows these runs already")
+	}
 	if err != nil {
-		return fmt.Errorf("the runs are being followed already: %w", err)
+		return err
 	}
 	defer func() { _ = release() }()
 	if err := os.RemoveAll(stateDir); err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(stateDir) }()
-	f := &follower{stateDir, from, say, map[string]*followed{}, make(chan string, 16)}
+	f := &follower{stateDir, from, say, map[string]*followed{}, map[string]string{}, make(chan string, 16)}
 	defer func() {
 		for _, r := range f.runs {
 			r.hangUp()
 			_ = r.run.Close()
 		}
 	}()
-	for told := ""; ; {
-		switch err := f.look(ctx); {
-		case ctx.Err() != nil:
+	for {
+		err := f.look(ctx)
+		if ctx.Err() != nil {
 			return nil
-		case err == nil:
-			told = ""
-		case err.Error() != told:
-			told = err.Error()
-			say.Warn("%v", err)
 		}
-		if ready != nil {
+		f.warn("", err)
+		if err == nil && ready != nil {
 			ready()
 			ready = nil
 		}
@@ -139,31 +148,43 @@ func Follow(ctx context.Context, stateDir string, from Source, say *console.Obse
 	}
 }
 
-// look copies what is new.
+// warn says what is wrong with a run, once.
+func (f *follower) warn(id string, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != "" && text != f.told[id] {
+		f.say.Warn("%s", text)
+	}
+	f.told[id] = text
+}
+
+// look copies what is new. The error is that of the source's list.
 func (f *follower) look(ctx context.Context) error {
 	active := map[string]string{}
 	if err := f.from.Active(ctx, func(id, version string) { active[id] = version }); err != nil {
 		return err
 	}
-	var errs []error
 	for id, version := range active {
 		if r := f.runs[id]; r == nil || r.version != version {
-			errs = append(errs, f.update(ctx, id, version))
+			f.warn(id, f.update(ctx, id, version))
 		}
 	}
 	for id, r := range f.runs {
 		if _, on := active[id]; on {
+			r.absent = 0
 			continue
 		}
 		err := f.update(ctx, id, "")
-		if err == nil { // its history is complete
+		if r.absent++; r.State.Ended || r.absent == absent {
 			r.hangUp()
 			delete(f.runs, id)
-			err = r.Close()
+			err = errors.Join(err, r.Close())
 		}
-		errs = append(errs, err)
+		f.warn(id, err)
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // update adds to a copy what has happened since, and lets it be answered.
@@ -172,6 +193,11 @@ func (f *follower) update(ctx context.Context, id, version string) error {
 	err := f.from.Events(ctx, id, func(e core.Event) error {
 		if r == nil {
 			c, err := Create(f.stateDir, id)
+			if errors.Is(err, fs.ErrExist) { // it was given up, and is back
+				if err = os.RemoveAll(filepath.Join(f.stateDir, id)); err == nil {
+					c, err = Create(f.stateDir, id)
+				}
+			}
 			if err != nil {
 				return err
 			}
@@ -229,6 +255,8 @@ func (f *follower) answer(ctx context.Context, id string, peer socket.Peer, kind
 	if err := json.Unmarshal(body, &given); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // an answer that was passed on counts
+	defer cancel()
 	if err := f.from.Answer(ctx, id, given.QuestionID, given.Answer.ByPerson()); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,6 +29,7 @@ type elsewhere struct {
 	mu      sync.Mutex
 	events  []core.Event
 	answers []core.Answer
+	hidden  bool // the list is late
 }
 
 // happens adds events to the run.
@@ -42,7 +44,7 @@ func (e *elsewhere) happens(data ...core.Data) {
 func (e *elsewhere) Active(_ context.Context, each func(id, version string)) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if n := len(e.events); n == 0 || e.events[n-1].Data.Type() != (core.RunFinished{}).Type() {
+	if n := len(e.events); !e.hidden && (n == 0 || e.events[n-1].Data.Type() != (core.RunFinished{}).Type()) {
 		each(runID, string(rune('0'+n)))
 	}
 	return nil
@@ -139,6 +141,55 @@ func TestARunOfAnotherMachineIsShownAndAnswered(t *testing.T) {
 	end()
 	if _, err := os.Stat(filepath.Dir(dir)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the copies are still there: %v", err)
+	}
+}
+
+// A list can be late: a run that is missing in it for a moment is followed on, one that comes
+// back is followed again, and one that is not there any more is given up.
+func TestARunIsMissingInTheList(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	source := new(elsewhere)
+	source.happens(core.RunStarted{RunID: runID, Command: []string{"./fix.sh"}})
+	f := &follower{filepath.Join(t.TempDir(), ".looprun"), source, &console.Observer{Messages: console.Messages{W: io.Discard}}, map[string]*followed{}, map[string]string{}, nil}
+	look := func(want bool) {
+		t.Helper()
+		if err := f.look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if live := scratchpad.Locked(filepath.Join(f.stateDir, runID)); live != want {
+			t.Errorf("the copy is live: %v", live)
+		}
+	}
+	look(true)
+	source.hidden = true
+	for range absent - 1 {
+		look(true)
+	}
+	source.hidden = false
+	look(true)
+	source.hidden = true
+	for range absent - 1 {
+		look(true)
+	}
+	look(false)
+	source.hidden = false
+	look(true)
+	for _, r := range f.runs {
+		r.hangUp()
+		_ = r.run.Close()
+	}
+}
+
+// What is wrong is said once, and again when it was well in between.
+func TestWhatIsWrongIsSaidOnce(t *testing.T) {
+	var said bytes.Buffer
+	f := &follower{say: &console.Observer{Messages: console.Messages{W: &said}}, told: map[string]string{}}
+	gone := errors.New("its history is gone")
+	for _, err := range []error{gone, gone, nil, gone} {
+		f.warn(runID, err)
+	}
+	if n := bytes.Count(said.Bytes(), []byte("gone")); n != 2 {
+		t.Errorf("it was said %d times", n)
 	}
 }
 
