@@ -104,6 +104,9 @@ func TestInstallAndRemove(t *testing.T) {
 		`{"hooks":{"Other":[1,{"a":[]}],"Stop":["x","y"]},"version":1}`, "{\"b\": \"a \\\"hooks\\\": {\", \"hooks\": {\"stop\": [{\"command\":\"x\"}], \"AfterAgent\": [{}, {}]}}",
 	}
 	for _, a := range Agents() {
+		if a.Name == "" || a.User == "" || a.Project == "" || a.entry() == "" {
+			t.Errorf("the row of %q lacks a key: %+v", a.Name, a)
+		}
 		for _, text := range texts {
 			if a.Whole != "" && text != "" {
 				continue
