@@ -498,7 +498,7 @@ func TestActionUnpacksOnADrive(t *testing.T) {
 	}
 }
 
-// A kept release is used again if it matches the check sums, and else downloaded again.
+// A kept release is used again if it matches the check sums; otherwise it is downloaded again.
 func TestActionKeepsTheRelease(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

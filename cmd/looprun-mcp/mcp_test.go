@@ -3,13 +3,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -415,15 +418,84 @@ func TestArguments(t *testing.T) {
 	var names []string
 	for _, tool := range tools.Tools {
 		names = append(names, tool.Name)
-		for name := range tool.InputSchema.(map[string]any)["properties"].(map[string]any) {
-			if _, ok := startFlags[name]; tool.Name == "loop_start" && !ok && name != "folder" {
-				t.Errorf("%s sets no flag", name)
-			}
-		}
 	}
 	slices.Sort(names)
 	if got := strings.Join(names, " "); got != "ask_person loop_explain loop_list loop_say loop_start loop_status loop_stop question_to_person same_failure" {
 		t.Errorf("the tools are %s: is there one by which an agent answers?", got)
+	}
+	if described := slices.Sorted(maps.Keys(readTools(t))); !slices.Equal(described, names) {
+		t.Errorf("tools.json describes %v; served are %v", described, names)
+	}
+}
+
+// described is a tool of tools.json, with all keys that are in use there.
+type described struct {
+	Description string
+	Annotations mcp.ToolAnnotations
+	InputSchema schema
+}
+
+type schema struct {
+	Type, Description                        string
+	AdditionalProperties                     *bool
+	Properties                               map[string]schema
+	Required                                 []string
+	Items                                    *schema
+	UniqueItems                              bool
+	MinLength, MaxLength, MinItems, MaxItems int
+	Minimum, Maximum, ExclusiveMinimum       float64
+}
+
+// readTools reads tools.json and allows no unknown keys, which the SDK would ignore.
+func readTools(t *testing.T) (tools map[string]described) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(toolsJSON))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&tools); err != nil {
+		t.Fatalf("tools.json: %v", err)
+	}
+	return tools
+}
+
+// Each tool takes what its code reads and nothing else, and a client is told whether it changes
+// or ends anything.
+func TestToolsAreDescribed(t *testing.T) {
+	const reads, adds, destroys = "reads", "adds", "destroys"
+	want := map[string]struct {
+		do   any
+		does string
+	}{
+		"loop_start": {(*toolbox).start, destroys}, "loop_stop": {(*toolbox).stop, destroys},
+		"loop_list": {(*toolbox).list, reads}, "loop_status": {(*toolbox).status, reads}, "loop_explain": {(*toolbox).explain, reads}, "same_failure": {(*toolbox).same, reads},
+		"loop_say": {(*toolbox).say, adds}, "ask_person": {(*toolbox).ask, adds}, "question_to_person": {(*toolbox).pass, adds},
+	}
+	for name, tool := range readTools(t) {
+		does, destructive := adds, tool.Annotations.DestructiveHint
+		switch {
+		case tool.Annotations.ReadOnlyHint:
+			does = reads
+		case destructive == nil || *destructive:
+			does = destroys
+		}
+		if does != want[name].does {
+			t.Errorf("%s %s by its hints; want %q", name, does, want[name].does)
+			continue
+		}
+		var read []string
+		if in := reflect.TypeOf(want[name].do).In(3); in.Kind() == reflect.Map { // of start
+			read = append(slices.Collect(maps.Keys(startFlags)), "folder")
+		} else {
+			for i := range in.NumField() {
+				read = append(read, in.Field(i).Tag.Get("json"))
+			}
+		}
+		slices.Sort(read)
+		if got := slices.Sorted(maps.Keys(tool.InputSchema.Properties)); !slices.Equal(got, read) {
+			t.Errorf("%s is described with %v; its code reads %v", name, got, read)
+		}
+		if more := tool.InputSchema.AdditionalProperties; more == nil || *more || tool.Description == "" {
+			t.Errorf("%s takes any argument, or has no description", name)
+		}
 	}
 }
 
@@ -521,7 +593,8 @@ func TestSameFailure(t *testing.T) {
 	c.says("same_failure", arguments{"first": "--- FAIL: TestA (0.01s)\n", "second": "--- FAIL: TestA (7.20s)\n"}, `"same":true`)
 	c.says("same_failure", arguments{"first": "--- FAIL: TestA (0.01s)\n", "second": "--- FAIL: TestB (0.01s)\n"}, `"same":false`)
 	c.fails("same_failure", arguments{"first": "x"}, "second")
-	c.fails("same_failure", arguments{"first": strings.Repeat("x", maxOutput+1), "second": "x"}, "")
+	limit := readTools(t)["same_failure"].InputSchema.Properties["first"].MaxLength
+	c.fails("same_failure", arguments{"first": strings.Repeat("x", limit+1), "second": "x"}, "maxLength")
 }
 
 // A configuration that nobody has agreed to is not run for an agent either.

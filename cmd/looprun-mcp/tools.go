@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -68,7 +70,7 @@ func newServer(l looprun) *mcp.Server {
 	})
 	var tools map[string]*mcp.Tool
 	if err := json.Unmarshal(toolsJSON, &tools); err != nil {
-		panic(err) // which every test sees
+		panic(err) // a broken tools.json fails every test
 	}
 	add(s, tools, "loop_start", t.start)
 	add(s, tools, "loop_list", t.list)
@@ -100,7 +102,7 @@ func says(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
-// startFlags has the flag of looprun run for each argument of loop_start, but for the folder.
+// startFlags maps each argument of loop_start, except folder, to a flag of looprun run.
 var startFlags = map[string]string{
 	"command": "--shell=%v", "agent": "--agent=%v", "check": "--check=%v", "task": "--name=%v", "tasks": "--tasks=%v", "promise": "--promise=%v",
 	"max_iterations": "--max-iterations=%v", "max_minutes": "--max-runtime=%vm", "max_cost_usd": "--max-cost=%v",
@@ -111,7 +113,8 @@ func (t *toolbox) start(ctx context.Context, _ *mcp.CallToolRequest, in map[stri
 		return nil, errors.New("give either a command or an agent")
 	}
 	args := []string{"run", "--detached=defer"}
-	for name, value := range in {
+	for _, name := range slices.Sorted(maps.Keys(in)) { // the run records them
+		value := in[name]
 		if n, ok := value.(float64); ok {
 			value = strconv.FormatFloat(n, 'f', -1, 64)
 		}
@@ -311,9 +314,6 @@ func (t *toolbox) order(ctx context.Context, run, stdin, order string, words ...
 	_, err = t.of(s.RunID).call(ctx, stdin, append([]string{order, "--via=mcp", s.RunID}, words...)...)
 	return says("Run " + s.RunID + " was told. loop_status shows its state."), err
 }
-
-// maxOutput is the maximum length of an output that same_failure compares, in characters.
-const maxOutput = 1 << 20
 
 type sameArgs struct {
 	First  string `json:"first"`
