@@ -287,7 +287,7 @@ func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
 	w.warn("loop %s: %v", id, err)
 	kind := typeOf(err) // of the loop's fault, or its repository's
 	switch {
-	case w.running.Err() != nil:
+	case w.running.Err() != nil || ctx.Err() != nil: // the error is that of what was killed
 		return Placed{}, w.stopped()
 	case kind == "" && w.slots.placed(err):
 		w.warn("worker %s could not prepare %d loops in a row, and takes none for %s", w.Name, sickAfter, rest)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
@@ -467,33 +468,46 @@ func TestASetupIsNotSkipped(t *testing.T) {
 	}
 }
 
-// A worker that stops while it prepares a loop's tree hands the loop back, and one whose loop is
-// cancelled then is not sick.
+// A preparation that is cut short is handed back and makes no worker sick: it says nothing about
+// the loop, whose setup was killed.
 func TestAPreparationIsCutShort(t *testing.T) {
-	for _, stops := range []bool{true, false} {
-		w, p, in := placed(t)
-		w.unhold(p.id)
-		at, begun, end := hang(t)
-		in.Started.RunID, in.Work.Repo = scratchpad.NewIDs("", time.Now(), 1)[0], at
-		place := func(ctx context.Context) (Placed, error) {
-			ctx, cancel := context.WithCancelCause(ctx)
-			go func() {
-				<-begun
-				if stops {
-					w.cut(errors.New("it stops"))
-				} else {
-					cancel(temporal.NewCanceledError())
-				}
-				end()
-			}()
-			return w.Place(ctx, in)
-		}
-		env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
-		env.SetTestTimeout(eventually.Patience)
-		env.RegisterActivity(place)
-		_, err := env.ExecuteActivity(place)
-		if err == nil || (typeOf(err) == errStopped) != stops || w.slots.failed != 0 || len(w.held) != 0 {
-			t.Errorf("it stops: %v; %v, failed %d, held %v", stops, err, w.slots.failed, w.held)
-		}
+	for _, tt := range []struct {
+		name  string
+		setup bool  // it is cut while its setup runs, not its clone
+		cause error // why the server ends it; nil: the worker stops
+	}{
+		{"the worker stops", false, nil},
+		{"the worker stops", true, nil},
+		{"the loop is cancelled", false, temporal.NewCanceledError()},
+		{"the server is away", true, serviceerror.NewUnavailable("away")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w, p, in := placed(t)
+			w.unhold(p.id)
+			at, begun, end := hang(t)
+			in.Started.RunID, in.Work.Repo = scratchpad.NewIDs("", time.Now(), 1)[0], at
+			if tt.setup {
+				in.Work.Repo, in.Work.Setup = "", "git ls-remote "+at
+			}
+			place := func(ctx context.Context) (Placed, error) {
+				ctx, cancel := context.WithCancelCause(ctx)
+				go func() {
+					<-begun
+					if tt.cause == nil {
+						w.cut(errors.New("it stops"))
+					} else {
+						cancel(tt.cause)
+					}
+					end()
+				}()
+				return w.Place(ctx, in)
+			}
+			env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
+			env.SetTestTimeout(eventually.Patience)
+			env.RegisterActivity(place)
+			if _, err := env.ExecuteActivity(place); typeOf(err) != errStopped || w.slots.failed != 0 || len(w.held) != 0 {
+				t.Errorf("%v, failed %d, held %v", err, w.slots.failed, w.held)
+			}
+		})
 	}
 }
