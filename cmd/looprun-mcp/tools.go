@@ -113,7 +113,7 @@ func (t *toolbox) start(ctx context.Context, _ *mcp.CallToolRequest, in map[stri
 		return nil, errors.New("give either a command or an agent")
 	}
 	args := []string{"run", "--detached=defer"}
-	for _, name := range slices.Sorted(maps.Keys(in)) { // the run records them
+	for _, name := range slices.Sorted(maps.Keys(in)) { // equal starts run equal command lines
 		value := in[name]
 		if n, ok := value.(float64); ok {
 			value = strconv.FormatFloat(n, 'f', -1, 64)
