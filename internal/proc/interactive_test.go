@@ -414,8 +414,12 @@ func TestInteractiveKeysWait(t *testing.T) {
 	if got.String() != want {
 		t.Error("they are others")
 	}
+	if o.passKeys(master, true); !o.joined {
+		t.Error("a terminal without keys is left")
+	}
+	_ = typist.Close()
 	if o.passKeys(master, true); o.joined {
-		t.Error("a terminal without keys is still joined")
+		t.Error("a terminal that has hung up is still joined")
 	}
 }
 

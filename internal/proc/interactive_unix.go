@@ -141,9 +141,11 @@ func (o *outerTerminal) passKeys(master int, typed bool) (interrupt bool) {
 	_, _ = unix.Read(o.wake[0], drop[:])
 	if typed && o.joined && len(o.pending) == 0 {
 		buf := make([]byte, 1024)
-		n, _ := unix.Read(o.fd, buf)
-		if n <= 0 { // it has hung up, or is joined again in a moment
-			o.part()
+		n, err := unix.Read(o.fd, buf)
+		if n <= 0 {
+			if err != unix.EINTR && err != unix.EAGAIN { // it has hung up
+				o.part()
+			}
 			return false
 		}
 		o.pending = buf[:n]
@@ -218,10 +220,10 @@ func (p *Process) rejoin() {
 	}
 }
 
-// patience returns how long to wait for events, in milliseconds. On a terminal the wait is
-// limited: not every shell notifies a job that it is in the foreground again.
+// patience returns how long to wait for events, in milliseconds. An interactive command's wait
+// is limited: not every shell notifies a job that it is in the foreground again.
 func (t *terminal) patience() int {
-	if t == nil {
+	if t == nil || t.outer == nil {
 		return -1
 	}
 	return 200
