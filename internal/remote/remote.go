@@ -150,11 +150,8 @@ func Follow(ctx context.Context, stateDir string, from Source, say *console.Obse
 
 // warn says what is wrong with a run, once.
 func (f *follower) warn(id string, err error) {
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	if text != "" && text != f.told[id] {
+	text := fmt.Sprint(err)
+	if err != nil && text != f.told[id] {
 		f.say.Warn("%s", text)
 	}
 	f.told[id] = text
