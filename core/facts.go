@@ -32,6 +32,7 @@ type Facts struct {
 	ChecksMost       int           `yaml:"checks_most" json:"checks_most" about:"the most checks that ran in an iteration of this run, the precheck included" unknown:"-1"`
 	Skipped          int           `yaml:"skipped" json:"skipped" about:"checks that were skipped in the last iteration, as the tool states them" unknown:"-1"`
 	ProtectedChanged bool          `yaml:"protected_changed" json:"protected_changed" about:"a protected file changed although the check passed"`
+	ChangedFiles     int           `yaml:"changed_files" json:"changed_files" about:"files that differ in git from the last commit before the run, new ones included" unknown:"-1"`
 	Repeats          int           `yaml:"repeats" json:"repeats" about:"how often the failure came in the iterations that are the evidence, or the cycle in turn"`
 	Period           int           `yaml:"period" json:"period" about:"length of the cycle that repeats: 1 for the same signature, 0 when nothing repeats"`
 	Confirmed        string        `yaml:"confirmed" json:"confirmed" about:"the result of the repeated check before loop_detected asked: same, other, flaky (it passed and then failed), passed" unknown:""`
@@ -176,6 +177,9 @@ func FactsOf(guard GuardID, s *State, ci CI) Facts {
 	}
 	f.CI, f.CIName, f.CIEvent, f.CIAttempt = ci.In, ci.Name, ci.Event, ci.Attempt
 	f.Branch, f.BaseBranch, f.Tag, f.PullRequest = ci.Branch, ci.BaseBranch, ci.Tag, ci.PullRequest
+	if ci.ChangedFiles != nil {
+		f.ChangedFiles = *ci.ChangedFiles
+	}
 	return f
 }
 

@@ -193,6 +193,9 @@ type CI struct {
 	Tag        string `json:"tag,omitempty"`
 	// PullRequest is the pull request's number.
 	PullRequest int `json:"pull_request,omitempty"`
+	// ChangedFiles is how many files differ in git from the last commit before the run, new
+	// ones included; nil if that is not known.
+	ChangedFiles *int `json:"changed_files,omitempty"`
 }
 
 // FromCommand marks a question asked by the command in the loop.

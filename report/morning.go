@@ -32,7 +32,7 @@ func (r *Report) Morning() []string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), gitLimit)
 	defer cancel()
-	base, err := git.Run(ctx, s.Dir, nil, "rev-list", "-1", "--abbrev-commit", "--before="+s.Started.UTC().Format(time.RFC3339), "HEAD")
+	base, _, err := git.LastBefore(ctx, s.Dir, s.Started)
 	if n.Known = err == nil && base != ""; n.Known {
 		n.Commits, n.Files, err = git.Changes(ctx, s.Dir, base, "")
 		n.Known = err == nil

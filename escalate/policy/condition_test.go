@@ -290,12 +290,12 @@ func TestFactsOf(t *testing.T) {
 		},
 		Trip: &core.Trip{Guard: core.LoopDetected, Iteration: 9, Period: 2, Repeats: 3},
 	}
-	got := core.FactsOf(core.LoopDetected, s, core.CI{In: true, Name: "github", Event: "push", Attempt: 2, Branch: "b", BaseBranch: "main", Tag: "v1", PullRequest: 4})
+	got := core.FactsOf(core.LoopDetected, s, core.CI{In: true, Name: "github", Event: "push", Attempt: 2, Branch: "b", BaseBranch: "main", Tag: "v1", PullRequest: 4, ChangedFiles: new(0)})
 	want := core.Facts{
 		Guard: "loop_detected", Iteration: 9, MaxIterations: 10, Runtime: time.Minute, Trips: 3, Continues: 2, Improved: true,
 		Failing: 2, Passing: 3, Total: 5, ChecksTotal: -1, ChecksMost: -1, Skipped: -1, FailingChecks: []string{"auth"}, Repeats: 3, Period: 2, Signature: "test-fail:2-auth",
 		Outcome: "not_done", LastExitCode: 2, Errors: 1, Cost: -1, Tokens: -1, Attempts: -1,
-		CI: true, CIName: "github", CIEvent: "push", CIAttempt: 2, Branch: "b", BaseBranch: "main", Tag: "v1", PullRequest: 4,
+		CI: true, CIName: "github", CIEvent: "push", CIAttempt: 2, Branch: "b", BaseBranch: "main", Tag: "v1", PullRequest: 4, ChangedFiles: 0,
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

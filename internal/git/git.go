@@ -81,21 +81,34 @@ func run(ctx context.Context, dir string, env []string, input string, args ...st
 	return strings.TrimSuffix(out.String(), "\n"), said.With(args[0], err)
 }
 
-// Changes counts the commits between two commits, except looprun's own, and the files that
-// differ. An empty to stands for the work tree, with its new files.
-func Changes(ctx context.Context, dir, base, to string) (commits, files int, err error) {
-	diff := []string{"diff", "--name-only", "-z", "--no-renames", "--end-of-options", base}
+// LastBefore returns the last commit of the checked out branch before a time; empty if there is
+// none. Commits have the time in seconds: unsure means that it may be one of just after.
+func LastBefore(ctx context.Context, dir string, at time.Time) (commit string, unsure bool, err error) {
+	out, err := Run(ctx, dir, nil, "log", "-1", "--no-show-signature", "--first-parent", "--format=%h %ct", "--before="+at.UTC().Format(time.RFC3339), "HEAD")
+	commit, second, _ := strings.Cut(out, " ")
+	return commit, second == strconv.FormatInt(at.Unix(), 10), err
+}
+
+// ChangedFiles counts the files that differ between two commits. An empty to stands for the
+// work tree, with its new files.
+func ChangedFiles(ctx context.Context, dir, base, to string) (int, error) {
+	diff, added := []string{"diff", "--name-only", "-z", "--no-renames", "--end-of-options", base}, ""
 	if to != "" {
 		diff = append(diff, to)
 	} else {
-		var added string
-		if added, err = Run(ctx, dir, nil, "ls-files", "--others", "--exclude-standard", "-z"); err != nil {
-			return 0, 0, err
+		var err error
+		if added, err = Run(ctx, dir, nil, "ls-files", "--others", "--exclude-standard", "-z", "--", ":/"); err != nil {
+			return 0, err
 		}
-		files = strings.Count(added, "\x00")
 	}
 	changed, err := Run(ctx, dir, nil, diff...)
-	if err != nil {
+	return strings.Count(added+changed, "\x00"), err
+}
+
+// Changes counts the commits between two commits, except looprun's own, and the files as
+// [ChangedFiles] does.
+func Changes(ctx context.Context, dir, base, to string) (commits, files int, err error) {
+	if files, err = ChangedFiles(ctx, dir, base, to); err != nil {
 		return 0, 0, err
 	}
 	authors, err := Run(ctx, dir, nil, "log", "--no-show-signature", "--format=%ae", base+".."+to)
@@ -107,7 +120,7 @@ func Changes(ctx context.Context, dir, base, to string) (commits, files int, err
 			commits++
 		}
 	}
-	return commits, files + strings.Count(changed, "\x00"), nil
+	return commits, files, nil
 }
 
 // goneError is an [fs.ErrNotExist] in words of its own.

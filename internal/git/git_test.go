@@ -2,11 +2,13 @@ package git
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 )
 
 // A folder that is gone does not read as if git were.
@@ -57,5 +59,38 @@ func TestObjects(t *testing.T) {
 	}
 	if got, err := Objects(t.Context(), t.TempDir(), "HEAD"); err == nil {
 		t.Errorf("there is no repository: %q", got)
+	}
+}
+
+// A commit of the same second as the time may be one of before it or of after it.
+func TestLastBefore(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is needed")
+	}
+	dir, at := t.TempDir(), time.Date(2026, 1, 2, 3, 4, 5, 600, time.UTC)
+	commit := func(second int) {
+		t.Helper()
+		date := fmt.Sprintf("GIT_COMMITTER_DATE=2026-01-02T03:04:%02dZ", second)
+		if _, err := Run(t.Context(), dir, append(slices.Clone(Own), date), "commit", "-q", "--allow-empty", "-m", "one"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Run(t.Context(), dir, nil, "init", "-q"); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := LastBefore(t.Context(), dir, at); got != "" || err == nil {
+		t.Errorf("without a commit: %q, %v", got, err)
+	}
+	commit(4)
+	first, unsure, err := LastBefore(t.Context(), dir, at)
+	if first == "" || unsure || err != nil {
+		t.Errorf("%q, unsure %t, %v", first, unsure, err)
+	}
+	commit(6)
+	if got, unsure, err := LastBefore(t.Context(), dir, at); got != first || unsure || err != nil {
+		t.Errorf("with a later commit: %q, unsure %t, %v, want %q", got, unsure, err, first)
+	}
+	if got, unsure, err := LastBefore(t.Context(), dir, at.Add(-time.Second)); got != first || !unsure || err != nil {
+		t.Errorf("in the same second: %q, unsure %t, %v, want %q", got, unsure, err, first)
 	}
 }

@@ -20,8 +20,23 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// ciFacts returns what the environment shows about the CI job, for policies.
-func ciFacts(dir string) core.CI {
+// ciFacts returns what the environment and git show about where the run takes place.
+func ciFacts(dir string, began time.Time) core.CI {
+	c := ciJob(dir)
+	ctx, cancel := context.WithTimeout(context.Background(), ciPatience)
+	defer cancel()
+	base, unsure, err := git.LastBefore(ctx, dir, began)
+	if err != nil || unsure || base == "" {
+		return c
+	}
+	if n, err := git.ChangedFiles(ctx, dir, base, ""); err == nil {
+		c.ChangedFiles = &n
+	}
+	return c
+}
+
+// ciJob returns what the environment shows about the CI job, and the branch.
+func ciJob(dir string) core.CI {
 	get := os.Getenv
 	number := func(text string) int {
 		n, _ := strconv.Atoi(text) // not known: 0
@@ -138,7 +153,7 @@ func TellCIOfProblem(stderr io.Writer, by string, ran bool, problem error) {
 	_ = log.Refused(ctx, problem.Error(), ran) // the exit code says so too
 }
 
-// ciPatience is how long another program may take to report to the CI system.
+// ciPatience is how long another program may take to report to the CI system, and git to count.
 const ciPatience = 5 * time.Second
 
 // tellCI reports the verdict to the CI system. Failures are only warnings, since the run has

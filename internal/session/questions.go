@@ -63,7 +63,7 @@ func (q questions) Question(s *core.State, trip core.Trip) (core.Question, error
 	if err != nil {
 		return core.Question{}, err
 	}
-	question, err := set.WithCI(ciFacts(q.dir)).Question(s, trip)
+	question, err := set.WithCI(ciFacts(q.dir, s.Started)).Question(s, trip)
 	for i, o := range question.Options {
 		if o.Action == core.ActionDebug && q.looks != "" {
 			question.Options[i].Description = q.looks + " looks for the cause, and changes nothing"
