@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"reflect"
@@ -20,15 +21,11 @@ func (s *Set) List(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "GUARD\tOPTIONS\tDEFAULT\tFILE")
 	for _, tmpl := range s.Templates() {
-		def := tmpl.Default
-		if def == "" {
-			def = "-"
-		}
 		options := strings.Join(tmpl.OptionIDs(), " ")
 		if tmpl.Exclusive {
 			options += " (exclusive)"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", tmpl.Guard, options, def, termsafe.Line(tmpl.File))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", tmpl.Guard, options, cmp.Or(tmpl.Default, "-"), termsafe.Line(tmpl.File))
 	}
 	return t.Flush()
 }

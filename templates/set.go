@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/problem"
@@ -119,6 +120,23 @@ func (s *Set) Known(others ...core.GuardID) map[core.GuardID]core.Question {
 		}
 	}
 	return known
+}
+
+// Asks reports whether a text of the set's folders mentions the variable.
+func (s *Set) Asks(variable string) bool {
+	for _, t := range s.templates {
+		if strings.Contains(string(t.source), "."+variable) {
+			return true
+		}
+	}
+	for m := s.texts; m != nil; m = m.below {
+		for _, text := range m.texts {
+			if strings.Contains(text, "."+variable) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // AcceptedWarning returns the warning to print when a partial result was accepted.

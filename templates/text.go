@@ -71,9 +71,6 @@ var almost = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:\$\{|\B\{\.)(\w+)\}(?:\b|[^}]|$)`)
 })
 
-// joinList is the template function join.
-func joinList(separator string, list []string) string { return strings.Join(list, separator) }
-
 // syntaxFault locates the fault by its line, which is all that the parser reports.
 func syntaxFault(src string, err error) fault {
 	message := strings.TrimPrefix(err.Error(), "template: text:")
@@ -111,7 +108,8 @@ func fill(src string, values facts, limit int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	tmpl, err := template.New("text").Option("missingkey=error").Funcs(template.FuncMap{"join": joinList}).AddParseTree("text", tree)
+	join := func(separator string, list []string) string { return strings.Join(list, separator) }
+	tmpl, err := template.New("text").Option("missingkey=error").Funcs(template.FuncMap{"join": join}).AddParseTree("text", tree)
 	if err != nil {
 		return "", err
 	}

@@ -110,9 +110,7 @@ func (s Source) read(known Known) (*Policy, *report) {
 	if says := len(f.Rules) + len(f.Include) + len(f.Never) + len(f.ExitCodes); says == 0 && len(r.Problems) == 0 && !doc.Has("detached") && !doc.Has("budget") {
 		r.Value("the policy has no rules and decides nothing", "add rules, or leave the file out", "version")
 	}
-	if doc.Has("verify_timeout") {
-		r.positive(f.VerifyTimeout > 0, fmt.Sprintf("leave it out for %s", DefaultVerifyTimeout), "verify_timeout")
-	}
+	r.positive(f.VerifyTimeout > 0, fmt.Sprintf("leave it out for %s", DefaultVerifyTimeout), "verify_timeout")
 	for i, action := range f.Never {
 		line, _ := doc.Pos("never", i)
 		p.nevers = append(p.nevers, never{action, fmt.Sprintf("%s:%d", file, line)})
@@ -138,6 +136,13 @@ func (s Source) read(known Known) (*Policy, *report) {
 		p.Tests = append(p.Tests, test.read(r, p, i))
 	}
 	return p, r
+}
+
+// Asks reports whether the condition of a rule mentions the fact.
+func (p *Policy) Asks(fact string) bool {
+	return slices.ContainsFunc(p.Rules, func(r Rule) bool {
+		return slices.ContainsFunc(r.when.facts, func(f core.Fact) bool { return f.Name == fact })
+	})
 }
 
 // Never returns the actions that only a person may take.

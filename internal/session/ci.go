@@ -20,9 +20,13 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// ciFacts returns what the environment and git show about where the run takes place.
-func ciFacts(dir string, began time.Time) core.CI {
+// ciFacts returns what the environment and git show about where the run takes place. Files are
+// counted only where somebody asks for them: that takes time in a large work tree.
+func ciFacts(dir string, began time.Time, counted bool) core.CI {
 	c := ciJob(dir)
+	if !counted {
+		return c
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), ciPatience)
 	defer cancel()
 	base, unsure, err := git.LastBefore(ctx, dir, began)

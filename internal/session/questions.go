@@ -18,6 +18,8 @@ type questions struct {
 	looks string
 	// never lists the actions that the policy leaves to people.
 	never []core.Action
+	// counts means that the policy asks how many files have changed.
+	counts bool
 }
 
 var (
@@ -63,7 +65,7 @@ func (q questions) Question(s *core.State, trip core.Trip) (core.Question, error
 	if err != nil {
 		return core.Question{}, err
 	}
-	question, err := set.WithCI(ciFacts(q.dir, s.Started)).Question(s, trip)
+	question, err := set.WithCI(ciFacts(q.dir, s.Started, q.counts || set.Asks("ChangedFiles"))).Question(s, trip)
 	for i, o := range question.Options {
 		if o.Action == core.ActionDebug && q.looks != "" {
 			question.Options[i].Description = q.looks + " looks for the cause, and changes nothing"

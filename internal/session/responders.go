@@ -384,7 +384,7 @@ func (s *Session) loadPolicy(sources policy.Sources) error {
 	if err != nil {
 		return fmt.Errorf("%s:\n%w", about, err)
 	}
-	s.policy, s.policySource, s.questions.never = p, sources, p.Never()
+	s.policy, s.policySource, s.questions.never, s.questions.counts = p, sources, p.Never(), p.Asks("changed_files")
 	return nil
 }
 
@@ -423,7 +423,7 @@ func (s *Session) byPolicy(ctx context.Context, q core.Question, st *core.State)
 func (s *Session) policyResponder(before func(context.Context) error, after func(core.VerifyFinished) error) core.Responder {
 	return core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 		return s.policy.Responder(policy.Options{
-			Dir: s.dir, Env: (&debugger{s}).environ(st, "verify"), CI: ciFacts(s.dir, st.Started), Earlier: s.spentToday, Output: s.helperOutput,
+			Dir: s.dir, Env: (&debugger{s}).environ(st, "verify"), CI: ciFacts(s.dir, st.Started, s.policy.Asks("changed_files")), Earlier: s.spentToday, Output: s.helperOutput,
 			BeforeVerify: before, AfterVerify: after,
 			Evaluated: func(e policy.Evaluation) { s.explainRules(e) },
 		}).Respond(ctx, q, st)
