@@ -474,11 +474,6 @@ func TestDebugGivesAPersonAShell(t *testing.T) {
 // keeps the question, whether the signal or the end of input comes first. Only an explicit deny
 // ends the run.
 func TestTheTerminalIsClosedAtAQuestion(t *testing.T) {
-	hangUp := func(t *testing.T, s *screen) {
-		if err := s.Process.Signal(syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
-	}
 	window := func(_ *testing.T, s *screen) { _ = s.tty.Close() }
 	for _, tt := range []struct {
 		name  string
@@ -504,5 +499,47 @@ func TestTheTerminalIsClosedAtAQuestion(t *testing.T) {
 				t.Errorf("the question is kept: %v", kept)
 			}
 		})
+	}
+}
+
+// A hang-up at a question is over with the question: the next one ends the run, whether somebody
+// answered elsewhere or the question was dropped and the next iteration runs.
+func TestAHangUpAfterTheQuestion(t *testing.T) {
+	file, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks := file + " ask 'Which way?' --id way --option a=Up --option b=Down; "
+	for _, tt := range []struct {
+		name, line, answer string
+		args               []string
+	}{
+		{"of the run, answered", "test $LOOPRUN_ITERATION -lt 3 || WORKS; exit 1", "continue", []string{"--wait-answer", "1h"}},
+		{"of its command, answered", asks + "WORKS", "a", []string{"--wait-answer", "1h"}},
+		{"of its command, denied", "test $LOOPRUN_ITERATION -lt 2 || WORKS; " + asks + "exit 1", "", []string{"--detached", "deny"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			line := strings.ReplaceAll(tt.line, "WORKS", "{ : >works; exec sleep 600; }")
+			s := onTerminal(t, t.TempDir(), append(tt.args, "--max-iterations", "2", "-c", line)...)
+			until(t, "the question", func() bool { return s.shows("Cancel")() || s.shows("Down")() })
+			hangUp(t, s)
+			if tt.answer != "" {
+				until(t, "it waits", s.shows("for an answer"))
+				if s.says(t, 0, "", "answer", tt.answer, "--question", waitsFor(t, &s.started, "").ID); t.Failed() {
+					t.FailNow()
+				}
+			}
+			until(t, "the run goes on", s.has("works"))
+			hangUp(t, s)
+			if code := s.ended(t); code != -int(syscall.SIGHUP) {
+				t.Errorf("ended with %d", code)
+			}
+		})
+	}
+}
+
+func hangUp(t *testing.T, s *screen) {
+	if err := s.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
 	}
 }

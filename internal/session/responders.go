@@ -70,7 +70,7 @@ func (s *Session) responders() []core.Responder {
 			}
 			s.display.Lend()
 			defer s.display.Retake()
-			s.prompts.Store(true)
+			s.prompts.Store(why == "")
 			a, err := person.Respond(ctx, q, st)
 			if errors.Is(err, user.ErrAsked) { // the signal may come after the end of input
 				asked = q.ID

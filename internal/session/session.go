@@ -99,7 +99,7 @@ type Session struct {
 	// interrupt is the handler of the signals that end looprun; nil while they still have
 	// their default effect.
 	interrupt atomic.Pointer[func(*engine.Interrupt)]
-	prompts   atomic.Bool // a prompt is open, or its terminal is gone: a hang-up ends the prompt alone
+	prompts   atomic.Bool // a prompt is open, or its terminal went and its question is open: a hang-up ends the prompt alone
 	settles   atomic.Bool // the run is over and its verdict is not written; one signal is ignored
 	// reading ends when the readers of the output have gone, and the run with them.
 	reading context.Context
@@ -518,7 +518,10 @@ func (s *Session) observe(e core.Event, state *core.State) {
 	case core.IterationFinished:
 		s.missCost(d, state)
 		err = s.run.Refresh(state, false)
+	case core.QuestionAnswered:
+		s.prompts.Store(false)
 	case core.IterationStarted:
+		s.prompts.Store(false)
 		s.writeContext(state)
 	case core.InterruptReceived:
 		s.interrupted = time.Now()
