@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -176,6 +177,10 @@ func Stop(ctx context.Context) error {
 
 // again returns the variable with which the run that continues notifies the same services.
 func (q Question) again() string {
-	text, _ := json.Marshal(q.Services) // texts always encode
+	list := slices.Clone(q.Services)
+	for i := range list {
+		list[i].Answers = true // a run of an older looprun does not say it
+	}
+	text, _ := json.Marshal(list) // texts always encode
 	return "LOOPRUN_NOTIFY=" + string(text)
 }

@@ -2,6 +2,7 @@ package courier
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"testing"
 	"testing/synctest"
@@ -46,4 +47,16 @@ func TestTheCourierStaysForALiveRun(t *testing.T) {
 			t.Error("the courier has not ended")
 		}
 	})
+}
+
+// The run that continues is answered from afar as before, also if a run of an older looprun,
+// which does not say that its services bring answers, was the one that asked.
+func TestTheContinuedRunIsAnsweredFromAfar(t *testing.T) {
+	var q Question
+	if err := json.Unmarshal([]byte(`{"services": [{"url": "ntfy://host/topic", "exclusive": false}]}`), &q); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := q.again(), `LOOPRUN_NOTIFY=[{"url":"ntfy://host/topic","answers":true}]`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
 }
