@@ -287,7 +287,10 @@ func (g *guardian) spawn(req *request) (pid int, err error) {
 		return 0, err
 	}
 	kind, b, err := g.answer()
-	if err != nil {
+	switch {
+	case errors.Is(err, errHungUp): // it was killed: how is no matter
+		return 0, errLost
+	case err != nil:
 		return 0, fmt.Errorf("%w: %v", errLost, err)
 	}
 	switch n := b.num(); {

@@ -150,10 +150,10 @@ func (w *wire) receive() error {
 			return err
 		}
 		return nil
+	case err == unix.ECONNRESET || err == nil && n == 0:
+		return errHungUp
 	case err != nil:
 		return err
-	case n == 0:
-		return errHungUp
 	}
 	w.empty = 0
 	w.in = append(w.in, w.space[:n]...)
