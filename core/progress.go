@@ -186,10 +186,13 @@ func (d *IterationFinished) uncompiled() string {
 
 // Named describes the failure of a known issue as its most recent iteration did, or returns
 // the issue's label if that iteration is no longer in the history.
-func (s *State) Named(k KnownIssue) string {
+func (s *State) Named(k KnownIssue) string { return s.NamedIn(k, nil) }
+
+// NamedIn is Named in the words of texts; without texts in English.
+func (s *State) NamedIn(k KnownIssue, texts Texts) string {
 	for i := len(s.History) - 1; i >= 0; i-- {
 		if d := &s.History[i]; s.Match(d.Signature) == k.Hash {
-			if text := d.Says(); text != "" {
+			if text := d.SaysIn(texts); text != "" {
 				return text
 			}
 		}

@@ -504,7 +504,7 @@ func (q *Question) Accepts(a Answer) error {
 	case a.Text != nil:
 		return q.acceptsText(a)
 	case q.Kind == KindText:
-		return fmt.Errorf("%s answered with an option, but the question needs a text", by)
+		return fmt.Errorf("%s answered with an option, but the question needs a text (looprun answer --text)", by)
 	case len(a.Options) > 0:
 		return q.acceptsSeveral(a)
 	case q.Kind == KindConfirm:

@@ -208,7 +208,7 @@ func contextTried(p printer, s *core.State) {
 
 func contextHowTo(p printer, s *core.State, text bool) {
 	p("## How to talk to looprun\n\n")
-	p("- To ask for a decision run `looprun ask 'TEXT' --option id=Label --option id=Label`; the answer is on its standard output.\n")
+	p("- Ask before you do what cannot be undone, spend money, change what others rely on, or choose between ways that the task leaves open. List the choices, the one that you would take first: `looprun ask 'Which database do the tests use?' --option sqlite='SQLite, as in CI' --option postgres=Postgres`. The answer is on its standard output. Follow it, and write the reason into the commit.\n")
 	p("- To report on the work, run `looprun signal progress|blocked|clarify|attempt|expert|cost`; `looprun signal --help` has the flags.\n")
 	switch {
 	case s.Promise != "":

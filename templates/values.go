@@ -64,7 +64,7 @@ func (s *source) count() int {
 func (s *source) cycle() []string {
 	var labels []string
 	for _, k := range s.state.Labels[max(0, len(s.state.Labels)-s.trip.Period):] {
-		labels = append(labels, line(s.state.Named(k), lineLength))
+		labels = append(labels, line(s.state.NamedIn(k, s.texts), lineLength))
 	}
 	return labels
 }

@@ -35,7 +35,7 @@ func History(s *core.State, texts core.Texts) []string {
 	part(h.say("history_iterations", shown), h.iterations())
 	part(h.say("history_errors", nil), h.errors())
 	part(h.say("history_signatures", nil), h.signatures())
-	part(h.say("history_known", nil), knownLines(s))
+	part(h.say("history_known", nil), h.known())
 	part(h.say("history_decisions", nil), h.decisions())
 	if len(lines) == 0 { // also where nothing but the precheck, or what was cut off, has run
 		return []string{h.say("history_empty", nil)}
@@ -112,16 +112,16 @@ func (h history) signatures() []string {
 	}
 	var lines []string
 	for _, c := range counts {
-		last := h.say("history_signature", map[string]any{"Label": termsafe.Line(h.Named(c.KnownIssue)), "Iteration": c.last})
+		last := h.say("history_signature", map[string]any{"Label": termsafe.Line(h.NamedIn(c.KnownIssue, h.texts)), "Iteration": c.last})
 		lines = append(lines, fmt.Sprintf("%4d×  %s  %s", c.n, c.Hash, last))
 	}
 	return lines
 }
 
-func knownLines(s *core.State) []string {
+func (h history) known() []string {
 	var lines []string
-	for _, k := range s.Known {
-		lines = append(lines, fmt.Sprintf("      %s  %s", k.Hash, termsafe.Line(s.Named(k))))
+	for _, k := range h.Known {
+		lines = append(lines, fmt.Sprintf("      %s  %s", k.Hash, termsafe.Line(h.NamedIn(k, h.texts))))
 	}
 	return lines
 }

@@ -53,6 +53,23 @@ func TestAReviewShowsTheDiffOfProtectedFiles(t *testing.T) {
 	}
 }
 
+// All of a review is in the words of the pack, the known issues and the signatures too.
+func TestAReviewSpeaksThePacksLanguage(t *testing.T) {
+	set, err := templates.Load("../../examples/templates/german")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := testState(2)
+	for i := range s.History {
+		s.History[i].Excerpt = ""
+	}
+	s.Known = []core.KnownIssue{{Hash: 0xabc, Label: "output:1"}}
+	got := strings.Join(History(s, set), "\n")
+	if n := strings.Count(got, "ohne Ausgabe"); n != 6 || strings.Contains(got, "printed nothing") {
+		t.Errorf("%d lines say it in German:\n%s", n, got)
+	}
+}
+
 func TestReviewIsPrintedAndAsksAgain(t *testing.T) {
 	su := asking()
 	su.State = testState(3)

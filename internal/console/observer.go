@@ -148,6 +148,9 @@ func (m *Observer) Observe(e core.Event, s *core.State) {
 			return // its end is the news
 		}
 		m.News("resumed after %s and %s: %s%s", plural.Count(s.Iterations, "iteration"), plural.Round(s.Elapsed), named(s), Short(CommandLine(s.Command), 60))
+		if s.Answer != nil && s.Answer.Guidance != "" {
+			m.News("the next iteration gets your words: “%s”", Short(s.Answer.Guidance, 200))
+		}
 	}
 }
 

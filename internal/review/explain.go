@@ -211,7 +211,7 @@ func (e *Explanation) Text() string {
 func (e *Explanation) tripText(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%s tripped after iteration %d", e.Trip.Guard, e.Trip.Iteration)
 	if e.Ending == nil || !strings.HasPrefix(e.Ending.Reason, e.Trip.Reason) { // else it is the “Why”
-		b.WriteString(": " + termsafe.Line(e.Trip.Reason))
+		b.WriteString(": " + strings.TrimSuffix(termsafe.Line(e.Trip.Reason), "."))
 	}
 	b.WriteString(".\n")
 	if len(e.Counted) == 0 {
