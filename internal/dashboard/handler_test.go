@@ -35,20 +35,27 @@ import (
 	"github.com/looprun/looprun/signature"
 )
 
-// recorded makes a run that ended, in a state directory.
-func recorded(t *testing.T, state, name string) string {
+// created makes a run without events in a state directory; record adds one.
+func created(t *testing.T, state string) (run *scratchpad.Run, record func(core.Data)) {
 	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	run, err := scratchpad.Create(state, time.Now(), scratchpad.SyncOff)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := new(core.State)
-	record := func(d core.Data) {
+	return run, func(d core.Data) {
+		t.Helper()
 		if _, err := core.Record(s, run.Journal, nil, 0, d); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// recorded makes a run that ended, in a state directory.
+func recorded(t *testing.T, state, name string) string {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	run, record := created(t, state)
 	record(core.RunStarted{RunID: run.ID, Name: name, Command: []string{"true"}, Dir: state, Limits: core.Limits{Iterations: 3}})
 	record(core.IterationStarted{Iteration: 1})
 	record(core.IterationFinished{Iteration: 1, Outcome: core.OutcomeDone})
@@ -773,17 +780,7 @@ func TestStreamsAreBounded(t *testing.T) {
 // beginning; so is one that has ended, and one that goes on again.
 func TestARunThatGrows(t *testing.T) {
 	state := filepath.Join(t.TempDir(), ".looprun")
-	run, err := scratchpad.Create(state, time.Now(), scratchpad.SyncOff)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := new(core.State)
-	record := func(d core.Data) {
-		t.Helper()
-		if _, err := core.Record(s, run.Journal, nil, s.Elapsed, d); err != nil {
-			t.Fatal(err)
-		}
-	}
+	run, record := created(t, state)
 	x, v := newIndex(func() []string { return []string{state} }), &views{}
 	same := func(what string) {
 		t.Helper()
@@ -890,25 +887,15 @@ func TestTheListIsWhole(t *testing.T) {
 // A run whose question the run above asks does not ask; the row follows that run.
 func TestAskedInTheRunAbove(t *testing.T) {
 	state := filepath.Join(t.TempDir(), ".looprun")
-	created := func(parent string) (*scratchpad.Run, func(core.Data)) {
-		run, err := scratchpad.Create(state, time.Now(), scratchpad.SyncOff)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := new(core.State)
-		record := func(d core.Data) {
-			t.Helper()
-			if _, err := core.Record(s, run.Journal, nil, 0, d); err != nil {
-				t.Fatal(err)
-			}
-		}
+	begun := func(parent string) (*scratchpad.Run, func(core.Data)) {
+		run, record := created(t, state)
 		record(core.RunStarted{RunID: run.ID, Parent: parent, Command: []string{"true"}, Dir: state, Limits: core.Limits{Iterations: 3}})
 		record(core.IterationStarted{Iteration: 1})
 		return run, record
 	}
 	question := core.Question{ID: "ask-1", Kind: core.KindText, Header: "Which", Text: "Which one?", From: core.FromCommand}
-	outer, above := created("")
-	inner, within := created(outer.ID)
+	outer, above := begun("")
+	inner, within := begun(outer.ID)
 	within(core.IterationFinished{Iteration: 1, Outcome: core.OutcomeNotDone})
 	within(core.QuestionAsked{Question: question})
 	within(core.RunPaused{Reason: "x"})
@@ -1044,16 +1031,7 @@ func TestCompressed(t *testing.T) {
 		t.Errorf("a small reply: %v", h)
 	}
 	for _, n := range []int{167, 3000} {
-		run, err := scratchpad.Create(filepath.Dir(v.dir), time.Now(), scratchpad.SyncOff)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := new(core.State)
-		record := func(d core.Data) {
-			if _, err := core.Record(s, run.Journal, nil, 0, d); err != nil {
-				t.Fatal(err)
-			}
-		}
+		run, record := created(t, filepath.Dir(v.dir))
 		record(core.RunStarted{RunID: run.ID, Command: []string{"./fix.sh"}, Dir: filepath.Dir(v.dir)})
 		for i := range n {
 			sum := sha256.Sum256([]byte{byte(i), byte(i >> 8)})

@@ -165,11 +165,10 @@ func TestInstallRefuses(t *testing.T) {
 	}
 }
 
-// The folder of integrations has the plugin that install writes.
+// The embedded plugin is, as it is, what install writes: it has no CMD to fill in.
 func TestTheIntegrationIsWhatIsInstalled(t *testing.T) {
-	opencode := Find("opencode")
-	if has, err := opencode.Installed("../../integrations/opencode/looprun.js"); !has || err != nil {
-		t.Errorf("looprun hook install opencode --print > integrations/opencode/looprun.js (%v)", err)
+	if has, err := Find("opencode").Installed("opencode.js"); !has || err != nil {
+		t.Errorf("internal/hook/opencode.js is not what is installed (%v)", err)
 	}
 }
 
