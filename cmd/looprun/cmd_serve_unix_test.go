@@ -548,8 +548,9 @@ func (v *window) sound(picture string) {
 			if w := browsertest.Eval[float64](v.Browser, `document.documentElement.scrollWidth`); int(w) > width {
 				v.t.Errorf("%s: %v pixels wide in a window of %d", theme, w, width)
 			}
-			if cut := browsertest.Eval[float64](v.Browser, `[...document.querySelectorAll("#runs a")].filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth).length`); cut > 0 {
-				v.t.Errorf("%s, %d: %v runs are wider than the list", theme, width, cut)
+			if cut := browsertest.Eval[[]string](v.Browser, `[...document.querySelectorAll("#runs a")].filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth)
+				.map((e) => [e.scrollWidth, e.clientWidth, ...[...e.children].map((k) => k.textContent + " " + k.scrollWidth)].join())`); len(cut) > 0 {
+				v.t.Errorf("%s, %d: wider than the list: %q", theme, width, cut)
 			}
 			if bad := browsertest.Eval[[]string](v.Browser, browsertest.Contrasts); len(bad) > 0 {
 				v.t.Errorf("%s, %d: hard to read: %q", theme, width, bad)

@@ -227,10 +227,11 @@ func (b *Browser) InWorker(expression string) {
 	b.t.Fatal("the page has no service worker")
 }
 
-// Resize sets the window's width, in pixels.
+// Resize sets the window's width, in pixels, and returns once the page has it.
 func (b *Browser) Resize(width int) {
 	b.t.Helper()
 	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil)
+	Eval[any](b, fmt.Sprintf("new Promise((ok) => { const look = () => innerWidth === %d ? ok() : setTimeout(look, 10); look(); })", width))
 }
 
 // Media sets the person's preferences as media features.
