@@ -143,7 +143,7 @@ func (c *answerCmd) after(a *app, dir string) (said string, do func() error, err
 		return "; continue with looprun resume " + id, nil, nil
 	}
 	return "", func() error {
-		yes, err := tty.Agree("Continue now?")
+		yes, err := tty.Agree("Go on now?")
 		if err != nil || !yes {
 			a.say.Printf("the answer is recorded; continue with looprun resume %s", id)
 			return err

@@ -99,7 +99,7 @@ func TestAnswerGoesOn(t *testing.T) {
 			t.Fatalf("exit code %d", code)
 		}
 		s := onTerminal(t, dir, "answer", "continue")
-		until(t, "it asks", s.shows("Continue now? [Y/n]"))
+		until(t, "it asks", s.shows("Go on now? [Y/n]"))
 		s.keys(t, c.keys)
 		if c.resumes > 0 { // 5 iterations more, and the question again
 			until(t, "the next question", s.shows(cancelOption))
