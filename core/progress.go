@@ -32,9 +32,34 @@ func (d *IterationFinished) Progress() *Progress {
 		return nil
 	}
 	s := &d.Signature
-	return &Progress{
+	p := &Progress{
 		Tests: s.Kind == signature.KindTestFail && !d.OpenTasks, Tasks: d.OpenTasks, Failing: s.Failing, Passed: s.Passed, Total: s.Total, Checks: s.Checks,
 	}
+	if p.Tests && p.Passed < 0 && len(p.Checks) == p.Failing && d.Tally != nil {
+		p.beside(d.Tally)
+	}
+	return p
+}
+
+// beside counts the checks that the tool names one by one without summing them up, as go test
+// -v does. A test with subtests is not a check itself. If a failing check has another name
+// there, the counts stay unknown.
+func (p *Progress) beside(t *signature.Tally) {
+	parents := map[string]bool{}
+	for _, name := range t.Names {
+		for i := range name {
+			if name[i] == '/' {
+				parents[name[:i]] = true
+			}
+		}
+	}
+	checks := slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return parents[name] })
+	for _, name := range p.Checks {
+		if !slices.Contains(checks, name) {
+			return
+		}
+	}
+	p.Passed, p.Total = len(checks)-t.Skipped-p.Failing, len(checks)
 }
 
 // Best is the iteration with the fewest failures: its number, the commit that holds its files

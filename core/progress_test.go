@@ -40,6 +40,40 @@ func TestProgressInWords(t *testing.T) {
 	}
 }
 
+// go test -v names each test and sums up nothing.
+func TestNamedChecksAreCounted(t *testing.T) {
+	names := func(skipped int, names ...string) *signature.Tally {
+		return &signature.Tally{Ran: len(names) - skipped, Skipped: skipped, Names: names}
+	}
+	for _, c := range []struct {
+		why     string
+		tally   *signature.Tally
+		failing string
+		want    string
+	}{
+		{"one of three", names(0, "A", "B", "C"), "B", "2/3 tests passing"},
+		{"a skipped one does not pass", names(1, "A", "B", "C"), "B", "1/3 tests passing"},
+		{"subtests count, not their test", names(0, "A", "A/x", "A/y/z", "B"), "A/x", "2/3 tests passing"},
+		{"a test that fails beside its subtests", names(0, "A", "A/x", "B"), "A", "unknown"},
+		{"another name", names(0, "A", "B"), "TestA", "unknown"},
+		{"no names", &signature.Tally{Ran: 3}, "A", "unknown"},
+		{"nothing stated", nil, "A", "unknown"},
+	} {
+		s := &State{Last: &IterationFinished{Outcome: OutcomeNotDone, Tally: c.tally, Signature: signature.Signature{
+			Kind: signature.KindTestFail, Hash: 1, Failing: 1, Passed: -1, Total: -1, Checks: []string{c.failing},
+		}}}
+		if got := s.CurrentState(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.why, got, c.want)
+		}
+	}
+	more := &IterationFinished{Tally: names(0, "A", "B", "C"), Signature: signature.Signature{
+		Kind: signature.KindTestFail, Hash: 1, Failing: 2, Passed: -1, Total: -1, Checks: []string{"A"},
+	}}
+	if got := more.Progress().Passed; got != -1 {
+		t.Errorf("a failing check without a name: %d pass, want -1", got)
+	}
+}
+
 func TestWhatAnIterationCameTo(t *testing.T) {
 	errors := func(lines ...string) signature.Signature {
 		return signature.Signature{Hash: 1, Errors: lines, Failing: -1}
