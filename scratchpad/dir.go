@@ -62,32 +62,12 @@ type Run struct {
 
 // Create creates the directory of a new run, with an id made from the time, and locks it.
 func Create(stateDir string, now time.Time, mode SyncMode) (*Run, error) {
-	// Another run that ends may be removing the empty directory at this moment. While it does,
-	// the directory can be seen, and nothing can be made in it.
-	tries := 0
-	removed := func(err error) bool {
-		if !errors.Is(err, fs.ErrNotExist) || tries == 100 {
-			return false
-		}
-		tries++
-		time.Sleep(time.Duration(tries) * time.Millisecond)
-		return true
-	}
 	for at := now; ; at = at.Add(idStep) {
-		if err := prepare(stateDir); removed(err) {
-			continue
-		} else if errors.Is(err, ErrUnsafe) {
-			return nil, fmt.Errorf("%w, or name another state directory with --state-dir", err)
-		} else if err != nil {
-			return nil, fmt.Errorf("the state directory cannot be used: %w; make it writable, or name another with --state-dir", err)
-		}
 		dir := filepath.Join(stateDir, newID(at))
-		if err := os.Mkdir(dir, dirMode); errors.Is(err, fs.ErrExist) {
+		if isNew, err := makeDir(dir, stateDir); err != nil {
+			return nil, err
+		} else if !isNew {
 			continue
-		} else if removed(err) {
-			continue
-		} else if err != nil {
-			return nil, fmt.Errorf("the run directory cannot be made: %w; make the state directory writable, or name another with --state-dir", err)
 		}
 		r, err := create(dir, stateDir, mode)
 		if err != nil {
@@ -95,6 +75,31 @@ func Create(stateDir string, now time.Time, mode SyncMode) (*Run, error) {
 			return nil, err
 		}
 		return r, nil
+	}
+}
+
+// makeDir makes the directory of a run, and the state directory if there is none. isNew is false
+// if the run's directory exists already.
+func makeDir(dir, stateDir string) (isNew bool, err error) {
+	// Another run that ends may be removing the empty directory at this moment. While it does,
+	// the directory can be seen, and nothing can be made in it.
+	for tries := 0; ; tries++ {
+		err, wrong := prepare(stateDir), "the state directory cannot be used: %w; make it writable"
+		if err == nil {
+			err, wrong = os.Mkdir(dir, dirMode), "the run directory cannot be made: %w; make the state directory writable"
+			if errors.Is(err, fs.ErrExist) {
+				return false, nil
+			}
+		} else if errors.Is(err, ErrUnsafe) {
+			wrong = "%w"
+		}
+		switch {
+		case err == nil:
+			return true, nil
+		case !errors.Is(err, fs.ErrNotExist) || tries == 100:
+			return false, fmt.Errorf(wrong+", or name another with --state-dir", err)
+		}
+		time.Sleep(time.Duration(tries+1) * time.Millisecond)
 	}
 }
 
@@ -139,11 +144,8 @@ func CreateAs(stateDir, id string, mode SyncMode) (*Run, error) {
 	if !isID(id) {
 		return nil, fmt.Errorf("%q is not the id of a run", id)
 	}
-	if err := prepare(stateDir); err != nil {
-		return nil, err
-	}
 	dir := filepath.Join(stateDir, id)
-	if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+	if _, err := makeDir(dir, stateDir); err != nil {
 		return nil, err
 	}
 	if HasEvents(dir) {

@@ -15,7 +15,7 @@ import (
 // runCmd runs a command in a loop.
 type runCmd struct {
 	config.Options
-	RunID      string `hidden:"" help:"The id of the run, which is one of many."`
+	RunID      string `hidden:"" help:"The id of the run, given by what starts it."`
 	Repository string `hidden:"" help:"The repository that the work tree was made of."`
 	DryRun     bool   `help:"Print what would run, and run nothing." group:"what"`
 

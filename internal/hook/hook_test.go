@@ -133,8 +133,8 @@ func TestInstallAndRemove(t *testing.T) {
 				t.Errorf("%s: %q became %s", a.Name, text, with)
 			}
 			if a.Whole == "" { // one that somebody added by hand goes too
-				p, _ := placesIn(with, a.Lists[0])
-				twice := splice(with, p.entries[0].end, p.entries[0].end, ","+a.entry())
+				_, _, entries, _ := placeIn(with, a.Lists[0])
+				twice := splice(with, entries[0].end, entries[0].end, ","+a.entry())
 				if without, err := a.Without(twice); err != nil || strings.Contains(string(without), Command) {
 					t.Errorf("%s: two in %s: %s %v", a.Name, twice, without, err)
 				}

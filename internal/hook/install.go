@@ -107,8 +107,8 @@ func (a Agent) Installed(file string) (bool, error) {
 	if a.Whole != "" {
 		return string(text) == a.entry(), nil
 	}
-	places, err := placesIn(text, a.Lists[0])
-	return len(places.entries) > 0, wrong(file, err)
+	_, _, entries, err := placeIn(text, a.Lists[0])
+	return len(entries) > 0, wrong(file, err)
 }
 
 // With returns the file's text with looprun's hook added. It changes nothing else.
@@ -132,24 +132,20 @@ func (a Agent) With(text []byte) (_ []byte, err error) {
 
 // put adds the entry to the list at those keys unless it is already there.
 func (a Agent) put(text []byte, keys []string) ([]byte, error) {
-	p, err := placesIn(text, keys)
-	if err != nil || len(p.entries) > 0 {
+	inner, depth, entries, err := placeIn(text, keys)
+	if err != nil || len(entries) > 0 {
 		return text, err
 	}
-	added := a.entry()
-	for i := len(keys) - 1; i >= p.depth; i-- { // what is not there yet
-		if i == len(keys)-1 {
-			added = "[" + added + "]"
-		} else {
-			added = "{" + added + "}"
-		}
-		added = fmt.Sprintf("%q:%s", keys[i], added)
+	added, form := a.entry(), "%q:[%s]"
+	for _, key := range slices.Backward(keys[depth:]) { // what is not there yet
+		added, form = fmt.Sprintf(form, key, added), "%q:{%s}"
 	}
-	at := p.end
-	if !p.empty { // behind the last one, set out as that
-		at = len(bytes.TrimRight(text[:p.end], " \t\r\n"))
+	end := inner.end - 1
+	at := end
+	if len(inner.in) > 0 { // behind the last one, set out as that
+		at = len(bytes.TrimRight(text[:end], " \t\r\n"))
 		lead := " "
-		if space := string(text[at:p.end]); strings.Contains(space, "\n") {
+		if space := string(text[at:end]); strings.Contains(space, "\n") {
 			lead = space + "  "
 		}
 		added = "," + lead + added
@@ -179,11 +175,11 @@ func (a Agent) Without(text []byte) (_ []byte, err error) {
 
 // take removes the entries from the list at those keys.
 func take(text []byte, keys []string) ([]byte, error) {
-	p, err := placesIn(text, keys)
+	_, _, entries, err := placeIn(text, keys)
 	if err != nil {
 		return nil, err
 	}
-	for _, own := range slices.Backward(p.entries) {
+	for _, own := range slices.Backward(entries) {
 		text = cut(text, own)
 	}
 	for depth := len(keys) - 1; depth >= 0; depth-- {
@@ -272,35 +268,27 @@ func read(file string) ([]byte, error) {
 	return text, err
 }
 
-// places holds the positions of things in an agent's file.
-type places struct {
-	entries []value // looprun's own; nil: there is none
-	depth   int     // how many of the keys are there
-	end     int     // where something more goes into the innermost of them
-	empty   bool    // nothing is in that yet
-}
-
-// placesIn finds the list of hooks at those keys in a file, as far as it exists.
-func placesIn(text []byte, keys []string) (p places, err error) {
+// placeIn follows those keys, which lead to a list of hooks, as far as they exist in a file. It
+// returns the innermost value, how many keys lead to it, and looprun's own entries in the list.
+func placeIn(text []byte, keys []string) (inner value, depth int, entries []value, err error) {
 	whole, err := parse(text)
 	if err != nil {
-		return p, err
+		return inner, 0, nil, err
 	}
-	inner, depth := whole.reach(keys)
-	p = places{depth: depth, end: inner.end - 1, empty: len(inner.in) == 0}
+	inner, depth = whole.reach(keys)
 	want := byte('{')
 	if depth == len(keys) {
 		want = '['
 		for _, v := range inner.in {
 			if own := text[v.start:v.end]; bytes.Contains(own, []byte(`"`+Command)) || bytes.Contains(own, []byte(quietly+Command)) {
-				p.entries = append(p.entries, v)
+				entries = append(entries, v)
 			}
 		}
 	}
 	if text[inner.start] != want {
 		err = fmt.Errorf("%s is not what the agent documents; add the hook by hand", strings.Join(append([]string{"its"}, keys[:depth]...), " "))
 	}
-	return p, err
+	return inner, depth, entries, err
 }
 
 // value is a JSON value in a text: its position, in bytes, and its contents.

@@ -133,17 +133,10 @@ func (j Judge) begin(ctx context.Context, s Stop, dir string, notes notes) (stri
 	if shown["check"].Value == "" && shown["tasks"].Value == "" {
 		return "", errors.New("there is no check to judge by: write check: COMMAND into looprun.yaml, or give --check to looprun hook install")
 	}
-	result, err := os.CreateTemp("", "looprun-hook-*.json")
-	if err != nil {
-		return "", err
-	}
-	defer os.Remove(result.Name())
-	if err := result.Close(); err != nil {
-		return "", err
-	}
 	name := cmp.Or(notes.prompted().Words, s.Agent+"'s session")
 	state := cmp.Or(shown["state_dir"].Value, scratchpad.StateDir(dir))
-	args := []string{"run", "--once", "--no-precheck", "--confirm-trip", "off", "--non-interactive", "--name", name, "--result", result.Name()}
+	id := scratchpad.NewIDs(state, time.Now(), 1)[0]
+	args := []string{"run", "--run-id", id, "--once", "--no-precheck", "--confirm-trip", "off", "--non-interactive", "--name", name}
 	for _, o := range []struct{ key, flag, value string }{ // the question is kept
 		{"max_iterations", "--max-iterations", strconv.Itoa(Limit)}, {"detached", "--detached", "defer"},
 	} {
@@ -154,17 +147,7 @@ func (j Judge) begin(ctx context.Context, s Stop, dir string, notes notes) (stri
 	if err := j.run(ctx, s, slices.Concat(args, j.Flags, []string{"--state-dir", state, "--", "true"})...); err != nil {
 		return "", err
 	}
-	text, err := os.ReadFile(result.Name())
-	if err != nil {
-		return "", err
-	}
-	var verdict struct {
-		RunID string `json:"run_id"`
-	}
-	if err := json.Unmarshal(text, &verdict); err != nil || verdict.RunID == "" {
-		return "", errors.New("the run left no result")
-	}
-	run := filepath.Join(state, verdict.RunID)
+	run := filepath.Join(state, id)
 	return run, errors.Join(notes.supersede(name), notes.write(run)) // not every agent tells when a prompt begins
 }
 
@@ -196,8 +179,7 @@ type notes struct{ prompt, session string }
 // notesOf returns the notes of a session in a project: an agent that changes directories
 // within a project continues its run.
 func notesOf(s Stop, project string) notes {
-	state := xdg.State()
-	if state == "" {
+	if own("") == "" {
 		return notes{}
 	}
 	name := func(parts ...string) string {
@@ -205,7 +187,7 @@ func notesOf(s Stop, project string) notes {
 		for _, part := range parts {
 			fmt.Fprintf(sum, "%d:%s", len(part), part)
 		}
-		return filepath.Join(state, "hooks", hex.EncodeToString(sum.Sum(nil)[:16]))
+		return own(hex.EncodeToString(sum.Sum(nil)[:16]))
 	}
 	return notes{name(s.Agent, s.Session, s.Prompt, project), name(s.Agent, s.Session, project)}
 }
@@ -248,26 +230,18 @@ func noted(file string) (dir string, s *core.State) {
 	return dir, s
 }
 
-// recorded returns the run whose directory is recorded in a file, and the run's state; nil if
-// there is none that can be read.
+// recorded returns the run whose directory is recorded in a file, and the run's state; nil if it
+// cannot be read. dir is empty if there is no record.
 func recorded(file string) (dir string, s *core.State) {
-	if dir = placeIn(file); dir == "" {
+	text, _ := os.ReadFile(file)
+	if dir = strings.TrimSuffix(string(text), "\n"); !filepath.IsAbs(dir) {
 		return "", nil
 	}
 	s, _, err := scratchpad.Load(dir)
 	if err != nil {
-		return "", nil
+		return dir, nil
 	}
 	return dir, s
-}
-
-// placeIn returns the directory that is recorded in a file; empty if there is none.
-func placeIn(file string) string {
-	text, _ := os.ReadFile(file)
-	if dir := strings.TrimSuffix(string(text), "\n"); filepath.IsAbs(dir) {
-		return dir
-	}
-	return ""
 }
 
 // write records the run.
@@ -275,11 +249,48 @@ func (n notes) write(run string) error {
 	if n.prompt == "" {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(n.prompt), 0o700); err != nil {
-		return err
+	return errors.Join(keep(n.prompt, []byte(run+"\n")), keep(n.session, []byte(run+"\n")))
+}
+
+// own returns the path of one of the user's own files about sessions; empty if there is no place
+// for them.
+func own(name string) string {
+	if state := xdg.State(); state != "" {
+		return filepath.Join(state, "hooks", name)
 	}
-	text := []byte(run + "\n")
-	return errors.Join(atomicfile.Write(n.prompt, text, false), atomicfile.Write(n.session, text, false))
+	return ""
+}
+
+// keep writes such a file.
+func keep(file string, text []byte) error {
+	return errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), atomicfile.Write(file, text, false))
+}
+
+// Trouble is why a stop was allowed without being judged. Nobody reads messages where the hook
+// runs, so the last one is kept for those who look at their runs.
+type Trouble struct {
+	Time            time.Time
+	Agent, Dir, Why string
+}
+
+const troubleName = "trouble.json"
+
+// Keep stores the trouble, if there is a place for it.
+func (t Trouble) Keep() {
+	text, err := json.Marshal(t)
+	if file := own(troubleName); file != "" && err == nil {
+		_ = keep(file, append(text, '\n'))
+	}
+}
+
+// LastTrouble returns the trouble stored since then; false if there is none.
+func LastTrouble(since time.Time) (t Trouble, ok bool) {
+	text, err := os.ReadFile(own(troubleName)) // without a place, of nothing
+	if err != nil || json.Unmarshal(text, &t) != nil || t.Time.Before(since) {
+		return Trouble{}, false
+	}
+	t.Agent, t.Dir, t.Why = termsafe.Line(t.Agent), termsafe.Line(t.Dir), termsafe.Line(t.Why)
+	return t, true
 }
 
 // stopped reports whether a guard or a person has stopped the run. Then the agent may stop for

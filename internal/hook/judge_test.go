@@ -262,15 +262,13 @@ func TestNothingIsJudged(t *testing.T) {
 		show              show
 		script, dir, want string
 	}{
-		"a folder that is gone":   {none, "", filepath.Join(dir, "gone"), "cannot be used"},
-		"a file for a folder":     {none, "", file, "cannot be used"},
-		"a wrong configuration":   {wrong, "", dir, "looprun.yaml is wrong"},
-		"there is no check":       {none, "", dir, "there is no check"},
-		"the run fails":           {showCheck, `echo not JSON >&2; printf '%s\n' '{"message":"no disk\nmore"}' >&2; exit 125`, dir, "no disk"},
-		"the run leaves nothing":  {showCheck, "exit 1", dir, "left no result"},
-		"a result without a run":  {showCheck, `while test "$1" != --result; do shift; done; echo '{}' >"$2"`, dir, "left no result"},
-		"a run that is not there": {showCheck, `while test "$1" != --result; do shift; done; echo '{"run_id":"20260102-030405-0a1b"}' >"$2"`, dir, "20260102-030405-0a1b"},
-		"killed":                  {showCheck, "kill -9 $$", dir, "signal"},
+		"a folder that is gone":  {none, "", filepath.Join(dir, "gone"), "cannot be used"},
+		"a file for a folder":    {none, "", file, "cannot be used"},
+		"a wrong configuration":  {wrong, "", dir, "looprun.yaml is wrong"},
+		"there is no check":      {none, "", dir, "there is no check"},
+		"the run fails":          {showCheck, `echo not JSON >&2; printf '%s\n' '{"message":"no disk\nmore"}' >&2; exit 125`, dir, "no disk"},
+		"the run leaves nothing": {showCheck, "exit 1", dir, "journal.jsonl"},
+		"killed":                 {showCheck, "kill -9 $$", dir, "signal"},
 	} {
 		looprun := filepath.Join(t.TempDir(), "looprun")
 		if err := os.WriteFile(looprun, []byte("#!/bin/sh\n"+c.script+"\n"), 0o700); err != nil { //nolint:gosec // it is run

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -34,14 +33,13 @@ func (n notes) begin(ctx context.Context, dir, words string) error {
 	}
 	p := prompted{termsafe.Short(termsafe.Line(words), 60), look(ctx, dir)}
 	text, err := json.Marshal(p)
-	err = errors.Join(err, os.MkdirAll(filepath.Dir(n.session), 0o700), atomicfile.Write(n.session+".prompt", text, false))
-	return errors.Join(err, n.supersede(p.Words))
+	return errors.Join(err, keep(n.session+".prompt", text), n.supersede(p.Words))
 }
 
 // supersede closes the session's last run if it waits for an answer; the session continues with
 // the run of that name.
 func (n notes) supersede(name string) error {
-	if run := placeIn(n.session); run != "" && scratchpad.Summarize(run).Pending {
+	if run, _ := recorded(n.session); run != "" && scratchpad.Summarize(run).Pending {
 		if err := session.Supersede(run, name); err != nil {
 			return fmt.Errorf("the run that waits could not be closed: %w", err)
 		}
@@ -131,5 +129,5 @@ func Switch(project string, on bool) error {
 		}
 		return nil
 	}
-	return errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), atomicfile.Write(file, nil, false))
+	return keep(file, nil)
 }

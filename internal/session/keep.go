@@ -27,7 +27,7 @@ func (s *Session) tidy() {
 			notice = filepath.Join(state, keepNotice)
 		}
 	}
-	if keep.All || notice != "" && s.app.As != "" { // nobody reads what a loop of looprun many says
+	if keep.All || notice != "" && s.app.Repository != "" { // nobody reads what a loop of looprun many says
 		return
 	}
 	ids, err := scratchpad.IDs(state)
@@ -85,7 +85,7 @@ func (s *Session) needless(r core.Result) bool {
 func (s *Session) discard() error {
 	s.hangUp()
 	err := s.run.Close()
-	if scratchpad.HasEvents(s.run.Dir) || s.app.As != "" {
+	if scratchpad.HasEvents(s.run.Dir) || s.app.Repository != "" {
 		return err
 	}
 	if rerr := os.RemoveAll(s.run.Dir); err == nil {

@@ -47,8 +47,8 @@ type Program struct {
 	Command               []string // what stands after --
 	Config                *config.Settings
 	Version               string
-	// As is the run's id, and Repository the git repository that its work tree was created
-	// from. Both are empty unless the run is one of many.
+	// As is the run's id, if what starts it gave one. Repository is the git repository that its
+	// work tree was created from; it is empty unless the run is one of many.
 	As, Repository string
 }
 
