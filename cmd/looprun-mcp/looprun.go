@@ -29,17 +29,6 @@ const (
 // runID matches the id of a run. Nothing else is put on a command line.
 var runID = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}$`)
 
-// about returns the arguments that name a run; none for the latest.
-func about(run string) ([]string, error) {
-	switch {
-	case run == "" || run == "latest":
-		return nil, nil
-	case !runID.MatchString(run):
-		return nil, fmt.Errorf("%q is not the id of a run; leave it out for the latest", cut(run, 100))
-	}
-	return []string{run}, nil
-}
-
 // call runs looprun and returns its output; if it failed, the error is looprun's message.
 func (l looprun) call(ctx context.Context, stdin string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -97,18 +86,16 @@ func (l looprun) start(ctx context.Context, args ...string) (id string, over <-c
 		defer close(ended)
 		_ = cmd.Wait()
 	}()
-	type begun struct {
-		id  string
-		err error
-	}
-	said := make(chan begun, 1)
+	var run string
+	said := make(chan error, 1)
 	go func() {
-		id, err := began(r)
-		said <- begun{id, err}
+		var err error
+		run, err = began(r)
+		said <- err
 	}()
 	select {
-	case b := <-said:
-		return b.id, ended, b.err
+	case err := <-said:
+		return run, ended, err
 	case <-ctx.Done():
 		return "", ended, ctx.Err()
 	case <-time.After(startsWithin):

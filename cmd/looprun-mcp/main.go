@@ -16,7 +16,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"syscall"
 
@@ -89,14 +88,10 @@ func find(named string) looprun {
 	if named != "" {
 		return looprun{program: named}
 	}
-	name := "looprun"
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
 	if self, err := os.Executable(); err == nil {
-		if beside, err := exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
+		if beside, err := exec.LookPath(filepath.Join(filepath.Dir(self), "looprun")); err == nil {
 			return looprun{program: beside}
 		}
 	}
-	return looprun{program: name}
+	return looprun{program: "looprun"}
 }

@@ -174,12 +174,19 @@ type shown struct {
 	} `json:"limits"`
 }
 
-func (t *toolbox) show(ctx context.Context, run string) (s shown, err error) {
-	words, err := about(run)
-	if err != nil {
-		return s, err
+// about calls looprun with a run's id behind the arguments, or with none for the latest.
+func (t *toolbox) about(ctx context.Context, run string, args ...string) ([]byte, error) {
+	if run != "" && run != "latest" {
+		if !runID.MatchString(run) {
+			return nil, fmt.Errorf("%q is not the id of a run; leave it out for the latest", cut(run, 100))
+		}
+		args = append(args, run)
 	}
-	out, err := t.of(run).call(ctx, "", append([]string{"show", "--format=json", "--number=1"}, words...)...)
+	return t.of(run).call(ctx, "", args...)
+}
+
+func (t *toolbox) show(ctx context.Context, run string) (s shown, err error) {
+	out, err := t.about(ctx, run, "show", "--format=json", "--number=1")
 	if err == nil {
 		err = json.Unmarshal(out, &s)
 	}
@@ -284,11 +291,7 @@ type runArgs struct {
 }
 
 func (t *toolbox) explain(ctx context.Context, _ *mcp.CallToolRequest, in runArgs) (*mcp.CallToolResult, error) {
-	words, err := about(in.Run)
-	if err != nil {
-		return nil, err
-	}
-	out, err := t.of(in.Run).call(ctx, "", append([]string{"explain", "--color=never"}, words...)...)
+	out, err := t.about(ctx, in.Run, "explain", "--color=never")
 	return says(cut(clean(string(out)), 16<<10)), err
 }
 
@@ -326,15 +329,10 @@ func (t *toolbox) same(ctx context.Context, _ *mcp.CallToolRequest, in sameArgs)
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	root, err := os.OpenRoot(dir)
-	if err != nil {
+	first, second := filepath.Join(dir, "1"), filepath.Join(dir, "2")
+	if err := errors.Join(os.WriteFile(first, []byte(in.First), 0o600), os.WriteFile(second, []byte(in.Second), 0o600)); err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	if err := errors.Join(root.WriteFile("1", []byte(in.First), 0o600), root.WriteFile("2", []byte(in.Second), 0o600)); err != nil {
-		return nil, err
-	}
-	sep := string(os.PathSeparator)
-	out, err := t.looprun.call(ctx, "", "signature", "--diff", "--format=json", "--config=none", dir+sep+"1", dir+sep+"2")
+	out, err := t.looprun.call(ctx, "", "signature", "--diff", "--format=json", "--config=none", first, second)
 	return says(clean(string(out))), err
 }
