@@ -258,7 +258,7 @@ func (b *Batch) Try(ctx context.Context, trust bool) error {
 			return nil
 		}
 		var said bytes.Buffer
-		args := slices.Concat([]string{b.Self, "run", "--dry-run", "--state-dir", b.State, "--detached", "defer", "--color", "never"}, consent, l.Flags, []string{"--"}, l.Command)
+		args := slices.Concat([]string{b.Self, "run", "--dry-run", "--state-dir", b.State, "--detached", "defer", "--color", "never", "--name=" + l.Name}, consent, l.Flags, []string{"--"}, l.Command)
 		exit, err := proc.Run(proc.Spec{Argv: args, Dir: filepath.Join(l.Repository, filepath.FromSlash(l.Dir)), Stderr: func(t []byte) { said.Write(t) }, Timeout: time.Minute}, nil)
 		if err != nil {
 			return err

@@ -196,13 +196,19 @@ func (s *Session) openStdin() error {
 // stateDir returns the directory in which the run is kept.
 func (s *Session) stateDir() (string, error) { return config.StateDir(s.opts.StateDir) }
 
+// judged returns an error if nobody is there to look at the work of an agent that nothing judges.
+func (s *Session) judged() error {
+	if s.silenced() == "" && console.IsTerminal(s.app.Stdin) && console.IsTerminal(s.app.Stderr) && os.Getenv("CI") == "" {
+		return nil
+	}
+	return s.opts.NeedJudge()
+}
+
 // Start runs a new run until it ends.
 func (s *Session) Start() (Ended, error) {
 	s.catchSignals()
-	if s.silenced() != "" || !console.IsTerminal(s.app.Stdin) || !console.IsTerminal(s.app.Stderr) || os.Getenv("CI") != "" {
-		if err := s.opts.NeedJudge(); err != nil {
-			return Ended{}, err
-		}
+	if err := s.judged(); err != nil {
+		return Ended{}, err
 	}
 	defer s.startCourier()()
 	if err := errors.Join(proc.Ready(), s.joinable(), s.keepable(), s.affordable()); err != nil {
@@ -560,6 +566,9 @@ func exitCode(o *config.Options, policy map[string]int, s *core.State, r core.Re
 
 // DryRun prints what would run.
 func (s *Session) DryRun(w io.Writer) error {
+	if err := s.judged(); err != nil {
+		return err
+	}
 	dir, err := s.stateDir()
 	if err != nil {
 		return err
