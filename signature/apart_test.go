@@ -126,3 +126,36 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 		})
 	}
 }
+
+// Objects with a name that collectors use too, names of one length and the words after a line
+// number tell failures apart.
+func TestWhatLooksLikeALogTellsFailuresApart(t *testing.T) {
+	rows := func(names ...string) string {
+		return fmt.Sprintf(`{"i":"%s","m":"  a"}`+"\n"+`{"i":"%s","m":"b c"}`+"\n"+`{"i":"%s","m":"d"}`+"\n", names[0], names[1], names[2])
+	}
+	tests := [][2]string{
+		{`{"log":"request failed","code":500}`, `{"log":"request failed","code":404}`},
+		{`{"log":"request failed","reason":"no stock"}`, `{"log":"request failed","reason":"no money"}`},
+		{`{"level":"error","log":"request failed","shop":"a"}`, `{"level":"error","log":"request failed","shop":"b"}`},
+		{`{"MESSAGE":"job failed","job":"mails"}`, `{"MESSAGE":"job failed","job":"bills"}`},
+		{`{"Log":"job failed","job":"mails"}`, `{"Log":"job failed","job":"bills"}`},
+		{`{"textPayload":"job failed","job":"mails"}`, `{"textPayload":"job failed","job":"bills"}`},
+		{`{"line":"job failed","job":"mails"}`, `{"line":"job failed","job":"bills"}`},
+		{`{"message":"job failed","job":"mails"}`, `{"message":"job failed","job":"bills"}`},
+		{`{"event":"job failed","job":"mails"}`, `{"event":"job failed","job":"bills"}`},
+		{rows("login", "carts", "pager"), rows("bills", "stock", "mails")},
+		{"site.pp - ERROR: syntax error on line 3 near 'node'", "site.pp - ERROR: syntax error on line 3 near 'class'"},
+		{"site.pp - WARNING: quoted value on line 3 in 'node'", "site.pp - WARNING: quoted value on line 3 in 'class'"},
+		{"a.conf - error: on line 3: unknown key colour", "a.conf - error: on line 3: unknown key shape"},
+	}
+	for _, c := range tests {
+		a, b := sign(c[0]+"\n", 1), sign(c[1]+"\n", 1)
+		if a.Hash == b.Hash {
+			t.Errorf("%q and %q are the same failure: %q", c[0], c[1], a.Facts)
+		}
+		many, others := sign(strings.Repeat(c[0]+"\n", 4), 1), sign(strings.Repeat(c[1]+"\n", 4), 1)
+		if many.Hash == others.Hash {
+			t.Errorf("%q and %q, four times each, are the same failure: %q", c[0], c[1], many.Facts)
+		}
+	}
+}

@@ -375,3 +375,84 @@ func TestAnObjectThatWasCutOffEndsNothing(t *testing.T) {
 		t.Errorf("the object that was cut off:\n%s", got)
 	}
 }
+
+// Only an object that may be an agent's shows, where its end is missing, that a turn was cut off.
+func TestOtherObjectsThatWereCutOffBeginNothing(t *testing.T) {
+	for _, in := range []string{
+		`{"a":"b`, `{"a":{"type":"result","b":"c`, `{"name":"x","type":"module","files":["a",`, `{"type":7,"a":"b`, `{"type":null,"a":"b`, `{"type":"","a":"b`,
+		"{\n  \"name\": \"x\",\n  \"type\": \"error\",\n  \"files\": [\n",
+		`{"log":"{\"a\":\"b`, `{"log":"{\"a\":\"b\n","stream":"stdout"}` + "\n",
+	} {
+		for _, n := range []int{0, 1, 7} {
+			if got := opened([]byte(in), n); strings.Contains(got, "!") {
+				t.Errorf("%q:\n%s", in, got)
+			}
+		}
+	}
+}
+
+// A turn that failed has failed whatever wraps the agent's lines.
+func TestAFailedTurnInALog(t *testing.T) {
+	const failed = `{"type":"result","subtype":"success","is_error":true,"result":"no credit","session_id":"s"}`
+	quote := func(s string) string { b, _ := json.Marshal(s); return string(b) }
+	for _, wrapped := range []string{
+		`{"log":` + quote(failed+"\n") + `,"stream":"stdout","time":"t"}`,
+		`{"log":` + quote(failed[:40]) + `,"stream":"stdout"}` + "\n" + `{"log":` + quote(failed[40:]+"\n") + `,"stream":"stdout"}`,
+		`{"log":` + quote(failed) + `,"time":"t"}`,
+		`{"__REALTIME_TIMESTAMP":"1","MESSAGE":` + quote(failed) + `}`,
+		`{"textPayload":` + quote(failed) + `,"timestamp":"t"}`,
+		`{"labels":{"app":"a"},"line":` + quote(failed) + `,"timestamp":"t"}`,
+		`{"Log":` + quote(failed) + `,"TimeStamp":"t"}`,
+		`{"ingestionTime":1,"message":` + quote(failed) + `,"timestamp":1}`,
+		`{"container_name":"c","log":` + quote(failed) + `}`,
+		`{"@timestamp":"t","message":` + quote(failed) + `}`,
+		`{"kubernetes":{"pod_name":"p"},"log":` + quote(failed) + `}`,
+		`{"kubernetes":{"pod_name":"p"},"message":` + quote(failed) + `}`,
+		`{"message":` + quote(failed) + `,"source_type":"s","timestamp":"t"}`,
+		`{"Source":"s","event":` + quote(failed) + `,"sourcetype":"t"}`,
+		`{"container_name":"c","log":` + quote(`{"log":`+quote(failed+"\n")+`,"stream":"stdout"}`) + `}`,
+	} {
+		for _, n := range []int{0, 1, 7} {
+			if got := opened([]byte("started\n"+wrapped+"\n"), n); !strings.Contains(got, "Failed:true") || strings.Contains(got, "Failed:false") {
+				t.Errorf("%s\nin pieces of %d:\n%s", wrapped, n, got)
+			}
+		}
+	}
+}
+
+// What an agent says of a tool that printed nothing is no output of it.
+func TestASilentToolPrintsNothing(t *testing.T) {
+	const called = `{"type":"user","session_id":"s","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":%q}]}}` + "\n"
+	for output, silent := range map[string]bool{"(Bash completed with no output)": true, " \n": true, "Exit code 1": true, "Exit code 1\nFAIL": false, "x": false} {
+		s := Stream{
+			Part: func(p Part) {
+				if (p.Role == Noise) != silent {
+					t.Errorf("%q is %s", output, p.Role)
+				}
+			},
+			Fact: func(f Fact) {
+				if c, ok := f.(Call); ok && c.Silent != silent {
+					t.Errorf("%q is silent: %t", output, c.Silent)
+				}
+			},
+		}
+		_, _ = fmt.Fprintf(&s, called, output)
+		s.Flush()
+	}
+}
+
+// A message of which the end is not known is the last message all the same.
+func TestAMessageThatWasCutOffBegins(t *testing.T) {
+	for _, rest := range []string{fmt.Sprintf(delta, "not yet"), `{"type":"assistant","session_id":"s","message":{"content":[{"type":"text","text":"not`} {
+		said := 0
+		s := Stream{Part: func(p Part) {
+			if p.Begins {
+				said++
+			}
+		}}
+		_, _ = fmt.Fprintf(&s, message+"%s", "DONE", rest)
+		if s.Flush(); said != 2 {
+			t.Errorf("%d messages begin with %q, want 2", said, rest)
+		}
+	}
+}
