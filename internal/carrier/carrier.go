@@ -231,7 +231,7 @@ func (s *Stream) Flush() {
 		}
 	}
 	s.mode, s.mid, s.listed, s.esc = start, false, false, colours{}
-	s.leave()
+	s.leave(false)
 	if s.inner != nil {
 		s.inner.Flush()
 	}

@@ -73,27 +73,22 @@ func (s *Stream) parts(r *reading, i int32) {
 		s.finish()
 	}
 	if text, cut := s.texts(r.Said, i); text != nil {
-		switch whole, rest := unfinished(text, cut); {
-		case r.Piece && !cut:
-			s.goOn(text)
-		case r.Turn != Goes && !cut:
-			s.conclude(Said, text)
+		switch {
 		case cut:
-			s.say(Said, bytes.Clone(whole))
-			s.lost()
-			s.ended(Noise, bytes.Clone(rest))
+			s.leave(false)
+			s.goOn(text)
+			s.leave(true)
+		case r.Piece:
+			s.goOn(text)
 		default:
-			s.say(Said, text)
+			s.say(Said, text, r.Turn != Goes)
 		}
 	}
 	if text, _ := s.texts(r.Printed, i); text != nil {
-		switch {
-		case s.agent == "":
+		if s.agent == "" {
 			s.log(r, text, i)
-		case r.Turn != Goes:
-			s.conclude(Printed, text)
-		default:
-			s.say(Printed, text)
+		} else {
+			s.say(Printed, text, r.Turn != Goes)
 		}
 	}
 	if text, _ := s.texts(r.Noise, i); text != nil {
@@ -102,15 +97,6 @@ func (s *Stream) parts(r *reading, i int32) {
 	if r.Name != "" {
 		s.call(r, i)
 	}
-}
-
-// unfinished splits off the last line of a text that was cut.
-func unfinished(text []byte, cut bool) (whole, rest []byte) {
-	if !cut {
-		return text, nil
-	}
-	n := bytes.LastIndexByte(text, '\n') + 1
-	return text[:n], text[n:]
 }
 
 // log handles the text of a log's line, which may itself be a carrier.

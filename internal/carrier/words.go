@@ -34,12 +34,6 @@ func (s *Stream) out(r Role, text []byte) {
 	s.Part(Part{Role: r, Text: text, Agent: s.agent, Source: s.source, Begins: begins})
 }
 
-// lost reports that the last message has a rest that is unknown.
-func (s *Stream) lost() {
-	s.words.begins = false
-	s.Part(Part{Role: Said, Agent: s.agent, Source: s.source, Begins: true})
-}
-
 // ended emits text, adding the last line end if it is missing.
 func (s *Stream) ended(r Role, text []byte) {
 	if len(text) > 0 && text[len(text)-1] != '\n' {
@@ -86,26 +80,30 @@ func (s *Stream) finish() {
 	w.next++
 }
 
-// leave drops an unfinished line.
-func (s *Stream) leave() {
-	if len(s.words.line) > 0 {
-		s.lost()
-		s.ended(Noise, s.words.line)
+// leave drops an unfinished line, and reports that the message has a rest that is unknown; with
+// cut it has one in any case.
+func (s *Stream) leave(cut bool) {
+	w := &s.words
+	if cut || len(w.line) > 0 {
+		w.begins = false
+		s.Part(Part{Role: Said, Agent: s.agent, Source: s.source, Begins: true})
+		s.ended(Noise, w.line)
 	}
-	s.words.line, s.words.open = s.words.line[:0], false
+	w.line, w.open = w.line[:0], false
 }
 
-// say emits a whole text, unless it already came in pieces.
-func (s *Stream) say(r Role, text []byte) {
+// say emits a whole text, unless it already came in pieces. With last it is the last of a turn,
+// which mostly repeats the text before it, or all texts of the turn.
+func (s *Stream) say(r Role, text []byte, last bool) {
 	w := &s.words
 	sum := xxhash.Sum64(text)
-	again := w.open && w.pieces.Sum64() == sum
-	if again {
+	if w.open && w.pieces.Sum64() == sum {
 		s.finish()
 	}
-	s.leave()
+	s.leave(false)
+	again := last && (sum == w.last || w.started && sum == w.all.Sum64())
 	for i := range w.done {
-		if w.done[i] == sum {
+		if w.done[i] == sum && !last {
 			again, w.done[i] = true, 0
 			break
 		}
@@ -120,17 +118,7 @@ func (s *Stream) say(r Role, text []byte) {
 		w.begins = true
 		s.ended(r, text)
 	}
-}
-
-// conclude emits the last text of a turn, which mostly repeats an earlier one.
-func (s *Stream) conclude(r Role, text []byte) {
-	s.leave()
-	w := &s.words
-	sum := xxhash.Sum64(text)
-	if sum != w.last && (!w.started || sum != w.all.Sum64()) {
-		w.begins = true
-		s.ended(r, text)
+	if last {
+		w.last, w.started = 0, false
 	}
-	w.last, w.started = 0, false
-	w.recent = append(w.recent[:0], text[:min(len(text), maxWords)]...)
 }
