@@ -39,8 +39,7 @@
 //
 // Objects are recognised one by one, by their shape and never by the name of a command: there
 // may be plain lines between them. An agent's object may be surrounded by other text, be an
-// element of a list, or span several lines if it begins with a name in the table. A log's
-// object is a line of its own. [Known] is the table of the known shapes, and [NewTable] builds
+// element of a list, or span several lines. A log's object is a line of its own. [Known] is the table of the known shapes, and [NewTable] builds
 // others. If an object has a name twice, the value that reports the worse outcome counts.
 //
 // # Bounds
@@ -51,6 +50,7 @@ package carrier
 
 import (
 	"bytes"
+	"slices"
 	"time"
 )
 
@@ -144,7 +144,6 @@ const (
 	maxLine  = 1 << 20
 	maxCalls = 64
 	maxWords = 4 << 10
-	nested   = 3 // carriers within each other
 )
 
 // Stream opens one stream. The zero value uses [Known].
@@ -157,15 +156,13 @@ type Stream struct {
 	mid    bool     // plain text of the line was passed on, so its end is passed on too
 	listed bool     // the last object is an entry of a list
 	esc    colours  // in the text after an object
+	lead   []byte   // what stands in front of an object that may come
 	doc    document // what is held of an object
-	text   []byte
-	bare   bool   // the object is alone on its line
-	agent  string // of the object that is read
-	seen   string // the last agent that there was
-	begun  int    // turns that have begun and have not ended
-	totals string // the session whose totals are reported
+	agent  string   // of the object that is read
+	seen   string   // the last agent that there was
+	begun  int      // turns that have begun and have not ended
+	totals string   // the session whose totals are reported
 	source string
-	depth  int
 	inner  *Stream // reads what a log's lines carry
 
 	calls   []call
@@ -176,8 +173,7 @@ type Stream struct {
 type mode byte
 
 const (
-	start    mode = iota // at the beginning of a line
-	passing              // in a line that has begun with something else
+	passing  mode = iota // in text that is no object
 	holding              // in what may be an object
 	closed               // after an object
 	skipping             // in the rest of an object that was too long
@@ -193,8 +189,8 @@ type call struct {
 // Reset clears all state, as for a new stream.
 func (s *Stream) Reset() {
 	*s = Stream{
-		Part: s.Part, Fact: s.Fact, Table: s.Table, depth: s.depth, inner: s.inner,
-		text: s.text[:0], calls: s.calls[:0], doc: document{src: s.doc.src[:0], nodes: s.doc.nodes[:0]}, words: words{line: s.words.line[:0]},
+		Part: s.Part, Fact: s.Fact, Table: s.Table, inner: s.inner,
+		calls: s.calls[:0], doc: document{src: s.doc.src[:0], nodes: s.doc.nodes[:0]}, words: words{line: s.words.line[:0]},
 	}
 	if s.inner != nil {
 		s.inner.Reset()
@@ -206,7 +202,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		switch s.mode {
-		case start, passing:
+		case passing:
 			p = s.begin(p)
 		case holding:
 			p = s.hold(p)
@@ -217,7 +213,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 			if i < 0 {
 				return n, nil
 			}
-			s.mode, p = start, p[i+1:]
+			s.mode, p = passing, p[i+1:]
 		}
 	}
 	return n, nil
@@ -225,90 +221,91 @@ func (s *Stream) Write(p []byte) (int, error) {
 
 // Flush ends the stream: an incomplete object is read as far as possible.
 func (s *Stream) Flush() {
-	if s.mode == holding {
-		if s.doc.brace < 0 || !s.object() {
-			s.plain(s.doc.src)
+	for outer := true; s.mode == holding; outer = false {
+		if s.object() {
+			s.lead, s.mode = s.lead[:0], passing
+			break
 		}
+		if outer {
+			s.cutOff()
+		}
+		s.release()
 	}
-	s.mode, s.mid, s.listed, s.esc = start, false, false, colours{}
+	s.plain(s.lead)
+	s.mode, s.mid, s.listed, s.esc, s.lead = passing, false, false, colours{}, s.lead[:0]
 	s.leave(false)
 	if s.inner != nil {
 		s.inner.Flush()
 	}
 }
 
+// release passes on the brace that is held, and reads again what follows it: another object may
+// begin there.
+func (s *Stream) release() {
+	rest := bytes.Clone(s.doc.src[1:])
+	s.pass(s.doc.src[:1])
+	s.listed = false
+	_, _ = s.Write(rest)
+}
+
 // begin passes on everything before the first possible object.
 func (s *Stream) begin(p []byte) []byte {
-	i := opening(p, s.mode == start)
-	n := i
+	i := brace(p)
 	if i < 0 {
-		n = len(p)
+		s.pass(p)
+		return nil
 	}
-	if s.pass(p[:n]); i >= 0 {
-		s.mode = holding
-		s.doc.reset()
-	}
-	return p[n:]
+	s.pass(p[:i])
+	s.mode = holding
+	s.doc.reset()
+	return p[i:]
 }
 
-// pass passes on text that is not a carrier.
+// pass passes on text that is not a carrier, without what may stand in front of one.
 func (s *Stream) pass(text []byte) {
-	s.plain(text)
-	if n := len(text); n > 0 {
+	if len(s.lead) > 0 {
+		text = slices.Concat(s.lead, text)
+	}
+	n := leadOf(text, !s.mid)
+	s.plain(text[:n])
+	if n > 0 {
 		s.mid = text[n-1] != '\n'
 	}
-	if s.mode = start; s.mid {
-		s.mode = passing
-	}
+	s.lead, s.mode = append(s.lead[:0], text[n:]...), passing
 }
 
-// opening returns where the first possible object begins, including what surrounds it at the
-// beginning of its line, or -1 if there is none. At the end of the piece its brace may be
-// missing. fresh means that the piece begins a line.
-func opening(p []byte, fresh bool) int {
-	for i := 0; i < len(p); i++ {
+// May reports whether whole lines of output may contain a carrier. If not, there is nothing to
+// open, unless a carrier began before them.
+func May(lines []byte) bool { return brace(lines) >= 0 || leadOf(lines, true) < len(lines) }
+
+// brace returns where the first possible object begins, or -1 if there is none: after its
+// brace a name comes next, or has not arrived yet.
+func brace(p []byte) int {
+	for i := 0; ; i++ {
 		n := bytes.IndexByte(p[i:], '{')
 		if n < 0 {
-			break
-		}
-		if i += n; !opens(p[i+1:]) {
-			continue
-		}
-		line := bytes.LastIndexByte(p[:i], '\n') + 1
-		if line == 0 && !fresh || !isLead(p[line:i]) {
-			return i
-		}
-		return listAbove(p, line, fresh)
-	}
-	line := bytes.LastIndexByte(p, '\n') + 1
-	if line == len(p) || line == 0 && !fresh || !isLead(p[line:]) {
-		if line != len(p) {
 			return -1
 		}
-		if above := listAbove(p, line, fresh); above < line {
+		i += n
+		if next := bytes.TrimLeft(p[i+1:], " \t\r"); len(next) == 0 || bytes.IndexByte([]byte("\"\n\x1b"), next[0]) >= 0 {
+			return i
+		}
+	}
+}
+
+// leadOf returns where the text begins that may surround an object in front of it on its line,
+// and on the line above if that has only the bracket of a list. fresh means that the text
+// begins a line.
+func leadOf(text []byte, fresh bool) int {
+	line := bytes.LastIndexByte(text, '\n') + 1
+	if line == 0 && !fresh || !isLead(text[line:]) {
+		return len(text)
+	}
+	if line > 1 {
+		above := bytes.LastIndexByte(text[:line-1], '\n') + 1
+		if (above > 0 || fresh) && line-above <= maxLead && string(bytes.TrimSpace(text[above:line])) == "[" {
 			return above
 		}
-		return -1
-	}
-	return listAbove(p, line, fresh)
-}
-
-// opens reports whether the text after a brace may be the rest of an object: a name comes
-// next, or has not arrived yet.
-func opens(p []byte) bool {
-	p = bytes.TrimLeft(p, " \t\r")
-	return len(p) == 0 || p[0] == '"' || p[0] == '\n' || p[0] == '\x1b'
-}
-
-// listAbove returns where the previous line begins, if that line contains only the bracket of
-// a list.
-func listAbove(p []byte, line int, fresh bool) int {
-	if line < 2 {
-		return line
-	}
-	above := bytes.LastIndexByte(p[:line-1], '\n') + 1
-	if (above > 0 || fresh) && line-above <= maxLead && string(bytes.Trim(p[above:line], " \t\r\n")) == "[" {
-		return above
 	}
 	return line
 }
@@ -319,53 +316,38 @@ const maxLead = 256
 // isLead reports whether p consists only of white space, a byte order mark, escape sequences
 // and the separators of a list.
 func isLead(p []byte) bool {
-	if len(p) > maxLead {
-		return false
-	}
 	var e colours
 	for _, c := range p {
-		if ok, in := e.take(c); !ok || !in && !leads(c) {
+		if ok, in := e.take(c); !ok || !in && bytes.IndexByte([]byte(" \t\r[,\xef\xbb\xbf"), c) < 0 {
 			return false
 		}
 	}
-	return true
-}
-
-func leads(c byte) bool {
-	switch c {
-	case ' ', '\t', '\r', '[', ',', 0xef, 0xbb, 0xbf:
-		return true
-	}
-	return false
-}
-
-// May reports whether whole lines of output may contain a carrier. If not, there is nothing to
-// open, unless a carrier began before them.
-func May(lines []byte) bool {
-	return len(lines) > 0 && opening(lines, true) >= 0
+	return len(p) <= maxLead
 }
 
 // hold reads more of a possible object.
 func (s *Stream) hold(p []byte) []byte {
 	n, end := s.follow(p)
 	p = p[n:]
-	switch end {
-	case more:
-	case broken:
-		return s.release(p)
-	case whole, full:
-		switch known := s.object(); {
-		case known && end == full:
-			s.mode = skipping
-		case known:
-			s.listed = s.listed || s.doc.list
-			s.mode = closed
-		default:
-			if len(p) > 0 && p[0] == '\n' { // a line stays in one piece
-				s.doc.src, p = append(s.doc.src, '\n'), p[1:]
-			}
-			s.pass(s.doc.src)
+	if end == more {
+		return p
+	}
+	listed := s.listed || bytes.Count(s.lead, []byte("[")) > bytes.Count(s.lead, []byte("\x1b["))
+	switch {
+	case end == broken:
+		s.release()
+	case !s.object():
+		if end == full {
+			s.cutOff()
 		}
+		if len(p) > 0 && p[0] == '\n' { // a line stays in one piece
+			s.doc.src, p = append(s.doc.src, '\n'), p[1:]
+		}
+		s.pass(s.doc.src)
+	case end == full:
+		s.mode, s.lead = skipping, s.lead[:0]
+	default:
+		s.mode, s.lead, s.listed = closed, s.lead[:0], listed
 	}
 	return p
 }
@@ -384,69 +366,31 @@ const (
 func (s *Stream) follow(p []byte) (n int, end ending) {
 	d := &s.doc
 	for n < len(p) {
-		if d.json.InText() {
-			took, ok := s.followText(p[n:])
-			if n += took; !ok {
-				return n, broken
-			}
-			continue
-		}
-		if len(d.src) >= maxLine {
+		if d.full() {
 			return n, full
 		}
-		c := p[n]
-		ok, in := d.esc.take(c)
-		switch {
-		case d.brace < 0 && !in:
-			ok = ok && s.lead(c)
-		case d.brace >= 0 && in:
-			ok = ok && d.take(' ') // it ends a number
-		case !in:
-			ok = ok && d.take(c)
-		}
-		if ok && c == '\n' && d.brace >= 0 {
-			d.lines++
-			ok = d.first[1] == 0 || s.named()
-		}
-		if !ok {
+		if d.json.InText() {
+			took := d.json.Plain(p[n:])
+			if took > 0 {
+				n += s.keep(p[n : n+took])
+				continue
+			}
+			if p[n] == '\n' || !d.take(p[n]) {
+				return n, broken
+			}
+			if d.json.InText() {
+				n += s.keep(p[n : n+1])
+				continue
+			}
+		} else if ok, in := d.esc.take(p[n]); !ok || in && !d.take(' ') || !in && !d.take(p[n]) { // a blank ends a number
 			return n, broken
 		}
-		d.src = append(d.src, c)
-		if n++; d.brace >= 0 && d.json.Depth() == 0 {
+		d.src = append(d.src, p[n])
+		if n++; !d.cut() {
 			return n, whole
 		}
 	}
 	return n, more
-}
-
-// lead reads a character in front of the object, or its brace.
-func (s *Stream) lead(c byte) bool {
-	d := &s.doc
-	switch {
-	case c == '{':
-		d.brace = len(d.src)
-		return d.take(c)
-	case c == '\n':
-		return string(bytes.Trim(d.src, " \t\r")) == "["
-	}
-	d.list = d.list || c == '['
-	return leads(c) && len(d.src) < maxLead
-}
-
-// followText reads more of a text, or its end. It returns false if there can be no text.
-func (s *Stream) followText(p []byte) (n int, ok bool) {
-	d := &s.doc
-	if n = d.json.Plain(p); n == 0 {
-		if p[0] == '\n' || !d.take(p[0]) {
-			return 0, false
-		}
-		if n = 1; !d.json.InText() {
-			d.src = append(d.src, p[0])
-			return 1, d.lines == 0 || s.named()
-		}
-	}
-	n = s.keep(p[:n])
-	return n, n > 0
 }
 
 // keep holds a piece of a text, as far as there is room, and returns how much of it was read.
@@ -454,53 +398,19 @@ func (s *Stream) followText(p []byte) (n int, ok bool) {
 func (s *Stream) keep(p []byte) int {
 	d := &s.doc
 	room := max(maxLine-spare-len(d.src), shortText-(len(d.src)-d.began))
-	if len(p) > room && !d.short && s.shortens() {
+	if len(p) > room && !d.short && (s.table().of(d, s.seen) != nil || len(s.table().ofType(d)) > 0) {
 		d.short = true
 		d.src = append(d.src, p[:max(0, room)]...)
-		if n := d.latest(); n != nil && !d.json.Name() {
-			n.cut = true
+		if !d.json.Name() {
+			d.nodes[len(d.nodes)-1].cut = true
 		}
 	}
 	if d.short {
 		return len(p)
 	}
-	n := max(0, min(len(p), maxLine-len(d.src)))
-	d.src = append(d.src, p[:n]...)
-	return n
-}
-
-// named reports whether the object begins with a name that an agent's object may begin with.
-func (s *Stream) named() bool {
-	d := &s.doc
-	return s.table().names[string(d.src[d.first[0]:d.first[1]])]
-}
-
-// shortens reports whether the object, of which only the beginning is held, is an agent's.
-func (s *Stream) shortens() bool {
-	return s.doc.first[1] > 0 && (s.named() || s.table().of(&s.doc, 0, s.seen) != nil)
-}
-
-// release passes on held text that is not an object, up to where another object may begin in
-// it.
-func (s *Stream) release(p []byte) []byte {
-	held := s.doc.src
-	from := min(len(held), max(1, s.doc.brace+1))
-	if s.doc.brace < 0 { // nothing but what surrounds one
-		from = len(held)
-	}
-	n := len(held)
-	if i := opening(held[from:], false); i >= 0 {
-		n = from + i
-	}
-	s.pass(held[:n])
-	if len(held) == 0 {
-		s.pass(p[:1])
-		return p[1:]
-	}
-	rest := bytes.Clone(held[n:])
-	s.listed = false
-	_, _ = s.Write(rest)
-	return p
+	p = p[:min(len(p), maxLine-len(d.src))]
+	d.src = append(d.src, p...)
+	return len(p)
 }
 
 // after handles the text after an object on its line: it ignores commas and brackets of the
@@ -522,12 +432,12 @@ func (s *Stream) after(p []byte) []byte {
 			if s.listed {
 				continue
 			}
-			s.mode = start
+			s.mode = passing
 			return p[i+1:]
 		}
 		s.esc = colours{}
-		if s.mode = start; c != '{' {
-			s.mode, s.listed = passing, false
+		if s.mode = passing; c != '{' {
+			s.mid, s.listed = true, false
 		}
 		return p[i:]
 	}

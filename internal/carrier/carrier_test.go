@@ -308,7 +308,7 @@ func TestBounds(t *testing.T) {
 			}
 			_, _ = s.Write(piece)
 			s.Flush()
-			if got := cap(s.doc.src) + cap(s.text) + cap(s.words.line) + len(s.calls)*maxWords; got > 4<<20 || cap(s.doc.nodes) > 2*maxNodes || len(s.calls) > maxCalls || held > 2<<20 {
+			if got := cap(s.doc.src) + cap(s.lead) + cap(s.words.line) + len(s.calls)*maxWords; got > 4<<20 || cap(s.doc.nodes) > 2*maxNodes || len(s.calls) > maxCalls || held > 2<<20 {
 				t.Errorf("%d bytes kept, %d values, %d calls, parts of up to %d bytes", got, cap(s.doc.nodes), len(s.calls), held)
 			}
 		})

@@ -2,6 +2,8 @@ package carrier
 
 import (
 	"bytes"
+	"cmp"
+	"iter"
 	"strings"
 
 	"github.com/looprun/looprun/internal/escape"
@@ -31,71 +33,72 @@ type node struct {
 	cut         bool  // the rest of the text was left out
 	key, keyEnd int32 // as written, without quotes
 	at, end     int32 // as written, a text without quotes; an end of 0: it has not come
-	child, next int32 // in nodes, 0: none
+	past        int32 // the number after those of the values in it; 0: more may come
 }
 
-// document reads an object as it streams past, across lines, with whatever is in front of it.
-// Its buffers are reused for the next one.
+// document reads an object as it streams past, across lines. Its buffers are reused for the
+// next one.
 type document struct {
 	src   []byte // what is held
 	json  jsontext.Scanner
-	nodes []node   // the first is the object
-	open  []branch // the lists and records that have not ended
+	nodes []node   // the first is the object, and each comes before the values in it
+	open  []int32  // the lists and records that have not ended
 	key   [2]int32 // the name of the next member
-	first [2]int32 // the first name of the object; zero: it has not come
 	esc   colours
-	brace int  // where the object begins; -1: it has not come
-	list  bool // it is the first entry of a list
-	lines int  // line ends in the object
 	began int  // where the text begins that is being read
 	short bool // the rest of that text is left out
 }
 
-// branch is a list or record whose members are being read: its number, and that of the last
-// member so far.
-type branch struct{ of, last int32 }
-
 // reset starts another object.
 func (d *document) reset() {
-	*d = document{src: d.src[:0], nodes: d.nodes[:0], open: d.open[:0], brace: -1}
+	*d = document{src: d.src[:0], nodes: d.nodes[:0], open: d.open[:0]}
 	d.json.Lenient = true
 }
 
-// cut reports whether the object has not ended, or has more values than are kept.
-func (d *document) cut() bool { return len(d.open) > 0 || len(d.nodes) == maxNodes }
+// cut reports whether the object has not ended.
+func (d *document) cut() bool { return len(d.open) > 0 }
+
+// full reports whether there is no room for more of the object.
+func (d *document) full() bool { return len(d.src) >= maxLine || len(d.nodes) == maxNodes }
 
 // take reads a byte of the object, other than those within a text. It returns false if the
 // byte cannot be there.
 func (d *document) take(c byte) bool {
 	at := int32(len(d.src))
+	latest := &node{}
+	if n := len(d.nodes); n > 0 {
+		latest = &d.nodes[n-1]
+	}
 	switch d.json.Take(c) {
 	case jsontext.Malformed:
 		return false
 	case jsontext.Open:
+		d.open = append(d.open, int32(len(d.nodes)))
 		k := record
 		if c == '[' {
 			k = list
 		}
-		d.open = append(d.open, branch{of: d.value(k, at)})
+		d.value(k, at)
 	case jsontext.Close:
 		n := len(d.open) - 1
-		if of := d.open[n].of; of != none {
-			d.nodes[of].end = at + 1
-		}
+		of := &d.nodes[d.open[n]]
+		of.end, of.past = at+1, int32(len(d.nodes))
 		d.open = d.open[:n]
 	case jsontext.Text:
 		if d.began = int(at) + 1; !d.json.Name() {
 			d.value(text, at+1)
 		}
 	case jsontext.TextEnd:
-		d.textEnd(at)
+		if d.short = false; d.json.Name() {
+			d.key = [2]int32{int32(d.began), at}
+		} else {
+			latest.end = at
+		}
 	case jsontext.Word:
 		d.value(other, at)
 	case jsontext.WordEnd:
-		if n := d.latest(); n != nil {
-			if n.end = at; d.src[n.at] == 'n' {
-				n.kind = null
-			}
+		if latest.end = at; d.src[latest.at] == 'n' {
+			latest.kind = null
 		}
 		return d.take(c)
 	case jsontext.Inside:
@@ -103,47 +106,26 @@ func (d *document) take(c byte) bool {
 	return true
 }
 
-func (d *document) textEnd(at int32) {
-	d.short = false
-	if !d.json.Name() {
-		if n := d.latest(); n != nil {
-			n.end = at
-		}
-		return
+// value adds a value.
+func (d *document) value(k kind, at int32) {
+	n := node{kind: k, at: at, key: d.key[0], keyEnd: d.key[1]}
+	if d.key = [2]int32{}; k < list {
+		n.past = int32(len(d.nodes)) + 1
 	}
-	d.key = [2]int32{int32(d.began), at}
-	if d.first[1] == 0 {
-		d.first = d.key
-	}
+	d.nodes = append(d.nodes, n)
 }
 
-// value adds a value, and returns its number, or none if there are too many.
-func (d *document) value(k kind, at int32) int32 {
-	i := int32(len(d.nodes))
-	if i == maxNodes {
-		return none
-	}
-	d.nodes = append(d.nodes, node{kind: k, at: at, key: d.key[0], keyEnd: d.key[1]})
-	d.key = [2]int32{}
-	if n := len(d.open); n > 0 {
-		b := &d.open[n-1]
-		if b.last == 0 {
-			d.nodes[b.of].child = i
-		} else {
-			d.nodes[b.last].next = i
-		}
-		b.last = i
-	}
-	return i
+// past returns the number after those of the values in another.
+func (d *document) past(i int32) int32 {
+	return cmp.Or(d.nodes[i].past, int32(len(d.nodes)))
 }
 
-// latest returns the value that was added last, or nil if it may not be the latest of the
-// object.
-func (d *document) latest() *node {
-	if len(d.nodes) == maxNodes {
-		return nil
+// members yields the values in a list or record.
+func (d *document) members(i int32) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for c := i + 1; c < d.past(i) && yield(c); c = d.past(c) {
+		}
 	}
-	return &d.nodes[len(d.nodes)-1]
 }
 
 func (d *document) called(i int32) []byte { return unescaped(d.src[d.nodes[i].key:d.nodes[i].keyEnd]) }
@@ -181,7 +163,7 @@ func (d *document) each(i int32, path string, do func(i int32)) {
 	if k := d.nodes[i].kind; k != record && (k != list || first != "*") {
 		return
 	}
-	for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
+	for c := range d.members(i) {
 		switch name := d.called(c); {
 		case first == "*" || string(name) == first:
 			d.each(c, rest, do)
@@ -191,10 +173,19 @@ func (d *document) each(i int32, path string, do func(i int32)) {
 	}
 }
 
-// get returns the last value at a path below another, or none.
-func (d *document) get(i int32, path string) int32 {
+// find returns the last value at the first of the paths at which there is one, or none.
+func (d *document) find(i int32, paths string) int32 {
 	found := none
-	d.each(i, path, func(c int32) { found = c })
+	for one := range each(paths) {
+		d.each(i, one, func(c int32) {
+			if d.nodes[c].kind != null {
+				found = c
+			}
+		})
+		if found != none {
+			break
+		}
+	}
 	return found
 }
 

@@ -16,21 +16,8 @@ import (
 // it is a carrier.
 func (s *Stream) object() bool {
 	d := &s.doc
-	s.bare = d.brace == 0 && d.lines == 0 && !s.mid
-	if s.open(0) {
-		return true
-	}
-	if at := d.get(0, "type"); d.cut() && at != none && len(s.table().typed[string(d.raw(at))]) > 0 {
-		s.turnBegan(cmp.Or(s.seen, "an agent"), false)
-	}
-	return false
-}
-
-// open handles an object; it returns false if its shape is unknown.
-func (s *Stream) open(i int32) bool {
-	d := &s.doc
-	shape := s.table().of(d, i, s.seen)
-	if shape == nil || shape.Agent == "" && !s.bare {
+	shape := s.table().of(d, s.seen)
+	if shape == nil || shape.Agent == "" && (s.mid || len(s.lead) > 0 || bytes.IndexByte(d.src, '\n') >= 0) {
 		return false
 	}
 	if s.agent = shape.Agent; s.agent != "" && s.agent != s.seen {
@@ -39,27 +26,29 @@ func (s *Stream) open(i int32) bool {
 	if shape.opens {
 		s.turnBegan(s.agent, shape.Starts)
 	}
-	if shape.Each == "" {
-		s.entry(shape, i)
-		return true
-	}
-	at := d.get(i, shape.Each)
-	if at == none {
-		return true
-	}
-	if d.nodes[at].kind != list {
+	at := d.find(0, cmp.Or(shape.Each, "."))
+	if at != none && d.nodes[at].kind == list {
+		for c := range d.members(at) {
+			s.entry(shape, c)
+		}
+	} else if at != none {
 		s.entry(shape, at)
-		return true
-	}
-	for c := d.nodes[at].child; c != 0; c = d.nodes[c].next {
-		s.entry(shape, c)
 	}
 	return true
 }
 
+// cutOff reports that a turn is under way if the object that was cut off may be an agent's: it
+// has the type of one on its first line, or first of all.
+func (s *Stream) cutOff() {
+	d := &s.doc
+	if len(s.table().ofType(d)) > 0 && bytes.Count(d.src[:d.nodes[d.find(0, "type")].at], []byte("\n")) < 2 {
+		s.turnBegan(cmp.Or(s.seen, "an agent"), false)
+	}
+}
+
 func (s *Stream) entry(of *shape, i int32) {
 	for k := range of.read {
-		if r := &of.read[k]; r.when.hold(&s.doc, i, r.Turn == Done) {
+		if r := &of.read[k]; r.when.holds(&s.doc, i, r.Turn == Done) {
 			s.parts(r, i)
 			s.facts(r, i)
 			return
@@ -104,16 +93,10 @@ func (s *Stream) log(r *reading, text []byte, i int32) {
 	if r.Line && !bytes.HasSuffix(text, []byte("\n")) {
 		text = append(text, '\n')
 	}
-	from := s.word(r.Source, i)
-	if s.depth+1 >= nested {
-		s.source = from
-		s.plain(text)
-		return
-	}
 	if s.inner == nil {
-		s.inner = &Stream{Table: s.table(), depth: s.depth + 1}
+		s.inner = &Stream{Table: s.Table}
 	}
-	s.inner.Part, s.inner.Fact, s.inner.source = s.Part, s.Fact, from
+	s.inner.Part, s.inner.Fact, s.inner.source = s.Part, s.Fact, s.word(r.Source, i)
 	_, _ = s.inner.Write(text)
 }
 
@@ -152,7 +135,7 @@ func (s *Stream) call(r *reading, i int32) {
 	s.ended(role, output)
 	s.tell(Call{
 		Agent: s.agent, Name: c.name, Input: c.input, Output: output,
-		InputHash: c.hash, Failed: len(r.broken) > 0 && r.broken.holds(&s.doc, i), Silent: silent,
+		InputHash: c.hash, Failed: len(r.broken) > 0 && r.broken.holds(&s.doc, i, false), Silent: silent,
 	})
 }
 
@@ -175,28 +158,19 @@ const (
 )
 
 // reads reports whether the tool prints existing content.
-func (s *Stream) reads(input int32) bool { return !s.has(input, runs) && s.has(input, places) }
-
-func (s *Stream) has(input int32, names string) bool {
-	return s.doc.nodes[input].kind == record && s.doc.find(input, names) != none
+func (s *Stream) reads(input int32) bool {
+	return s.doc.find(input, runs) == none && s.doc.find(input, places) != none
 }
 
 // shown formats a call for people: the tool, and the first text of its input.
 func (s *Stream) shown(name string, input int32) []byte {
-	d := &s.doc
-	out := append(s.text[:0], name...)
-	if d.nodes[input].kind == record {
-		for c := d.nodes[input].child; c != 0; c = d.nodes[c].next {
-			if d.nodes[c].kind == text {
-				input = c
-				break
-			}
+	out := []byte(name)
+	for c := input; c < s.doc.past(input); c++ {
+		if s.doc.nodes[c].kind == text {
+			out = jsontext.Unescape(append(out, ' '), s.doc.raw(c))
+			break
 		}
 	}
-	if d.nodes[input].kind == text {
-		out = jsontext.Unescape(append(out, ' '), d.raw(input))
-	}
-	s.text = out
 	return out[:min(len(out), maxWords)]
 }
 
@@ -225,9 +199,6 @@ func (s *Stream) tell(f Fact) {
 
 // facts emits what the agent reports about itself.
 func (s *Stream) facts(r *reading, i int32) {
-	if s.agent == "" {
-		return
-	}
 	if text := s.word(r.Trouble, i); text != "" && text != s.trouble {
 		s.trouble = text
 		until, _ := s.number(r.Until, i)
@@ -267,96 +238,70 @@ func (s *Stream) facts(r *reading, i int32) {
 	}
 }
 
-// texts returns the text at the paths, valid until the next call; nil means there is none. cut
-// is set if the document cuts it off.
-func (s *Stream) texts(paths string, i int32) (all []byte, cut bool) {
+// texts returns the text at the paths; nil means there is none. cut is set if the document cuts
+// it off. The text of a list is that of its elements, or the bytes that it lists.
+func (s *Stream) texts(paths string, i int32) (out []byte, cut bool) {
 	d := &s.doc
-	out, found := s.text[:0], false
 	for one := range each(paths) {
-		at := d.get(i, one)
-		if at == none || d.nodes[at].kind == null || d.nodes[at].kind == record {
+		at := d.find(i, one)
+		if at == none || d.nodes[at].kind == record {
 			continue
 		}
-		if found && len(out) > 0 && out[len(out)-1] != '\n' {
-			out = append(out, ' ')
+		if out == nil {
+			out = []byte{}
 		}
-		out, cut = s.appendText(out, at, cut)
-		if found = true; !strings.Contains(paths, "&") {
-			break
+		add := func(c int32, between byte) {
+			if n := len(out); n > 0 && out[n-1] != '\n' {
+				out = append(out, between)
+			}
+			out, cut = jsontext.Unescape(out, d.raw(c)), cut || d.nodes[c].kind == text && d.isCut(c)
 		}
-	}
-	if s.text = out; !found {
-		return nil, false
-	}
-	return out, cut
-}
-
-// appendText appends the text of a value: for a list, the texts of its elements, or the bytes
-// that it lists.
-func (s *Stream) appendText(out []byte, i int32, cut bool) ([]byte, bool) {
-	d := &s.doc
-	switch d.nodes[i].kind {
-	case text:
-		return jsontext.Unescape(out, d.raw(i)), cut || d.isCut(i)
-	case list:
-		for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
+		if d.nodes[at].kind != list {
+			add(at, ' ')
+		}
+		for c := range d.members(at) { // of a list
 			if n, err := strconv.ParseUint(string(d.raw(c)), 10, 8); err == nil && d.nodes[c].kind == other {
 				out = append(out, byte(n))
 				continue
 			}
-			at := c
 			if d.nodes[c].kind == record {
-				at = d.get(c, "text")
+				c = d.find(c, "text")
 			}
-			if at != none && d.nodes[at].kind == text {
-				if len(out) > 0 && out[len(out)-1] != '\n' {
-					out = append(out, '\n')
-				}
-				out, cut = jsontext.Unescape(out, d.raw(at)), cut || d.isCut(at)
+			if c != none && d.nodes[c].kind == text {
+				add(c, '\n')
 			}
 		}
-	case other:
-		return append(out, d.raw(i)...), cut
-	case null, record:
+		if !strings.Contains(paths, "&") {
+			break
+		}
 	}
 	return out, cut
 }
 
 // word returns a short text.
 func (s *Stream) word(paths string, i int32) string {
-	if paths == "" {
-		return ""
-	}
-	kept := s.text
-	s.text = nil
 	out, _ := s.texts(paths, i)
-	s.text = kept
 	return string(out[:min(len(out), maxWords)])
 }
 
 // number returns the sum of the values at the paths, or NaN if one is not a number.
 func (s *Stream) number(paths string, i int32) (sum float64, found bool) {
+	d := &s.doc
 	for one := range each(paths) {
-		n, ok := s.sum(one, i)
-		sum, found = sum+n, found || ok
-		if ok && !strings.Contains(paths, "&") {
+		d.each(i, one, func(c int32) {
+			if d.nodes[c].kind == null {
+				return
+			}
+			n, err := strconv.ParseFloat(string(d.raw(c)), 64)
+			if err != nil || d.nodes[c].kind != other || d.isCut(c) {
+				n = math.NaN()
+			}
+			sum, found = sum+n, true
+		})
+		if found && !strings.Contains(paths, "&") {
 			break
 		}
 	}
-	return sum, found
-}
-
-func (s *Stream) sum(path string, i int32) (sum float64, found bool) {
-	d := &s.doc
-	d.each(i, path, func(c int32) {
-		n, err := strconv.ParseFloat(string(d.raw(c)), 64)
-		if err != nil || d.nodes[c].kind != other || d.isCut(c) {
-			n = math.NaN()
-		}
-		if d.nodes[c].kind != null {
-			sum, found = sum+n, true
-		}
-	})
 	return sum, found
 }
 

@@ -17,9 +17,6 @@ type Shape struct {
 	// Follows means that the shape counts as the agent's only after another object of that
 	// agent: nothing else distinguishes it from others' objects.
 	Follows bool `yaml:"follows" json:"follows,omitempty" doc:"It is the agent's only where another object of its came before."`
-	// Begins lists names, separated by |, with which an object on several lines may begin, in
-	// addition to those that the rest of the shape names.
-	Begins string `yaml:"begins" json:"begins,omitempty" doc:"For an object on several lines: names that it may begin with, with | between them, beside those that the shape has anyway."`
 	// Opens means that such an object shows that a turn is under way. One with words of the
 	// agent does so anyway. It counts only for an agent whose shapes mark the end of turns.
 	Opens bool `yaml:"opens" json:"opens,omitempty" doc:"It shows that a turn is under way, as the agent's words do anyway: if nothing with turn follows, the turn was cut off."`
@@ -117,7 +114,6 @@ func (s Shape) Wrong() string {
 type Table struct {
 	typed map[string][]*shape // by the value of type
 	named map[string][]*shape // of no one type: by a name that the object must have
-	names map[string]bool     // with which an agent's object on several lines may begin
 	// silent lists the lines that tools print when they have no output.
 	silent []string
 }
@@ -145,7 +141,7 @@ type (
 
 // NewTable compiles a table of shapes; the first shape that matches an object reads it.
 func NewTable(shapes ...Shape) *Table {
-	t := &Table{typed: map[string][]*shape{}, named: map[string][]*shape{}, names: map[string]bool{}}
+	t := &Table{typed: map[string][]*shape{}, named: map[string][]*shape{}}
 	ends := map[string]bool{}
 	for _, s := range shapes {
 		for _, r := range s.Read {
@@ -160,12 +156,10 @@ func NewTable(shapes ...Shape) *Table {
 			made.opens = made.opens || r.Said != "" && r.Turn == Goes
 		}
 		made.opens = (made.opens || s.Opens || s.Starts) && ends[s.Agent]
-		if s.Agent != "" {
-			t.name(made)
-		}
 		typ := s.When["type"]
 		if typ == "" || strings.ContainsAny(typ, "*-!") {
-			t.named[rarest(made.when)] = append(t.named[rarest(made.when)], made)
+			name := longest(made.when)
+			t.named[name] = append(t.named[name], made)
 			continue
 		}
 		for one := range each(typ) {
@@ -175,32 +169,11 @@ func NewTable(shapes ...Shape) *Table {
 	return t
 }
 
-// name records the names with which an object of a shape may begin.
-func (t *Table) name(s *shape) {
-	all := []string{s.Begins, s.Each}
-	for _, c := range s.when {
-		if !c.none {
-			all = append(all, c.path)
-		}
-	}
-	if s.Each == "" { // else the paths of what is read are below it
-		for _, r := range s.read {
-			all = append(all, r.Said, r.Printed, r.Last, r.Session, r.USD, r.Tokens, r.AllWrote, r.Refused)
-		}
-	}
-	for _, paths := range all {
-		for path := range each(paths) {
-			first, _, _ := strings.Cut(path, ".")
-			t.names[first] = first != "" && first != "*"
-		}
-	}
-}
-
-// rarest returns a name that all objects of a shape have: the longest, since most other
-// objects should lack it.
-func rarest(m match) (name string) {
+// longest returns the longest of the names that an object of a shape must have: most other
+// objects lack it.
+func longest(m match) (name string) {
 	for _, c := range m {
-		if first, _, _ := strings.Cut(c.path, "."); !c.none && first != "*" && (len(first) > len(name) || len(first) == len(name) && first < name) {
+		if first, _, _ := strings.Cut(c.path, "."); !c.none && first != "*" && len(first) > len(name) {
 			name = first
 		}
 	}
@@ -219,10 +192,8 @@ func newMatch(m Match) (made match) {
 	return made
 }
 
-func (m match) holds(d *document, i int32) bool { return m.hold(d, i, false) }
-
-// hold reports whether an object matches; with all, every value of a repeated name must match.
-func (m match) hold(d *document, i int32, all bool) bool {
+// holds reports whether an object matches; with all, every value of a repeated name must match.
+func (m match) holds(d *document, i int32, all bool) bool {
 	for _, c := range m {
 		if !c.holds(d, i, all) {
 			return false
@@ -268,39 +239,32 @@ func (t *Table) isSilent(output []byte) bool {
 
 // of returns the shape of an object in a stream in which an agent was seen before, or nil if
 // it is unknown. Shapes that name a type take precedence over those that do not.
-func (t *Table) of(d *document, i int32, seen string) *shape {
-	known := func(s *shape) bool { return s.when.holds(d, i) && (!s.Follows || s.Agent == seen) }
-	for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
-		if d.nodes[c].kind != text || string(d.called(c)) != "type" {
-			continue
-		}
-		typed := t.typed[string(unescaped(d.raw(c)))]
-		if k := slices.IndexFunc(typed, known); k >= 0 {
-			return typed[k]
-		}
-	}
-	var found *shape
-	for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
-		for _, s := range t.named[string(d.called(c))] {
-			if (found == nil || s.place < found.place) && known(s) {
+func (t *Table) of(d *document, seen string) (found *shape) {
+	first := func(shapes []*shape) {
+		for _, s := range shapes {
+			if (found == nil || s.place < found.place) && s.when.holds(d, 0, false) && (!s.Follows || s.Agent == seen) {
 				found = s
 			}
 		}
 	}
+	if first(t.ofType(d)); found != nil {
+		return found
+	}
+	for c := range d.members(0) {
+		first(t.named[string(d.called(c))])
+	}
 	return found
+}
+
+// ofType returns the shapes that name the type of an object.
+func (t *Table) ofType(d *document) []*shape {
+	if at := d.find(0, "type"); at != none {
+		return t.typed[string(unescaped(d.raw(at)))]
+	}
+	return nil
 }
 
 // each yields the paths that | or & separates.
 func each(paths string) iter.Seq[string] {
 	return strings.FieldsFuncSeq(paths, func(r rune) bool { return r == '|' || r == '&' })
-}
-
-// find returns the first existing value at one of the paths.
-func (d *document) find(i int32, paths string) int32 {
-	for one := range each(paths) {
-		if at := d.get(i, one); at != none && d.nodes[at].kind != null {
-			return at
-		}
-	}
-	return none
 }
