@@ -16,8 +16,12 @@ func TestContextHasTheAnswers(t *testing.T) {
 		{Question: core.Question{ID: "q2", Text: "Still open?"}},
 	}}
 	page := string(scratchpad.Context(s, scratchpad.ContextOptions{}))
-	const want = "## Answers\n\nTask: Port the parser\nAgent: schema\nQuestion: Which table?\nGuidance: The [new] one (it is user_sessions)\n\n"
+	const want = "## Answers\n\nTask: Port the parser\nQuestion: Which table?\nGuidance: The [new] one (it is user_sessions)\n\n"
 	if !strings.Contains(page, want) || strings.Contains(page, "Still open?") {
 		t.Errorf("%s", page)
+	}
+	s.Task = ""
+	if page = string(scratchpad.Context(s, scratchpad.ContextOptions{})); !strings.Contains(page, "## Answers\n\nQuestion: Which table?\n") {
+		t.Errorf("without a task: %s", page)
 	}
 }

@@ -146,7 +146,10 @@ func contextAnswers(p printer, s *core.State) {
 	}
 	p("## Answers\n\n")
 	for _, a := range answers {
-		p("Task: %s\nAgent: %s\nQuestion: %s\nGuidance: %s\n\n", bare(s.Task), bare(a.Question.AskID), bare(a.Question.Text), bare(spoken(a)))
+		if s.Task != "" {
+			p("Task: %s\n", bare(s.Task))
+		}
+		p("Question: %s\nGuidance: %s\n\n", bare(a.Question.Text), bare(spoken(a)))
 	}
 }
 
