@@ -134,7 +134,8 @@ type Question struct {
 	Details  []string  `json:"details,omitempty"`
 	Evidence *Evidence `json:"evidence,omitempty"`
 	Options  []Option  `json:"options"`
-	// Default is the option chosen by detached mode defaults; empty if there is none.
+	// Default is the option chosen by detached mode defaults, or several, one per line; empty
+	// if there is none.
 	Default string `json:"default,omitempty" mask:"option"`
 	// Never lists the actions that only a person may take; see [Question.Forbids].
 	Never []Action `json:"never,omitempty"`

@@ -121,12 +121,12 @@ func (c *askCmd) question() (ask.Question, error) {
 		}
 		text = strings.Join(c.Words, " ")
 	}
-	if len(c.Default) > 1 {
+	if len(c.Default) > 1 && !c.Multi {
 		return ask.Question{}, config.Usage(fmt.Sprintf("--default is given %d times, and a question has one", len(c.Default)), "leave the others out")
 	}
 	q := ask.Question{
 		ID: c.ID, Header: c.Header, Question: text, MultiSelect: c.Multi, AllowCancel: c.AllowCancel,
-		Exclusive: c.Exclusive, Default: strings.Join(c.Default, ""), Safe: c.Safe, Again: c.Again,
+		Exclusive: c.Exclusive, Default: strings.Join(c.Default, "\n"), Safe: c.Safe, Again: c.Again,
 	}
 	switch {
 	case c.Confirm && c.Text:

@@ -25,6 +25,7 @@ func TestDefaultOfWhatTheCommandAsks(t *testing.T) {
 	}{
 		{"an option", with(core.KindSelect, "b", false), "Blue", core.Answer{Option: "b"}},
 		{"one of several", with(core.KindSelect, "g", true), "[x] Green", core.Answer{Options: []string{"g"}}},
+		{"two of several", with(core.KindSelect, "g\nb", true), "[x] Green", core.Answer{Options: []string{"g", "b"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := start(t, setup{scenario: scenario{Question: tt.question}})

@@ -111,7 +111,7 @@ func (m *Menu) forTrip(q core.Question) {
 	m.Items = append(m.Items, review)
 }
 
-// forSelect builds the menu for a select question of the command. The cursor is on the
+// forSelect builds the menu for a select question of the command. The cursor is on the first
 // default; without a default nothing is marked. If several options can be ticked, choosing
 // without a tick decides nothing either, and the cursor is on the first option.
 func (m *Menu) forSelect(q core.Question) {
@@ -121,8 +121,11 @@ func (m *Menu) forSelect(q core.Question) {
 		item := newItem(o)
 		item.Box = q.Multi && !item.Review
 		item.Types = !item.Box && q.WantsWords(o)
-		if q.Default != "" && o.ID == q.Default {
-			start, item.Ticked = i, item.Box
+		if o.ID == q.Default || q.Multi && slices.Contains(strings.Split(q.Default, "\n"), o.ID) {
+			item.Ticked = item.Box
+			if start < 0 {
+				start = i
+			}
 		}
 		m.Items = append(m.Items, item)
 	}

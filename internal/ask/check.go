@@ -68,17 +68,30 @@ func (q Question) checkDefault(at string, ps *Problems) {
 	if q.Default == "" || q.Kind == core.KindText || ps.Has(at) {
 		return
 	}
+	chosen := []string{q.Default}
+	if q.MultiSelect {
+		chosen = strings.Split(q.Default, "\n")
+	}
+	for i, id := range chosen {
+		if slices.Contains(chosen[:i], id) {
+			ps.Add(at, excerpt(id)+" is there twice", "name each option once")
+		}
+		q.checkDefaultID(id, at, ps)
+	}
+}
+
+func (q Question) checkDefaultID(id, at string, ps *Problems) {
 	ids := q.ids()
-	if slices.Contains(ids, q.Default) {
+	if slices.Contains(ids, id) {
 		return
 	}
 	for _, o := range q.choices() {
-		if normal(o.Label) == normal(q.Default) {
-			ps.Add(at, excerpt(q.Default)+" is a label", "write the id of the option, "+o.ID)
+		if normal(o.Label) == normal(id) {
+			ps.Add(at, excerpt(id)+" is a label", "write the id of the option, "+o.ID)
 			return
 		}
 	}
-	ps.Add(at, excerpt(q.Default)+" is no option", nearest.DidYouMean(q.Default, ids))
+	ps.Add(at, excerpt(id)+" is no option", nearest.DidYouMean(id, ids))
 }
 
 // checkOptions requires ids and labels that distinguish the options, including a label that

@@ -63,7 +63,8 @@ type Question struct {
 	AllowCancel bool  `json:"allow_cancel,omitempty"` // the question can be declined
 	Exclusive   bool  `json:"exclusive,omitempty"`    // a person has to answer
 	// Default is the answer if nobody answers and the run is set to defaults: the id of an
-	// option, yes or no, or a text. Empty means there is none.
+	// option, yes or no, or a text; of several options, their ids, one per line. Empty means
+	// there is none.
 	Default string `json:"default,omitempty"`
 	// Safe is the answer, yes or no, that the exit code of a confirm question reports when
 	// nobody answers. Empty means it reports that nobody answered.

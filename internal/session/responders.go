@@ -225,8 +225,11 @@ func (s *Session) detached(q core.Question) (core.Answer, error) {
 		return core.Answer{}, core.ErrNoAnswer
 	}
 	answer := core.Answer{Option: q.Default, Responder: core.RespondedByDetached, Reason: "nobody can be asked, and it is the question's default"}
-	if q.Kind == core.KindText {
+	switch {
+	case q.Kind == core.KindText:
 		answer.Option, answer.Text = "", &q.Default
+	case q.Multi:
+		answer.Option, answer.Options = "", strings.Split(q.Default, "\n")
 	}
 	return answer, nil
 }
