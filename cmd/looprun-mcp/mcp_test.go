@@ -349,7 +349,7 @@ func TestHostileNames(t *testing.T) {
 	}
 	for _, id := range []string{"../../etc", "--state-dir=/", "-h", "20261122-120000-3f9a/..", "20261122-120000-3f9a\n--all", "2026", ".", "\x00", "latest ", strings.Repeat("2", 41)} {
 		c.fails("loop_say", arguments{"run": id, "words": "x"}, "")
-		for _, tool := range []string{"loop_status", "loop_explain", "loop_stop", "question_to_person"} {
+		for _, tool := range []string{"loop_status", "loop_explain", "loop_pause", "loop_stop", "question_to_person"} {
 			c.fails(tool, arguments{"run": id}, "")
 		}
 		if r, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "looprun://" + id + "/result.json"}); err == nil {
@@ -420,7 +420,7 @@ func TestArguments(t *testing.T) {
 		names = append(names, tool.Name)
 	}
 	slices.Sort(names)
-	if got := strings.Join(names, " "); got != "ask_person loop_explain loop_list loop_say loop_start loop_status loop_stop question_to_person same_failure" {
+	if got := strings.Join(names, " "); got != "ask_person loop_explain loop_list loop_pause loop_say loop_start loop_status loop_stop question_to_person same_failure" {
 		t.Errorf("the tools are %s: is there one by which an agent answers?", got)
 	}
 	if described := slices.Sorted(maps.Keys(readTools(t))); !slices.Equal(described, names) {
@@ -467,7 +467,7 @@ func TestToolsAreDescribed(t *testing.T) {
 	}{
 		"loop_start": {(*toolbox).start, destroys}, "loop_stop": {(*toolbox).stop, destroys},
 		"loop_list": {(*toolbox).list, reads}, "loop_status": {(*toolbox).status, reads}, "loop_explain": {(*toolbox).explain, reads}, "same_failure": {(*toolbox).same, reads},
-		"loop_say": {(*toolbox).say, adds}, "ask_person": {(*toolbox).ask, adds}, "question_to_person": {(*toolbox).pass, adds},
+		"loop_say": {(*toolbox).say, adds}, "loop_pause": {(*toolbox).pause, adds}, "ask_person": {(*toolbox).ask, adds}, "question_to_person": {(*toolbox).pass, adds},
 	}
 	for name, tool := range readTools(t) {
 		does, destructive := adds, tool.Annotations.DestructiveHint
@@ -652,6 +652,21 @@ func TestSayAndStop(t *testing.T) {
 	}
 	c.fails("loop_say", arguments{"run": run, "words": "more"}, "looprun resume")
 	c.fails("loop_stop", arguments{"run": run}, "there is nothing to stop")
+}
+
+// A loop that an agent paused waits to be resumed.
+func TestPause(t *testing.T) {
+	c := connect(t, generations[0], nil)
+	run := c.begin(arguments{"command": "touch began; until test -e go; do sleep 0.02; done; exit 1"})
+	until(t, "the first iteration", func() bool { _, err := os.Stat(filepath.Join(c.dir, "began")); return err == nil })
+	c.says("loop_pause", arguments{"run": run}, "was told")
+	if err := os.WriteFile(filepath.Join(c.dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s := c.rests(run); s.Status != "paused" || s.Question != "" {
+		t.Errorf("%+v", s)
+	}
+	c.fails("loop_pause", arguments{"run": run}, "is not active")
 }
 
 func TestLooprunIsMissing(t *testing.T) {

@@ -77,6 +77,7 @@ func newServer(l looprun) *mcp.Server {
 	add(s, tools, "loop_status", t.status)
 	add(s, tools, "loop_explain", t.explain)
 	add(s, tools, "loop_say", t.say)
+	add(s, tools, "loop_pause", t.pause)
 	add(s, tools, "loop_stop", t.stop)
 	add(s, tools, "same_failure", t.same)
 	add(s, tools, "ask_person", t.ask)
@@ -302,6 +303,10 @@ type sayArgs struct {
 
 func (t *toolbox) say(ctx context.Context, _ *mcp.CallToolRequest, in sayArgs) (*mcp.CallToolResult, error) {
 	return t.order(ctx, in.Run, in.Words, "say", "-")
+}
+
+func (t *toolbox) pause(ctx context.Context, _ *mcp.CallToolRequest, in runArgs) (*mcp.CallToolResult, error) {
+	return t.order(ctx, in.Run, "", "pause")
 }
 
 func (t *toolbox) stop(ctx context.Context, _ *mcp.CallToolRequest, in runArgs) (*mcp.CallToolResult, error) {
