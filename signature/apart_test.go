@@ -127,9 +127,9 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 	}
 }
 
-// Objects with a name that collectors use too, names of one length and the words after a line
-// number tell failures apart.
-func TestWhatLooksLikeALogTellsFailuresApart(t *testing.T) {
+// Objects with a name that collectors use too, names of one length, the words after a line
+// number, what an example got and the container that a log names tell failures apart.
+func TestNamesAndValuesTellFailuresApart(t *testing.T) {
 	rows := func(names ...string) string {
 		return fmt.Sprintf(`{"i":"%s","m":"  a"}`+"\n"+`{"i":"%s","m":"b c"}`+"\n"+`{"i":"%s","m":"d"}`+"\n", names[0], names[1], names[2])
 	}
@@ -148,6 +148,11 @@ func TestWhatLooksLikeALogTellsFailuresApart(t *testing.T) {
 		{"site.pp - WARNING: quoted value on line 3 in 'node'", "site.pp - WARNING: quoted value on line 3 in 'class'"},
 		{"a.conf - error: on line 3: unknown key colour", "a.conf - error: on line 3: unknown key shape"},
 	}
+	example := func(got string) string {
+		return "File \"/w/shop.py\", line 14, in shop.names\nFailed example:\n    names(2)\nExpected:\n    ['a', 'b']\nGot:\n    " + got + "\n1 items had failures:\n   1 of   2 in shop.names\n***Test Failed*** 1 failures."
+	}
+	tests = append(tests, [2]string{example("['a', 'c']"), example("['a', 'd']")}, [2]string{example("3\n    5"), example("3\n    4")},
+		[2]string{`{"container_name":"api","log":"FAIL orders"}`, `{"container_name":"web","log":"FAIL orders"}`})
 	for _, c := range tests {
 		a, b := sign(c[0]+"\n", 1), sign(c[1]+"\n", 1)
 		if a.Hash == b.Hash {

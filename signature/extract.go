@@ -25,6 +25,7 @@ type extractor struct {
 	file     string // the file that findings without one are in
 	message  int    // so many more lines may be the message that a heading announced
 	diff     int    // so many lines may be those of a difference
+	under    int    // the indentation of a word that announces a value on the lines below, plus one
 	naming   bool   // that message is the name of a failing check
 	open     *fact  // the error or finding that still lacks its place
 	openFor  int    // for so many lines more
@@ -159,7 +160,7 @@ func (x *extractor) plain(full, b []byte) bool {
 	if x.s.user.extracts(x, f) {
 		return true
 	}
-	if x.difference(f.body) {
+	if x.difference(f.body) || x.value(f) {
 		x.step()
 		return true
 	}
@@ -207,6 +208,19 @@ func (x *extractor) difference(b []byte) bool {
 	}
 	x.add(fact{kind: factDetail, rule: "detail"}, bytes.TrimRight(b, "]},"))
 	return true
+}
+
+// value handles a line of a value below the word that announces it: Got:, and then the value,
+// further in.
+func (x *extractor) value(f front) bool {
+	if x.under > 0 && f.indent >= x.under && x.detail > 0 && !f.log {
+		return x.add(fact{kind: factDetail, rule: "detail"}, f.body) != nil
+	}
+	x.under = 0
+	if n := len(f.body) - 1; f.body[n] == ':' && oneOf(f.body, 0, keyWords) == n {
+		x.under = f.indent + 1
+	}
+	return false
 }
 
 // close forgets the state of earlier lines.
