@@ -265,7 +265,7 @@ agents: ## install the coding agents that agents-test runs, pinned, in an ignore
 	cd $(AGENTS) && npm ci --no-audit --no-fund --loglevel=error
 	@# What opencode would fetch itself before it loads a plugin.
 	npm install --prefix $(AGENTS)/opencode --no-audit --no-fund --loglevel=error @opencode-ai/plugin@1.18.33
-	@cd $(AGENTS)/node_modules/.bin && for a in claude codex copilot gemini opencode qwen; do printf '%s ' $$a; ./$$a --version | tail -1; done
+	@cd $(AGENTS)/node_modules/.bin && for a in claude codex copilot gemini opencode qwen; do printf '%s ' $$a; ./$$a --version | grep -om1 '[0-9]*\.[0-9.]*[0-9]'; done
 
 stand-ins: ## record what the agents print in the tests' scripts, for the manual's stand-ins
 	cd tools/agents && $(GO) run . -stand-ins

@@ -58,7 +58,7 @@ var Agents = sync.OnceValue(func() []Agent { return strictjson.Lines[Agent](agen
 //go:embed agents.jsonl
 var agentLines []byte
 
-//go:embed copilot.json opencode.js
+//go:embed opencode.js
 var wholeFiles embed.FS
 
 // Find returns the agent of that name, which must be known.

@@ -92,12 +92,16 @@ func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
 	case off || err != nil:
 		return Decision{}, err
 	case s.Begins != "":
+		if s.Prompt == "" {
+			_ = os.Remove(notes.prompt) // the run of the prompt before it
+		}
 		return Decision{}, notes.begin(ctx, dir, s.Begins)
 	}
+	sameTurn := s.SameTurn || s.Prompt == "" && notes.prompted().Words != ""
 	if d, ok := notes.idle(ctx, dir); ok {
 		return d, nil
 	}
-	run, state := notes.begun(s.SameTurn)
+	run, state := notes.begun(sameTurn)
 	switch {
 	case state == nil:
 		run, err = j.begin(ctx, s, dir, notes)
@@ -116,7 +120,9 @@ func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	return decide(state, run), nil
+	d := decide(state, run)
+	d.Pass = d.Message != "" && sameTurn
+	return d, nil
 }
 
 // begin starts a run with its first iteration, notes it, and returns its directory. Without a
@@ -325,7 +331,7 @@ func decide(s *core.State, dir string) Decision {
 		return Decision{}
 	case s.Ending.Status == core.StatusPaused && len(s.Pending()) == 0:
 		told := scratchpad.Context(s, scratchpad.ContextOptions{MaxBytes: maxReason - 200, Outside: true})
-		return Decision{Block: "You are not done: the check of this project does not pass.\n\n" + string(told)}
+		return Decision{Block: notDone + "\n\n" + string(told)}
 	}
 	though := ", though the check does not pass"
 	if s.Passed {

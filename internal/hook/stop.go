@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -102,7 +103,11 @@ func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
 			stop.Unfinished = "the agent was stopped: " + termsafe.Line(s.Status)
 		}
 	case s.CopilotID != "":
-		stop.who("copilot", s.CopilotID, s.Turn)
+		stop.who("copilot", s.CopilotID, "")
+		stop.Begins = s.PromptText
+		if strings.HasPrefix(s.PromptText, notDone) || strings.HasPrefix(s.PromptText, passOn) {
+			stop.Begins, stop.Unfinished = "", "the agent was sent back, which is no prompt of the person's"
+		}
 	case s.Session == "":
 		return Stop{}, errors.New("the agent's request has no session id")
 	case s.Event == "AfterAgent", s.Event == "BeforeAgent":
@@ -139,7 +144,16 @@ type Decision struct {
 	Block string
 	// Message is for the person, if the agent shows it.
 	Message string
+	// Pass means that an agent that shows none may be asked to pass it on: it is allowed to stop
+	// when it has done so.
+	Pass bool
 }
+
+// What a decision says to the agent begins with one of these.
+const (
+	notDone = "You are not done: the check of this project does not pass."
+	passOn  = "Say this to the person, word for word, and stop:"
+)
 
 // JSON returns the decision in the agent's format.
 func (d Decision) JSON(agent string) ([]byte, error) {
@@ -151,6 +165,8 @@ func (d Decision) JSON(agent string) ([]byte, error) {
 		out["decision"], out["reason"] = "deny", d.Block
 	case d.Block != "":
 		out["decision"], out["reason"] = "block", d.Block
+	case d.Pass && agent == "copilot":
+		out["decision"], out["reason"] = "block", passOn+"\n\n"+d.Message
 	case d.Message != "" && agent != "cursor" && agent != "copilot": // they show none
 		out["systemMessage"] = d.Message
 	}

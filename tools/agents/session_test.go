@@ -25,7 +25,7 @@ import (
 )
 
 // hooked are the agents that looprun hook stop keeps going where they are used from a script.
-var hooked = []string{"claude", "codex", "gemini"}
+var hooked = []string{"claude", "codex", "gemini", "copilot"}
 
 // session is an agent that somebody talks to, in a project of its own, with a scripted
 // model; no looprun is around it.
@@ -59,6 +59,11 @@ func newSession(t *testing.T, k kit, script fakemodel.Script) *session {
 		t.Fatal(err)
 	}
 	s.env = append(s.env, "GEMINI_CLI_TRUST_WORKSPACE=true") // as a person says once
+	if k.name == "copilot" {
+		if err := place(filepath.Join(s.home, ".copilot", "config.json"), `{"trustedFolders":["`+s.dir+`"]}`); err != nil {
+			t.Fatal(err)
+		}
+	}
 	s.env[0] = "PATH=" + filepath.Dir(looprun) + ":" + strings.TrimPrefix(s.env[0], "PATH=")
 	s.run("git", "init", "-q", ".")
 	t.Cleanup(func() {
@@ -146,9 +151,11 @@ func (s *session) ended(want ...listed) {
 
 // told reports whether the model was told that it is not done.
 func (s *session) told() bool {
-	return slices.ContainsFunc(s.model.Requests(), func(r fakemodel.Request) bool {
-		return bytes.Contains(r.Body, []byte("You are not done: the check of this project does not pass"))
-	})
+	return s.toldThat("You are not done: the check of this project does not pass")
+}
+
+func (s *session) toldThat(text string) bool {
+	return slices.ContainsFunc(s.model.Requests(), func(r fakemodel.Request) bool { return bytes.Contains(r.Body, []byte(text)) })
 }
 
 const goTest = "go test ./..."
@@ -174,6 +181,9 @@ func TestSessionLiesAndIsStoppedAtTheThird(t *testing.T) {
 		s.ended(listed{"paused", "loop_detected", 3})
 		if !s.told() {
 			t.Error("the model was not told why it is not done")
+		}
+		if k.name == "copilot" && !s.toldThat("Say this to the person, word for word, and stop:") { // it shows no message
+			t.Error("the person does not hear why it may stop")
 		}
 		if !strings.Contains(s.run("looprun", "show", "--pending"), "The same failure 3 times in a row") {
 			t.Error("the question is not kept")
@@ -445,28 +455,17 @@ func (s *session) modelTold(texts ...string) {
 	}
 }
 
-// What Cursor and the Copilot CLI send is written from their documentation: a real one
-// needs an account.
+// What Cursor sends is written from its documentation: a real one needs an account.
 func TestSessionOfDocumentedInput(t *testing.T) {
-	for name, c := range map[string]struct {
-		input, block string
-		runs         []listed
-	}{
-		"cursor":  {`{"conversation_id":"c","generation_id":"g","model":"m","hook_event_name":"stop","status":"completed","loop_count":0,"workspace_roots":["@DIR@"]}`, `{"followup_message":"You are not done`, []listed{{"paused", "loop_detected", 3}}},
-		"copilot": {`{"timestamp":1,"cwd":"@DIR@","sessionId":"s","transcriptPath":"/t","stopReason":"end_turn"}`, `{"decision":"block","reason":"You are not done`, []listed{{"paused", "", 1}, {"superseded", "loop_detected", 3}}},
-	} {
-		t.Run(name+" (from its documentation, not run)", func(t *testing.T) {
-			s := newSession(t, kits[0], nil)
-			s.run("looprun", "hook", "install", name, "--check", goTest)
-			for stop := range 4 {
-				cmd := s.command(t.Context(), "looprun", "hook", "stop")
-				cmd.Stdin = strings.NewReader(strings.ReplaceAll(c.input, "@DIR@", s.dir))
-				out, err := cmd.Output()
-				if blocked := strings.HasPrefix(string(out), c.block); err != nil || blocked != (stop < 2 || stop == 3 && len(c.runs) > 1) || !blocked && string(out) != "{}\n" {
-					t.Errorf("stop %d: %s %v", stop+1, out, err)
-				}
-			}
-			s.ended(c.runs...)
-		})
+	s := newSession(t, kits[0], nil)
+	s.run("looprun", "hook", "install", "cursor", "--check", goTest)
+	for stop := range 4 {
+		cmd := s.command(t.Context(), "looprun", "hook", "stop")
+		cmd.Stdin = strings.NewReader(`{"conversation_id":"c","generation_id":"g","model":"m","hook_event_name":"stop","status":"completed","loop_count":0,"workspace_roots":["` + s.dir + `"]}`)
+		out, err := cmd.Output()
+		if blocked := strings.HasPrefix(string(out), `{"followup_message":"You are not done`); err != nil || blocked != (stop < 2) || !blocked && string(out) != "{}\n" {
+			t.Errorf("stop %d: %s %v", stop+1, out, err)
+		}
 	}
+	s.ended(listed{"paused", "loop_detected", 3})
 }
