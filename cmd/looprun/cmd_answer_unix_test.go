@@ -3,6 +3,8 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/session"
+	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -41,6 +44,44 @@ func TestAnswerAsks(t *testing.T) {
 	journal, err := os.ReadFile(filepath.Join(only, "journal.jsonl"))
 	if err != nil || !strings.Contains(string(journal), `"responder":"user"`) || !strings.Contains(string(journal), "Enough for today.") {
 		t.Errorf("the answer is not on record: %v\n%s", err, journal)
+	}
+}
+
+// An answer that reaches a run which has just paused is recorded once the run has gone.
+func TestAnswerToARunThatPauses(t *testing.T) {
+	dir := t.TempDir()
+	run := begin(t, dir, "--detached", "defer", "--max-iterations", "1", "--hook-on-end", "touch ending; until test -e go; do sleep 0.02; done", "--", "false")
+	until(t, "it ends", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "ending"))
+		return err == nil
+	})
+	only := onlyRun(t, dir)
+	state, _, err := scratchpad.Load(only)
+	if err != nil {
+		t.Fatal(err)
+	}
+	question := state.Pending()[0].ID
+	server, err := socket.Listen(socket.Options{Handle: func(context.Context, socket.Peer, string, json.RawMessage) (any, error) {
+		if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil { // the run ends
+			return nil, err
+		}
+		return nil, &socket.Error{Code: socket.CodeClosed, Text: "the run has ended"}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	if err := os.WriteFile(filepath.Join(only, session.SocketName), []byte(server.Path()+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code := begin(t, dir, "answer", filepath.Base(only), "accept", "--question", question).ended(t); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if code := run.ended(t); code != 102 {
+		t.Errorf("the run ended with %d", code)
+	}
+	if state, _, err := scratchpad.Load(only); err != nil || len(state.Answered) != 1 {
+		t.Errorf("answers %v, %v", state.Answered, err)
 	}
 }
 

@@ -356,7 +356,7 @@ const busyFor = 10 * time.Second
 func (t TrustFlag) Give(say *console.Observer, dir string, a Answered) (told bool, err error) {
 	for since := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		if Reachable(dir) {
-			if err = Tell(dir, KindAnswer, a); err == nil || !errors.Is(err, socket.ErrNoServer) && !errors.Is(err, socket.ErrNoReply) {
+			if err = Tell(dir, KindAnswer, a); err == nil || !gone(err) {
 				return err == nil, err
 			}
 		}
@@ -367,6 +367,12 @@ func (t TrustFlag) Give(say *console.Observer, dir string, a Answered) (told boo
 			return false, config.Usage(fmt.Sprintf("run %s is alive and cannot be reached", filepath.Base(dir)), "answer at its own terminal")
 		}
 	}
+}
+
+// gone reports whether a message did not count because the run has ended.
+func gone(err error) bool {
+	e, ok := errors.AsType[*socket.Error](err)
+	return ok && e.Code == socket.CodeClosed || errors.Is(err, socket.ErrNoServer) || errors.Is(err, socket.ErrNoReply)
 }
 
 // keep writes the answer to the journal of a run that has exited.

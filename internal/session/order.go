@@ -67,7 +67,7 @@ func (t TrustFlag) Order(dir string, o Ordered) error {
 			fmt.Sprintf("answer it: looprun answer %s, with --guidance WORDS for what it should do", w.State.RunID))
 	}
 	err = Tell(dir, kindOrder, o)
-	if errors.Is(err, socket.ErrNoServer) || errors.Is(err, socket.ErrNoReply) { // it has ended meanwhile
+	if gone(err) { // meanwhile
 		if again, lookErr := Look(dir); lookErr == nil && !again.Live {
 			return again.rests(o.Order)
 		}

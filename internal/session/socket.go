@@ -375,7 +375,11 @@ func (t *talk) answer(ctx context.Context, peer socket.Peer, m Answered) (any, e
 	if m.QuestionID == "" {
 		return nil, invalid(errors.New("question_id is missing: an answer is for one question"))
 	}
-	return nil, t.s.loop.Answer(ctx, m.QuestionID, m.Answer.ByPerson())
+	err := t.s.loop.Answer(ctx, m.QuestionID, m.Answer.ByPerson())
+	if errors.Is(err, core.ErrEnded) { // the journal takes the answer once this process has gone
+		return nil, &socket.Error{Code: socket.CodeClosed, Text: err.Error()}
+	}
+	return nil, err
 }
 
 // GoOn lets a run continue that waits for someone else's limit.

@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"os"
 	"reflect"
 	"testing"
 	"testing/synctest"
@@ -84,5 +86,21 @@ func TestAnEqualQuestionThatTheAnswerDoesNotFit(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// An answer to a loop that has ended is refused as closed: whoever gave it records it then.
+func TestAnAnswerToALoopThatHasEnded(t *testing.T) {
+	l := &engine.Loop{Guards: guards.Default(), Runner: working(func(context.Context) {})}
+	if err := l.Start(core.RunStarted{RunID: "r", Limits: core.Limits{Iterations: 1, Runtime: core.Off, Loop: core.Off, Errors: core.Off}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	to := &talk{s: &Session{loop: l}}
+	_, err := to.answer(t.Context(), socket.Peer{PID: os.Getppid()}, Answered{QuestionID: "q"})
+	if e, ok := errors.AsType[*socket.Error](err); !ok || e.Code != socket.CodeClosed {
+		t.Errorf("%v", err)
 	}
 }
