@@ -401,7 +401,7 @@ type OrderReceived struct {
 }
 
 // Who returns who gave the order, and where.
-func (d OrderReceived) Who() string { return d.Responder + where(d.Via) }
+func (d OrderReceived) Who() string { return d.Responder + places[d.Via] }
 
 // RunAlive carries nothing but the elapsed time of its event.
 type RunAlive struct{}

@@ -225,10 +225,19 @@ const (
 
 // The places other than the command line from which a run gets answers and orders.
 const (
-	ViaWeb  = "web"  // the page of looprun serve
-	ViaMCP  = "mcp"  // an agent's tools
-	ViaNtfy = "ntfy" // a phone, with the service of that name
+	ViaWeb = "web" // the page of looprun serve
+	ViaMCP = "mcp" // an agent's tools
+
+	// A phone, with the service of that name.
+	ViaNtfy     = "ntfy"
+	ViaMatrix   = "matrix"
+	ViaTelegram = "telegram"
 )
+
+// places describes each place, as an addition to who gave an answer or an order.
+var places = map[string]string{
+	ViaWeb: " in the browser", ViaMCP: " over MCP", ViaNtfy: " over ntfy", ViaMatrix: " over Matrix", ViaTelegram: " over Telegram",
+}
 
 // Given is an answer that was given earlier in the same trip.
 type Given struct {
@@ -335,8 +344,8 @@ type Answer struct {
 	Guidance string `json:"guidance,omitempty"`
 	// OwnWords means that Guidance replaces the guidance of the option.
 	OwnWords bool `json:"own_words,omitempty"`
-	// Person reports that a person gave the answer, and Via where: [ViaWeb], [ViaNtfy], or
-	// empty for anywhere else. Both are part of the JSON form, so an answer received over a wire can
+	// Person reports that a person gave the answer, and Via where: [ViaWeb], a service such as
+	// [ViaNtfy], or empty for anywhere else. Both are part of the JSON form, so an answer received over a wire can
 	// claim them: set Person yourself on such an answer, as [Answer.ByPerson] and [OfProgram]
 	// do.
 	Person bool   `json:"person,omitempty"`
@@ -351,20 +360,7 @@ type Answer struct {
 
 // Who returns who answered, with the rule, the assistant or the place: “policy (p.yaml:3)”,
 // “assistant reviewer (claude-haiku-4-5)”, “user in the browser”.
-func (a Answer) Who() string { return a.Assistant.who(a.Responder, a.Rule) + where(a.Via) }
-
-// where returns the place of an answer or an order, as an addition to who gave it.
-func where(via string) string {
-	switch via {
-	case ViaWeb:
-		return " in the browser"
-	case ViaMCP:
-		return " over MCP"
-	case ViaNtfy:
-		return " over ntfy"
-	}
-	return ""
-}
+func (a Answer) Who() string { return a.Assistant.who(a.Responder, a.Rule) + places[a.Via] }
 
 // Assistant identifies one of several assistants. The zero value means that its answers do not
 // identify it.
@@ -603,7 +599,7 @@ func (a Answer) ByProgram() Answer { return a.by(RespondedByProgram, false) }
 // ByPerson returns the answer as given by a person, for a caller that knows a person gave it.
 func (a Answer) ByPerson() Answer {
 	by := a.by(RespondedByUser, true)
-	if a.Via == ViaWeb || a.Via == ViaNtfy {
+	if a.Via != ViaMCP && places[a.Via] != "" { // an agent is no person
 		by.Via = a.Via
 	}
 	return by

@@ -519,7 +519,7 @@ func TestTheAnswersCannotBeRead(t *testing.T) {
 	unread(true)
 	h.asks(s, "shop")
 	m := s.await("the question", asks("shop"))
-	if !strings.HasPrefix(m.Message, "The buttons may not work") {
+	if !strings.HasPrefix(m.Message, "Answering here may not work") {
 		t.Errorf("%+v", m)
 	}
 	s.press(m, m.Actions[0].Label)

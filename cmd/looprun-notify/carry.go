@@ -24,7 +24,7 @@ type carrier interface {
 	// listen passes on what people send until the connection ends or ctx does. It continues
 	// after what it has passed on before. opened is called when nothing sent from now on is
 	// missed. The error is errDeaf if messages can be sent nevertheless.
-	listen(ctx context.Context, opened func(), heard func(code string)) error
+	listen(ctx context.Context, opened func(), heard func(answer)) error
 }
 
 // errRefused means that the service will not take the message later either.
@@ -39,12 +39,20 @@ type outgoing struct {
 	Title   string   `json:"title"`
 	Body    string   `json:"body"`
 	Buttons []button `json:"buttons"`
+	Reply   string   `json:"reply"` // the code of a reply to it
 	Over    bool     `json:"over"`
 }
 
 type button struct {
 	Label string `json:"label"`
 	Code  string `json:"code"`
+}
+
+// answer is what a person has sent: the code of a button, or that of a message and a reply to it.
+type answer struct {
+	Code  string `json:"code"`
+	From  string `json:"from,omitempty"`
+	Words string `json:"words,omitempty"`
 }
 
 // retry is how long a carrier waits after a failure, at first and at most. Tests wait less.
@@ -68,18 +76,18 @@ func carry(in io.Reader, out io.Writer) error {
 	defer stop()
 
 	var printing sync.Mutex
-	say := func(key, value string) {
+	print := func(line any) {
 		printing.Lock()
 		defer printing.Unlock()
-		line, _ := json.Marshal(map[string]string{key: value}) // texts always encode
-		_, _ = fmt.Fprintf(out, "%s\n", line)
+		_ = json.NewEncoder(out).Encode(line)
 	}
+	say := func(key, value string) { print(map[string]string{key: value}) }
 	listens := make(chan struct{})
 	opened := sync.OnceFunc(func() { close(listens) })
 	var deaf atomic.Bool
 	all.Go(func() {
 		again(ctx, func() error {
-			err := of.listen(ctx, func() { deaf.Store(false); opened() }, func(code string) { say("code", code) })
+			err := of.listen(ctx, func() { deaf.Store(false); opened() }, func(a answer) { print(a) })
 			if errors.Is(err, errDeaf) { // who reads the message answers elsewhere
 				deaf.Store(true)
 				opened()
@@ -97,8 +105,8 @@ func carry(in io.Reader, out io.Writer) error {
 		for m, ok := box.next(ctx); ok; m, ok = box.next(ctx) {
 			again(ctx, func() error {
 				now := m
-				if deaf.Load() && len(m.Buttons) > 0 {
-					now.Body = "The buttons may not work: answers cannot be read.\n" + m.Body
+				if deaf.Load() && (len(m.Buttons) > 0 || m.Reply != "") {
+					now.Body = "Answering here may not work: answers cannot be read.\n" + m.Body
 				}
 				err := of.send(ctx, now)
 				switch {
@@ -199,6 +207,10 @@ func carrierFor(raw string) (carrier, error) {
 	switch u.Scheme {
 	case "ntfy":
 		return newNtfy(u)
+	case "matrix":
+		return newMatrix(u)
+	case "telegram":
+		return newTelegram(u)
 	}
 	return nil, fmt.Errorf("%s: the service brings no answers back", strings.TrimSuffix(label(raw, 0), " (URL 1)"))
 }

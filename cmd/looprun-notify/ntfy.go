@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -69,11 +68,7 @@ func (n *ntfy) request(ctx context.Context, method, address string, body io.Read
 	case n.user != "":
 		r.SetBasicAuth(n.user, n.password)
 	}
-	reply, err := http.DefaultClient.Do(r)
-	if err != nil { // it quotes the address
-		return nil, errors.New("the service could not be reached; check the host in the URL and the network")
-	}
-	return reply, nil
+	return do(r)
 }
 
 func (n *ntfy) send(ctx context.Context, m outgoing) error {
@@ -112,16 +107,10 @@ func (n *ntfy) send(ctx context.Context, m outgoing) error {
 	}
 	defer reply.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(reply.Body, 1<<20))
-	switch status := reply.StatusCode; {
-	case status < 300:
-		return nil
-	case status == http.StatusTooManyRequests || status >= 500:
-		return fmt.Errorf("the service answered with status %d", status)
-	}
-	return errRefused
+	return refusal(reply.StatusCode)
 }
 
-func (n *ntfy) listen(ctx context.Context, opened func(), heard func(code string)) error {
+func (n *ntfy) listen(ctx context.Context, opened func(), heard func(answer)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	silent := time.AfterFunc(ntfySilence, func() { cancel(errSilent) })
@@ -163,7 +152,7 @@ func (n *ntfy) listen(ctx context.Context, opened func(), heard func(code string
 			opened()
 		case "message":
 			if code := strings.TrimSpace(m.Message); code != "" && len(code) <= mostCode {
-				heard(code)
+				heard(answer{Code: code})
 			}
 			n.since = m.ID
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"reflect"
@@ -279,7 +280,12 @@ type Service struct {
 	// this includes those that only a person may answer.
 	Answers   bool `yaml:"answers" json:"answers,omitempty" doc:"Take answers from it; only in your own looprun.yaml, a flag or a variable."`
 	Exclusive bool `yaml:"exclusive" json:"exclusive,omitempty" doc:"Take also answers to questions that are for a person only."`
+	// From lists who may answer, by the service's own names.
+	From []string `yaml:"from" json:"from,omitempty" doc:"Who may answer: Matrix names, or Telegram's numbers of people."`
 }
+
+// named tells of each service that brings answers back whether it names who answers.
+var named = map[string]bool{core.ViaNtfy: false, core.ViaMatrix: true, core.ViaTelegram: true}
 
 // UnmarshalText adds a URL, a service with keys ({url: URL, answers: true}) or a list of those.
 // The errors do not quote it.
@@ -299,14 +305,20 @@ func (s *Services) UnmarshalText(text []byte) error {
 		Services []Service `yaml:"services"`
 	}
 	if _, err := strictyaml.Decode("", slices.Concat([]byte("services: "), text), &list); err != nil || len(list.Services) == 0 {
-		return &valueProblem{text: "a service with keys cannot be read", remedy: "write {url: URL, answers: true}; the keys are url, answers and exclusive"}
+		return &valueProblem{text: "a service with keys cannot be read", remedy: "write {url: URL, answers: true}; the keys are url, answers, exclusive and from"}
 	}
 	for _, of := range list.Services {
-		if of.Exclusive && !of.Answers {
-			return &valueProblem{text: "exclusive has no effect without answers", remedy: "write answers: true beside it"}
-		}
-		if scheme, _, _ := strings.Cut(of.URL, "://"); of.Answers && scheme != core.ViaNtfy {
-			return &valueProblem{text: "this service brings no answers back", remedy: "write answers: true only for " + core.ViaNtfy + "://"}
+		scheme, _, _ := strings.Cut(of.URL, "://")
+		names, known := named[scheme]
+		switch {
+		case !of.Answers && (of.Exclusive || of.From != nil):
+			return &valueProblem{text: "exclusive and from have no effect without answers", remedy: "write answers: true beside it"}
+		case of.Answers && !known:
+			return &valueProblem{text: "this service brings no answers back", remedy: "write answers: true only for " + strings.Join(slices.Sorted(maps.Keys(named)), ", ")}
+		case of.Answers && names && (len(of.From) == 0 || slices.Contains(of.From, "")):
+			return &valueProblem{text: "it does not say who may answer", remedy: "add from: [NAME]"}
+		case of.Answers && !names && of.From != nil:
+			return &valueProblem{text: scheme + " does not tell who answers", remedy: "leave from out: whoever can read the topic can answer"}
 		}
 	}
 	*s = append(*s, list.Services...)
@@ -331,11 +343,11 @@ func (s Services) Answers() bool {
 
 // String returns the service as config show prints it.
 func (s Service) String() string {
-	switch {
+	switch said := strings.Join(append([]string{"answers"}, s.From...), " "); {
 	case s.Exclusive:
-		return s.URL + " (answers, exclusive)"
+		return s.URL + " (" + said + ", exclusive)"
 	case s.Answers:
-		return s.URL + " (answers)"
+		return s.URL + " (" + said + ")"
 	}
 	return s.URL
 }

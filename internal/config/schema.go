@@ -131,7 +131,7 @@ func (k Key) typeSchema() object {
 		return keepSchema()
 	case reflect.TypeFor[Services]():
 		keys := schemaOf(reflect.TypeFor[Service]())
-		keys["dependentRequired"] = object{"exclusive": []string{"answers"}}
+		keys["dependentRequired"] = object{"exclusive": []string{"answers"}, "from": []string{"answers"}}
 		one := schemaOf(reflect.TypeFor[string]())
 		return object{"anyOf": []any{one, object{"type": "array", "items": object{"anyOf": []any{one, keys}}}}}
 	case reflect.TypeFor[Codes]():

@@ -47,12 +47,16 @@ type Question struct {
 }
 
 // Service is a service that brings answers back, in the form of the key notify: Answers is true,
-// and Exclusive means that it also does so for questions that only a person may answer.
+// and Exclusive means that it also does so for questions that only a person may answer. From
+// lists who may answer; a service without it has buttons only, and does not name people.
 type Service struct {
-	URL       string `json:"url"`
-	Answers   bool   `json:"answers"`
-	Exclusive bool   `json:"exclusive,omitempty"`
+	URL       string   `json:"url"`
+	Answers   bool     `json:"answers"`
+	Exclusive bool     `json:"exclusive,omitempty"`
+	From      []string `json:"from,omitempty"`
 }
+
+func (s Service) allows(from string) bool { return len(s.From) == 0 || slices.Contains(s.From, from) }
 
 // folder returns where the courier keeps its lock, the path of its socket and its log.
 func folder() (string, error) {

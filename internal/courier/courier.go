@@ -29,6 +29,7 @@ import (
 	"github.com/looprun/looprun/internal/origin"
 	"github.com/looprun/looprun/internal/program"
 	"github.com/looprun/looprun/internal/socket"
+	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -73,9 +74,7 @@ type carried struct {
 	Question
 	run   string
 	asked core.Question
-	links []*link
-	// exclusive holds the links that may answer what only a person may.
-	exclusive map[*link]bool
+	to    map[*link]Service
 
 	first int    // of the choices that the message offers
 	sure  string // the option that is asked about once more; empty: none
@@ -87,7 +86,7 @@ type carried struct {
 	seen  scratchpad.Stamp // the journal as it was read last
 }
 
-func (q *carried) on(l *link) bool { return slices.Contains(q.links, l) }
+func (q *carried) on(l *link) bool { return q.to[l].URL != "" }
 
 // Run serves all runs of the user until nothing has waited for a while, or until another
 // courier is found to be running.
@@ -202,7 +201,7 @@ func (c *Courier) carry(q Question) error {
 	if earlier := c.questions[key]; earlier != nil && earlier.over == "" {
 		return nil
 	}
-	of := &carried{Question: q, run: state.RunID, asked: state.Answerable()[i], exclusive: map[*link]bool{}}
+	of := &carried{Question: q, run: state.RunID, asked: state.Answerable()[i], to: map[*link]Service{}}
 	for _, to := range q.Services {
 		l := c.links[to.URL]
 		if l == nil {
@@ -210,8 +209,7 @@ func (c *Courier) carry(q Question) error {
 			c.links[to.URL] = l
 			go c.keep(l)
 		}
-		of.links = append(of.links, l)
-		of.exclusive[l] = to.Exclusive
+		of.to[l] = to
 	}
 	c.questions[key] = of
 	c.tell(of)
@@ -220,34 +218,49 @@ func (c *Courier) carry(q Question) error {
 
 // tell sends the message of a question as it stands now.
 func (c *Courier) tell(q *carried) {
-	for _, l := range q.links {
+	for l := range q.to {
 		l.tell(c.message(q, l))
 	}
 }
 
-// answerable returns what the service may answer.
-func (q *carried) answerable(l *link) []choice {
-	if (q.asked.Exclusive || q.asked.Mandatory) && !q.exclusive[l] {
-		return nil
+// answerable returns what the service may answer, and whether it may with words.
+func (q *carried) answerable(l *link) (list []choice, words bool) {
+	to := q.to[l]
+	if (q.asked.Exclusive || q.asked.Mandatory) && !to.Exclusive {
+		return nil, false
 	}
-	return choices(q.asked)
+	return choices(q.asked), len(to.From) > 0
 }
 
 // message returns the message about a question for one service.
 func (c *Courier) message(q *carried, l *link) outgoing {
 	m := outgoing{ID: c.secret.code(q.run, q.ID, "", "message", l.url), Title: q.Title, Body: q.Body, Over: q.over != ""}
-	list := q.answerable(l)
+	list, words := q.answerable(l)
+	buttons := list
+	if q.asked.Multi {
+		buttons = nil
+	}
 	sure := slices.IndexFunc(list, func(of choice) bool { return of.option == q.sure })
 	switch {
 	case m.Over:
 		m.Title, m.Body = strings.Replace(q.Title, "asks", q.did, 1), q.over
 	case sure >= 0:
-		m.Body = fmt.Sprintf("“%s” ends the run. Are you sure?\n%s", list[sure].label, m.Body)
+		really := "Are you sure?"
+		if words {
+			really += fmt.Sprintf(" Reply “%d yes”.", sure+1)
+			m.Body = numbered(m.Body, q.asked, list)
+		}
+		m.Body = fmt.Sprintf("“%s” ends the run. %s\n%s", list[sure].label, really, m.Body)
 		m.Buttons = []button{
 			{"Yes: " + list[sure].label, c.code(q, l, list[sure].option, stepSure)},
 			{"No", c.code(q, l, "", stepMore)},
 		}
-	case len(list) == 0:
+	case words:
+		m.Body = numbered(m.Body, q.asked, list)
+		for _, of := range buttons {
+			m.Buttons = append(m.Buttons, button{of.label, c.code(q, l, of.option, stepTap)})
+		}
+	case len(buttons) == 0:
 		m.Body += "\nIt cannot be answered here."
 	default:
 		from := min(q.first, len(list)-1)
@@ -262,6 +275,9 @@ func (c *Courier) message(q *carried, l *link) outgoing {
 		if more {
 			m.Buttons = append(m.Buttons, button{"More…", c.code(q, l, "", stepMore)})
 		}
+	}
+	if words && !m.Over {
+		m.Reply = c.code(q, l, "", stepReply)
 	}
 	if q.note != "" && !m.Over {
 		m.Body = q.note + "\n" + m.Body
@@ -278,10 +294,25 @@ func (c *Courier) hear(l *link, m incoming) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	q, of, step := c.meant(l, m.Code)
+	why := "a code was refused"
+	if q != nil && !q.to[l].allows(m.From) {
+		q, why = nil, termsafe.Line(m.From)+" may not answer: from does not list it"
+	}
+	var answer ask.ShortAnswer
+	if q != nil {
+		answer = ask.ShortAnswer{Question: q.ID, Option: of.option}
+	}
+	if step == stepReply && q != nil {
+		var sure bool
+		answer, of, sure = reply(q.asked, m.Words)
+		if step = stepTap; sure && of.option == q.sure {
+			step = stepSure
+		}
+	}
 	switch {
 	case q == nil:
 		if c.refused++; c.refused <= mostRefused {
-			c.log("%s: a code was refused", l.via())
+			c.log("%s: %s", l.via(), why)
 		}
 	case q.over != "":
 		l.tell(c.message(q, l))
@@ -290,7 +321,7 @@ func (c *Courier) hear(l *link, m incoming) {
 		if q.sure == "" {
 			q.first += mostButtons - 1
 		}
-		if q.first >= len(q.answerable(l)) {
+		if list, _ := q.answerable(l); q.first >= len(list) {
 			q.first = 0
 		}
 		q.sure = ""
@@ -300,7 +331,7 @@ func (c *Courier) hear(l *link, m incoming) {
 		c.tell(q)
 	default:
 		q.busy = true
-		go c.give(q, l, of.option)
+		go c.give(q, l, m.From, answer)
 	}
 }
 
@@ -316,7 +347,11 @@ func (c *Courier) meant(l *link, code string) (q *carried, of choice, step strin
 		if is(q, "", stepMore) {
 			return q, choice{}, stepMore
 		}
-		for _, of := range q.answerable(l) {
+		list, words := q.answerable(l)
+		if words && is(q, "", stepReply) {
+			return q, choice{}, stepReply
+		}
+		for _, of := range list {
 			for _, step := range []string{stepTap, stepSure} {
 				if is(q, of.option, step) {
 					return q, of, step
@@ -328,11 +363,11 @@ func (c *Courier) meant(l *link, code string) (q *carried, of choice, step strin
 }
 
 // give gives the answer, as everybody does, and says in the message what came of it.
-func (c *Courier) give(q *carried, l *link, option string) {
-	by := program.Looprun{Path: c.looprun, Via: l.via(), Reason: "answered over " + l.via(), Env: append(helper.Environ(q.Env), q.again())}
+func (c *Courier) give(q *carried, l *link, from string, answer ask.ShortAnswer) {
+	by := program.Looprun{Path: c.looprun, Via: l.via(), Reason: strings.TrimSuffix("answered over "+l.via()+" by "+from, " by "), Env: append(helper.Environ(q.Env), q.again())}
 	ctx, cancel := context.WithTimeout(context.Background(), givesWithin)
 	defer cancel()
-	said, err := by.Answer(ctx, q.Dir, ask.ShortAnswer{Question: q.ID, Option: option})
+	said, err := by.Answer(ctx, q.Dir, answer)
 	if err != nil {
 		said = err.Error()
 		c.log("%s: %s: %s", l.via(), q.run, said)

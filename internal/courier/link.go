@@ -17,7 +17,8 @@ type outgoing struct {
 	Title   string   `json:"title"`
 	Body    string   `json:"body"`
 	Buttons []button `json:"buttons,omitempty"`
-	Over    bool     `json:"over,omitempty"` // nothing can be answered any more
+	Reply   string   `json:"reply,omitempty"` // the code of a reply to it; empty: none is read
+	Over    bool     `json:"over,omitempty"`  // nothing can be answered any more
 }
 
 type button struct {
@@ -27,7 +28,10 @@ type button struct {
 
 // incoming is a line that looprun-notify prints.
 type incoming struct {
-	Code string `json:"code"` // of the button that was pressed
+	Code string `json:"code"` // of the button that was pressed, or the message that was replied to
+	// From is who did, and Words is the reply.
+	From  string `json:"from"`
+	Words string `json:"words"`
 	// Problem is a sentence for the log.
 	Problem string `json:"problem"`
 	// Sent is the id of a message that the service took.

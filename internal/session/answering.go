@@ -223,7 +223,14 @@ func (w *Waiting) short(text []byte, only func() (core.Question, error)) (Answer
 		only = func() (core.Question, error) { return w.Question(one.Question) }
 	}
 	q, err := only()
-	return AnswerTo(q, core.Answer{Option: one.Option, Options: one.Options, Text: one.Text, Cancelled: one.Cancel, Reason: one.Reason, Guidance: one.Guidance}), err
+	if err != nil {
+		return Answered{}, err
+	}
+	a := core.Answer{Option: one.Option, Options: one.Options, Text: one.Text, Cancelled: one.Cancel, Reason: one.Reason, Guidance: one.Guidance}
+	if _, ok := q.GoesOn(); ok && a.Option == "" {
+		a, err = spokenAnswer(q, a)
+	}
+	return AnswerTo(q, a), err
 }
 
 // isShortAnswer reports whether the document has only keys of the short form, including one

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// matrixRoom is a room with a bot, ann who may answer, and eve who may not.
+func matrixRoom(t *testing.T) (h *home, bot, ann, eve *matrixClient, s *matrixServer) {
+	t.Helper()
+	h = newHome(t)
+	server, s := startMatrix(t)
+	bot, ann, eve = newMatrixClient(t, server, "bot"), newMatrixClient(t, server, "ann"), newMatrixClient(t, server, "eve")
+	bot.meet(ann, eve)
+	return h, bot, ann, eve, s
+}
+
+const fails = "echo 'FAIL: login'; env >>env; exit 1"
+
+// asksOver starts a run of two iterations that asks in the room.
+func (h *home) asksOver(bot, ann *matrixClient, dir, command string) {
+	h.t.Helper()
+	at := strings.TrimPrefix(bot.server, "http://")
+	args := []string{"--name", dir, "--max-iterations", "2", "--notify", "{url: 'matrix://:" + bot.token + "@" + at + "/?rooms=" + bot.in + "&disableTLS=yes', answers: true, from: ['" + ann.name + "']}", "-c", command}
+	if code, _, stderr := h.looprun(dir, args...); code != 102 {
+		h.t.Fatalf("exit %d: %s", code, stderr)
+	}
+}
+
+func (h *home) refused(what string) {
+	h.t.Helper()
+	h.eventually("it is refused: "+what, func() bool {
+		log, _ := os.ReadFile(filepath.Join(h.dir, ".local/state/looprun/courier/log"))
+		return strings.Contains(string(log), what)
+	})
+}
+
+// A question comes to a Matrix room. Words in reply are guidance, a reaction chooses an option, a
+// number that ends the run is asked about once more. Who is not listed answers nothing.
+func TestAnsweredOverMatrix(t *testing.T) {
+	h, bot, ann, eve, _ := matrixRoom(t)
+	h.asksOver(bot, ann, "shop", fails)
+	host, _ := os.Hostname()
+	first, text := ann.shows("", "asks (shop)", "2 of 2 iterations are used", "FAIL: login", filepath.Join(h.dir, "shop")+" on "+host,
+		"Reply with a number, or words for the next iteration\n1. Continue", "Accept current (ends the run)")
+	if strings.Contains(text, "accept: Accept") {
+		t.Error(text)
+	}
+	eve.reply(first, "1")
+	h.refused(eve.name + " may not answer: from does not list it")
+	ann.send("m.room.message", map[string]any{"msgtype": "m.text", "body": "1"}) // no reply to it
+	ann.reply(first, "> <@bot> the question\n\nuse the other table, please")
+	ann.shows(first, "is answered (shop)", "user over Matrix")
+	second, _ := ann.shows("", "asks (shop)")
+	if second == first {
+		t.Error("the next question has no message of its own")
+	}
+	given := h.answers("shop")
+	if len(given) != 1 || !strings.Contains(given[0], `"via":"matrix"`) || !strings.Contains(given[0], `"person":true`) ||
+		!strings.Contains(given[0], `"guidance":"use the other table, please"`) || !strings.Contains(given[0], "by "+ann.name) {
+		t.Errorf("%q", given)
+	}
+
+	ann.react(second, "1️⃣")
+	ann.shows(second, "is answered (shop)")
+	third, text := ann.shows("", "asks (shop)")
+	number := func(label string) string {
+		for line := range strings.Lines(text) {
+			if n, rest, _ := strings.Cut(line, ". "); strings.HasPrefix(rest, label) {
+				return n
+			}
+		}
+		t.Fatalf("there is no %q: %s", label, text)
+		return ""
+	}
+	accept := number("Accept current")
+	ann.reply(third, accept+" yes") // nobody has asked yet whether it is sure
+	ann.shows(third, "ends the run. Are you sure? Reply “"+accept+" yes”.")
+	ann.reply(third, "accepted") // words that may mean an option
+	ann.shows(third, "could mean")
+	ann.reply(third, "accept")
+	ann.shows(third, "Are you sure?")
+	if list := h.answers("shop"); len(list) != 2 {
+		t.Errorf("%q", list)
+	}
+	ann.reply(third, accept+" yes")
+	h.eventually("the run is accepted", func() bool { return h.runs("shop")[0].Status == "accepted" })
+	ann.reply(first, "1") // used up
+	if list := h.answers("shop"); len(list) != 3 {
+		t.Errorf("%q", list)
+	}
+	_ = filepath.WalkDir(filepath.Join(h.dir, "shop"), func(name string, d os.DirEntry, err error) error {
+		text, _ := os.ReadFile(name)
+		for _, secret := range []string{bot.token, strings.TrimPrefix(bot.server, "http://"), bot.in} {
+			if err != nil || bytes.Contains(text, []byte(secret)) {
+				t.Errorf("%s has %s: %v", name, secret, err)
+			}
+		}
+		return nil
+	})
+}
+
+// What is answered at the terminal is followed up in the room; a question for a person only takes
+// no answer there; and a server that fails for a while costs nothing but time.
+func TestMatrixHasRules(t *testing.T) {
+	h, bot, ann, _, s := matrixRoom(t)
+	if s != nil {
+		s.refuse = []int{500, 429, 503}
+	}
+	h.asksOver(bot, ann, "shop", fails)
+	event, _ := ann.shows("", "asks (shop)")
+	if code, _, stderr := h.looprun("shop", "answer", h.runs("shop")[0].ID, "accept"); code != 0 {
+		t.Fatal(stderr)
+	}
+	if after, _ := ann.shows("", "is answered (shop)", "by user at"); after != event {
+		t.Error("it is said in another message")
+	}
+	h.asksOver(bot, ann, "only", filepath.Join(h.bin, "looprun")+" ask --exclusive --option a --option b 'Which one?'")
+	event, text := ann.shows("", "asks (only)", "cannot be answered here")
+	if strings.Contains(text, "Reply with") {
+		t.Error(text)
+	}
+	ann.reply(event, "1")
+	h.asksOver(bot, ann, "next", fails)
+	ann.shows("", "asks (next)")
+	if list := h.answers("only"); len(list) > 0 {
+		t.Errorf("%q", list)
+	}
+}
+
+// In an encrypted room nothing can be read, and the message says so.
+func TestAnEncryptedRoom(t *testing.T) {
+	h, bot, ann, _, _ := matrixRoom(t)
+	bot.do(http.MethodPut, "rooms/"+bot.in+"/state/m.room.encryption/", map[string]any{"algorithm": "m.megolm.v1.aes-sha2"}, new(any))
+	h.asksOver(bot, ann, "shop", fails)
+	ann.shows("", "asks (shop)", "Answering here may not work: answers cannot be read.")
+	h.refused("the room is encrypted")
+}
