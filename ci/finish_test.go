@@ -84,6 +84,19 @@ func TestWarningsAreAnnotations(t *testing.T) {
 	}
 }
 
+// How many iterations are used is said once.
+func TestAVerdictRepeatsNoNumber(t *testing.T) {
+	const used, why, rest = "2 of 2 iterations are used", "nobody answered", "after 2 of 2 iterations, 0s; exit 110"
+	for reason, want := range map[string]string{
+		used: rest, used + "; " + why: rest + ": " + why, why: rest + ": " + why, "1" + used: rest + ": 1" + used,
+	} {
+		r := core.Result{Ending: core.Ending{Status: core.StatusTripped, ExitCode: 110, Reason: reason}, Iterations: 2}
+		if got := verdict(r, 2); got != want {
+			t.Errorf("%q: %q, want %q", reason, got, want)
+		}
+	}
+}
+
 // The verdict's text cannot end the annotation, begin another or be one's title.
 func TestAnnotationIsEscaped(t *testing.T) {
 	reason := "100% sure,\nredrawn\r::error file=x::y ##[error]z ]a;b \x1b[31mred\x1b[0m\u202e"

@@ -54,7 +54,8 @@ func verdict(r core.Result, limit int) string {
 		return annotationText(fmt.Sprintf("%s; exit %d", r.Reason, r.ExitCode))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "after %s, %s", plural.Of(r.Iterations, limit, "iteration"), plural.Round(r.Runtime))
+	iterations := plural.Of(r.Iterations, limit, "iteration")
+	fmt.Fprintf(&b, "after %s, %s", iterations, plural.Round(r.Runtime))
 	if r.Says != "" {
 		b.WriteString(": " + r.Says)
 	}
@@ -62,8 +63,8 @@ func verdict(r core.Result, limit int) string {
 	if r.Decision != "" {
 		fmt.Fprintf(&b, "; %s by %s", r.Decision, r.Who())
 	}
-	if r.Reason != "" {
-		b.WriteString(": " + r.Reason)
+	if reason := strings.TrimPrefix(strings.TrimPrefix(r.Reason, iterations+" are used"), "; "); reason != "" {
+		b.WriteString(": " + reason)
 	}
 	return annotationText(b.String())
 }
