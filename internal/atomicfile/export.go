@@ -95,5 +95,5 @@ func openExport(name string) (*os.File, error) {
 // device reports whether the name stands for an open file, which may be a regular one:
 // anything already printed to it must stay.
 func device(name string) bool {
-	return strings.HasPrefix(name, "/dev/") || strings.HasPrefix(name, "/proc/")
+	return strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "/dev/shm/") || strings.HasPrefix(name, "/proc/")
 }

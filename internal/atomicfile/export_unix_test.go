@@ -95,3 +95,19 @@ func asNobody(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 }
+
+// /dev/shm is a folder of files, and none of them is a device.
+func TestExportReplacesInSharedMemory(t *testing.T) {
+	dir, err := os.MkdirTemp("/dev/shm", "looprun-")
+	if err != nil {
+		t.Skip("no /dev/shm here:", err)
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "result")
+	for _, text := range []string{"the first", "second"} {
+		if err := Export(name, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		want(t, name, text)
+	}
+}

@@ -57,7 +57,7 @@ func Open(name string) (io.ReadCloser, error) {
 // ofShell reports whether the name refers to a pipe that is already open: its writer was there
 // before looprun.
 func ofShell(name string) bool {
-	return strings.HasPrefix(name, "/dev/") || strings.HasPrefix(name, "/proc/")
+	return strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "/dev/shm/") || strings.HasPrefix(name, "/proc/")
 }
 
 type pipe struct {
