@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The first hour on a fresh machine: runs every make command that the README shows, in a clean
 # clone of the last commit, with empty caches and an empty HOME. Then it runs their short forms
-# once more with the filled caches, as another user if this one is root.
+# once more with the filled caches and a temporary folder on the disk, as another user if this
+# one is root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 unset CDPATH GIT_DIR GIT_WORK_TREE
@@ -17,7 +18,7 @@ git clone -q "file://$PWD" "$work/looprun"
 mkdir "$work/home" "$work/tmp"
 
 # Only PATH, and the settings that the Go tool needs to fetch modules.
-env=(PATH="$PATH" HOME="$work/home" TMPDIR="$work/tmp" GOMODCACHE="$work/modules" GOCACHE="$work/cache")
+env=(PATH="$PATH" HOME="$work/home" GOMODCACHE="$work/modules" GOCACHE="$work/cache")
 for name in GOPROXY GOSUMDB GONOPROXY GONOSUMDB GOPRIVATE GOINSECURE GOTOOLCHAIN GOFLAGS; do
   value=$(go env "$name")
   [ -z "$value" ] || env+=("$name=$value")
@@ -46,5 +47,6 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
   done < <(tr : '\n' <<<"$PATH")
   env+=(PATH="$theirs")
 fi
+env+=(TMPDIR="$work/tmp")
 walk "${first[@]/#make test/make test-short}"
 [ -z "$(git -C "$work/looprun" -c safe.directory='*' status --porcelain)" ] || { echo "the clone was changed" >&2; exit 1; }
