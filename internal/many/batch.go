@@ -121,7 +121,7 @@ func (b *Batch) Run(ctx context.Context) (*Verdict, error) {
 	defer clock.Stop()
 	asked := time.Time{}
 	for {
-		if ctx.Err() != nil && !b.told {
+		if ctx.Err() != nil {
 			b.stop("interrupted", 130)
 		}
 		b.fill(setups)
@@ -302,8 +302,11 @@ func (b *Batch) end(why string, code int) {
 }
 
 // stop prevents further loops from starting and ends those running. All of them can be
-// resumed.
+// resumed. Only the first call does anything: a second signal would kill them.
 func (b *Batch) stop(why string, code int) {
+	if b.told {
+		return
+	}
 	b.end(why, code)
 	b.told = true
 	for _, e := range b.entries {
@@ -521,7 +524,7 @@ func (b *Batch) bounds() {
 	case b.Tokens > 0 && tokens >= b.Tokens:
 		b.stop(fmt.Sprintf("%d tokens were spent, and all loops together have %d", tokens, b.Tokens), core.MaxTokens.ExitCode())
 	}
-	if left, err := free(b.Trees); b.MinFree > 0 && !b.told && err == nil && left < b.MinFree/2 && b.count(running)+b.count(placing) > 0 {
+	if left, err := free(b.Trees); err == nil && left < b.MinFree/2 && b.count(running)+b.count(placing) > 0 {
 		b.stop(fmt.Sprintf("only %s are free on the disk of %s", plural.Bytes(left), b.Trees), core.ExitFailed)
 	}
 }

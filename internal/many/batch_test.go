@@ -59,6 +59,7 @@ func TestWhatIsFound(t *testing.T) {
 		"crashed":          {began, false, waiting, true},
 		"open elsewhere":   {began, true, asking, false},
 		"asking elsewhere": {asks, true, asking, false},
+		"crashed, asking":  {asks, false, waiting, true},
 		"asks":             {paused, false, asking, false},
 		"answered":         {hasAnswer, false, waiting, true},
 	} {
@@ -107,6 +108,8 @@ func TestHowALoopEnds(t *testing.T) {
 		"no program":             {nil, proc.Exit{Code: 127, StartErr: errors.New("there is none")}, "", over, 127, "there is none"},
 		"no program any more":    {began, proc.Exit{Code: 127, StartErr: errors.New("there is none")}, "", over, 127, "there is none"},
 		"killed":                 {began, proc.Exit{Code: 137}, "", over, 137, "its process was killed"},
+		"killed when told":       {began, proc.Exit{Code: 143}, "", over, 143, "its process was killed"},
+		"killed while it asks":   {asks, proc.Exit{Code: 137}, "", over, 137, "its process was killed"},
 		"asks":                   {paused, proc.Exit{Code: 102}, "", asking, 102, ""},
 		"asks at the end":        {paused, proc.Exit{Code: 102}, "enough", over, 102, ""},
 		"answered":               {hasAnswer, proc.Exit{Code: 102}, "", waiting, 102, ""},
@@ -232,10 +235,41 @@ func TestRoomOnTheDisk(t *testing.T) {
 		{1 << 62, trees, waiting, false, "have to stay free"},
 		{1, filepath.Join(trees, "gone"), waiting, false, "; --min-free 0 starts"},
 	} {
-		b.halt, b.MinFree, b.Trees, e.stands = "", c.least, c.trees, c.stands
+		b.halt, b.told, b.MinFree, b.Trees, e.stands = "", false, c.least, c.trees, c.stands
 		if room := b.room(); room != c.room || (b.halt != "") != (c.halt != "") || !strings.Contains(b.halt, c.halt) {
 			t.Errorf("%+v: room %v, %q", c, room, b.halt)
 		}
+	}
+}
+
+// A loop is started if it has a slot, the disk has room, and the batch does not end.
+func TestWhatIsStarted(t *testing.T) {
+	m := batchOfOne(t)
+	for name, c := range map[string]struct {
+		halt   string
+		least  int64
+		taken  bool
+		stands standing
+	}{
+		"all is well": {"", 1, false, placing},
+		"no slot":     {"", 1, true, waiting},
+		"no room":     {"", 1 << 62, false, over},
+		"the end":     {"enough", 1, false, over},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, e := m.running(t)
+			b.queue, b.events, b.halt, b.MinFree = []*entry{e}, make(chan func(), 1), c.halt, c.least
+			if c.taken {
+				b.slots[0] = &entry{}
+			}
+			b.fill(t.Context())
+			if e.stands != c.stands || (e.slot == 0) != (c.stands == placing) || (e.end.Reason != "") != (c.stands == over) {
+				t.Errorf("it is %d in slot %d: %+v", e.stands, e.slot, e.end)
+			}
+			if e.stands == placing {
+				<-b.events
+			}
+		})
 	}
 }
 
@@ -246,9 +280,10 @@ func TestASetupEnds(t *testing.T) {
 		code   int
 		reason string
 	}{
-		"failed":      {"echo no network; exit 3", core.ExitFailed, "its setup failed (exit 3): no network"},
+		"failed":      {"touch made; echo no network; exit 3", core.ExitFailed, "its setup failed (exit 3): no network"},
 		"killed":      {"kill -9 $$", core.ExitFailed, "its setup failed (exit 137)"},
 		"interrupted": {"touch begun; sleep 600", 130, "interrupted"},
+		"ends early":  {"trap 'exit 0' TERM; touch begun; while :; do sleep 0.1; done", 130, "interrupted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := batchOfOne(t)
@@ -267,10 +302,174 @@ func TestASetupEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := v.Loops[0]; v.ExitCode != c.code || got.Status != "" || !strings.HasPrefix(got.Reason, c.reason) || ready(m.l.Tree) {
+			if got := v.Loops[0]; v.ExitCode != c.code || got.Status != "" || !strings.HasPrefix(got.Reason, c.reason) || got.Ref != "" || ready(m.l.Tree) {
 				t.Errorf("%d, %+v", v.ExitCode, got)
 			}
 		})
+	}
+}
+
+// endsWhenTold is a process that a signal ends with 7, and a second one kills.
+func endsWhenTold(t *testing.T) *proc.Process {
+	t.Helper()
+	ready := make(chan bool)
+	p, err := proc.Start(proc.Spec{Argv: proc.Shell("trap 'exit 7' TERM; echo; while :; do sleep 0.1; done"), Stdout: func([]byte) { close(ready) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Stop(syscall.SIGKILL) })
+	<-ready
+	return p
+}
+
+// A batch that ends is looked at again until its loops have ended, and tells them once: when
+// they are told twice they are killed.
+func TestABatchIsStoppedOnce(t *testing.T) {
+	b, e := batchOfOne(t).running(t)
+	e.stands, e.process, e.cost, e.seen.Iterations = running, endsWhenTold(t), 9, 2
+	b.Limits = Limits{Cost: 5, Tokens: 5, MinFree: 1 << 62}
+	b.end("no cost is reported", 113)
+	b.stop("interrupted", 130)
+	b.stop("the disk is full", 125)
+	b.bounds()
+	if exit := e.process.Wait(); exit.Code != 7 || b.halt != "no cost is reported" || b.code != 113 || e.end.Reason != "" {
+		t.Errorf("%+v, %q, %d, %q", exit, b.halt, b.code, e.end.Reason)
+	}
+}
+
+// What cannot be brought into the user's repository is said, whatever the loop's end: it is
+// not done then, and nothing else is changed.
+func TestAResultThatDoesNotArrive(t *testing.T) {
+	path := os.Getenv("PATH")
+	for name, c := range map[string]struct {
+		events []core.Data
+		git    string
+		status core.Status
+		code   int
+		reason string
+	}{
+		"tripped, and arrives": {tripped, "", core.StatusTripped, 111, ""},
+		"tripped":              {tripped, `case "$*" in *--no-write-fetch-head*) echo broken >&2; exit 1;; esac`, core.StatusTripped, 111, ""},
+		"done":                 {done, `case "$*" in *--no-write-fetch-head*) echo broken >&2; exit 1;; esac`, core.StatusFailed, core.ExitFailed, "broken"},
+		"done, and another's":  {done, `case "$*" in *update-ref*refs/looprun/*) "$real" "$@"; exec "$real" update-ref refs/looprun/$ID $BASE;; esac`, core.StatusFailed, core.ExitFailed, "it has "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("PATH", path)
+			m := batchOfOne(t)
+			b, e := m.running(t)
+			journal(t, b.State, e.RunID, c.events...)
+			if err := m.repo.add(t.Context(), e.Loop); err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(e.Tree, "made"), "by the loop")
+			if c.status == core.StatusTripped {
+				m.whole(t)
+			}
+			t.Setenv("ID", e.RunID)
+			t.Setenv("BASE", e.Base)
+			gitThat(t, c.git)
+			e.find(b.runDir(e.Loop))
+			b.finish(e)
+			if e.end.Status != c.status || e.end.ExitCode != c.code || !strings.Contains(e.end.Reason, c.reason) || (len(e.end.Warnings) == 1) != (c.status == core.StatusTripped && c.git != "") {
+				t.Errorf("%+v", e.end)
+			}
+			if remains(t, e.Tree) != (c.code != 0) || (e.end.Tree != "") != (c.code != 0) {
+				t.Errorf("its tree is %q", e.end.Tree)
+			}
+		})
+	}
+}
+
+// A tree that cannot be looked at may hold the last copy: it is not taken for one that is gone.
+// Nor is a checkpoint made for a run that another looprun has open.
+func TestWhatCannotBeLookedAtIsNotSettled(t *testing.T) {
+	m := batchOfOne(t)
+	dir := journal(t, m.State, m.l.RunID, done...)
+	write(t, filepath.Join(m.l.Tree, "made"), "by the loop")
+	release, err := scratchpad.Hold(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.repo.settle(t.Context(), m.l, dir); !errors.Is(err, scratchpad.ErrLocked) {
+		t.Errorf("it is open elsewhere: %v", err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", filepath.Join(m.State, "gone"))
+	if err := m.repo.settle(t.Context(), m.l, filepath.Join(m.State, "gone")); err == nil {
+		t.Error("there is no room for a checkpoint of a run that is gone")
+	}
+	above := filepath.Dir(m.l.Tree)
+	if err := errors.Join(os.Rename(above, above+".moved"), os.WriteFile(above, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.repo.settle(t.Context(), m.l, dir); err == nil {
+		t.Error("a file is in place of the folder above it")
+	}
+}
+
+// The tree of a loop that goes on has work in it that no checkpoint has.
+func TestATreeThatIsReadyStays(t *testing.T) {
+	m := batchOfOne(t)
+	b, e := m.running(t)
+	e.Setup = "touch ../again"
+	if err := errors.Join(m.repo.add(t.Context(), e.Loop), os.WriteFile(e.Tree+readySuffix, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(e.Tree, "made"), "by the loop")
+	if err := b.place(t.Context(), e); err != nil || !remains(t, filepath.Join(e.Tree, "made")) || remains(t, filepath.Join(e.Tree, "../again")) {
+		t.Errorf("it is made again: %v", err)
+	}
+}
+
+// A tree that is made again has the files of the last checkpoint.
+func TestATreeIsMadeAgain(t *testing.T) {
+	m := batchOfOne(t)
+	write(t, filepath.Join(m.l.Tree, "made"), "by the loop")
+	m.whole(t)
+	if err := m.repo.add(t.Context(), m.l); err != nil || !remains(t, filepath.Join(m.l.Tree, "made")) {
+		t.Errorf("what it made is gone: %v", err)
+	}
+}
+
+// When no more loops are started, one whose tree is being made is not started either, and
+// those that run go on.
+func TestAnEndLeavesAloneWhatRuns(t *testing.T) {
+	m := batchOfOne(t)
+	for _, made := range []bool{true, false} {
+		b, e := m.running(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		b.events, b.cancel = make(chan func(), 1), cancel
+		if made {
+			b.cancel = func() {}
+		}
+		b.end("no cost is reported", 113)
+		b.start(ctx, e)
+		(<-b.events)()
+		cancel()
+		if b.told || e.process != nil || e.stands != over || e.end.Reason != b.halt || e.end.ExitCode != 113 {
+			t.Errorf("told %v, it is %d: %+v", b.told, e.stands, e.end)
+		}
+	}
+}
+
+// A loop that asks offers what it has made so far.
+func TestALoopThatAsksOffersItsFiles(t *testing.T) {
+	m := batchOfOne(t)
+	b, e := m.running(t)
+	journal(t, b.State, e.RunID, paused...)
+	e.find(b.runDir(e.Loop))
+	if v := b.verdict(); v.Loops[0].Ref != "" {
+		t.Errorf("it has made nothing: %+v", v.Loops[0])
+	}
+	if err := m.repo.add(t.Context(), e.Loop); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(e.Tree, "made"), "by the loop")
+	m.whole(t)
+	if v := b.verdict(); v.Loops[0].Ref != checkpoint.Ref(e.RunID) || gitIn(t, e.Repository, "show", v.Loops[0].Ref+":made") != "by the loop" {
+		t.Errorf("%+v", v.Loops[0])
 	}
 }
 
@@ -278,11 +477,7 @@ func TestASetupEnds(t *testing.T) {
 // that does not report what it spends.
 func TestABudgetIsSpent(t *testing.T) {
 	m := batchOfOne(t)
-	sleeps, err := proc.Start(proc.Spec{Argv: proc.Shell("sleep 600"), Stdout: func([]byte) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer sleeps.Stop(syscall.SIGKILL)
+	sleeps := endsWhenTold(t)
 	for name, c := range map[string]struct {
 		limits     Limits
 		stands     standing
@@ -300,6 +495,7 @@ func TestABudgetIsSpent(t *testing.T) {
 		"tells nothing yet":          {Limits{Cost: 5}, over, 0, 0, 0, "", false},
 		"tells no cost":              {Limits{Cost: 5}, over, 0, 9, 1, "reports no cost", false},
 		"tells no cost, and asks":    {Limits{Cost: 5}, asking, 0, 9, 1, "reports no cost", false},
+		"tells no cost in two":       {Limits{Cost: 5}, over, 0, 9, 2, "reports no cost", false},
 		"tells no cost, and waits":   {Limits{Cost: 5}, waiting, 0, 9, 1, "", false},
 		"tells no tokens":            {Limits{Tokens: 5}, over, 9, 0, 1, "reports no tokens", false},
 		"has begun, and tells none":  {Limits{Cost: 5}, running, 0, 9, 1, "", false},
@@ -321,9 +517,12 @@ func TestABudgetIsSpent(t *testing.T) {
 				t.Errorf("%q, told %v; want %q, %v", b.halt, b.told, c.halt, c.told)
 			}
 			if stops {
+				if !strings.HasPrefix(e.end.Reason, "it reports no cost") {
+					t.Fatalf("it goes on: %q", e.end.Reason)
+				}
 				b.bounds()
-				if exit := sleeps.Wait(); exit.Signal != syscall.SIGTERM || !strings.HasPrefix(e.end.Reason, "it reports no cost") {
-					t.Errorf("it ended with %+v: %q", exit, e.end.Reason)
+				if exit := sleeps.Wait(); exit.Code != 7 {
+					t.Errorf("it ended with %+v", exit)
 				}
 			} else if e.end.Reason != "" {
 				t.Errorf("it was ended: %q", e.end.Reason)
@@ -368,7 +567,7 @@ func TestGitFailsAtAnyCall(t *testing.T) {
 		"finish": func(t *testing.T, b *Batch, e *entry) string {
 			e.seen.Status, e.stands = core.StatusDone, over
 			b.finish(e)
-			if (e.end.Status == core.StatusDone) != (e.end.ExitCode == 0) {
+			if (e.end.Status == core.StatusDone) != (e.end.ExitCode == 0) || e.end.Status == core.StatusDone && remains(t, e.Tree) && len(e.end.Warnings) == 0 {
 				t.Errorf("%+v", e.end)
 			}
 			if e.end.Status == core.StatusDone || !remains(t, e.Tree) {

@@ -306,12 +306,10 @@ func (r *repository) publish(ctx context.Context, runID string) (commit string, 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	ref := checkpoint.Ref(runID)
-	if commit, err = checkpoint.Last(ctx, r.mirror, runID); err != nil || commit == "" {
+	if commit, err = checkpoint.Last(ctx, r.mirror, runID); commit == "" {
 		return "", err
 	}
-	if err := checkpoint.Unlock(ctx, r.top, runID); err != nil {
-		return "", err
-	}
+	_ = checkpoint.Unlock(ctx, r.top, runID) // if the lock stays, the fetch fails
 	if _, err = git.Run(ctx, r.top, nil, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options", r.mirror, "+"+ref+":"+ref); err != nil {
 		return "", err
 	}

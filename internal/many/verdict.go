@@ -60,15 +60,15 @@ func (b *Batch) finish(e *entry) {
 		end.Ref = checkpoint.Ref(e.RunID)
 	}
 	switch {
-	case err == nil && end.Status.MayExitZero():
-		if err := e.repo.remove(ctx, e.Tree); err != nil {
-			b.warn(e, "its work tree cannot be removed: "+err.Error())
-		}
 	case err != nil && end.Status.MayExitZero():
 		end.Reason = fmt.Sprintf("it is %s, but its result is not whole on %s: %v; its work tree stays: %s", end.Status, checkpoint.Ref(e.RunID), err, e.Tree)
 		end.Status, end.ExitCode, end.Ref = core.StatusFailed, core.ExitFailed, ""
 	case err != nil:
 		b.warn(e, err.Error())
+	case end.Status.MayExitZero():
+		if err := e.repo.remove(ctx, e.Tree); err != nil {
+			b.warn(e, "its work tree cannot be removed: "+err.Error())
+		}
 	}
 	if _, err := os.Lstat(e.Tree); err == nil {
 		end.Tree = e.Tree
