@@ -64,6 +64,20 @@ func (h history) iterations() []string {
 		}
 		lines = append(lines, line)
 	}
+	if h.Running && h.Trip != nil { // suspended while the question waits
+		lines = append(lines, fmt.Sprintf("%4d  …", h.Trip.Iteration))
+		lines = appendOutput(lines, h.Trip.Output)
+	}
+	return lines
+}
+
+// appendOutput adds the lines of an output, indented, without blank ones.
+func appendOutput(lines []string, output string) []string {
+	for _, l := range strings.Split(strings.TrimSpace(termsafe.Text(output)), "\n") {
+		if l = strings.TrimRight(l, " \t\r"); l != "" {
+			lines = append(lines, "      "+l)
+		}
+	}
 	return lines
 }
 
@@ -78,15 +92,7 @@ func (h history) errors() []string {
 	var lines []string
 	for _, d := range h.Errors {
 		lines = append(lines, fmt.Sprintf("%4d  %s, %s", d.Iteration, h.exit(d.ExitCode), h.label(&d)))
-		text := strings.TrimSpace(termsafe.Text(d.Excerpt))
-		if text == "" {
-			text = strings.Join(d.Signature.Errors, "\n")
-		}
-		for _, l := range strings.Split(text, "\n") {
-			if l = strings.TrimRight(l, " \t\r"); l != "" {
-				lines = append(lines, "      "+termsafe.Text(l))
-			}
-		}
+		lines = appendOutput(lines, cmp.Or(strings.TrimSpace(d.Excerpt), strings.Join(d.Signature.Errors, "\n")))
 	}
 	return lines
 }

@@ -25,6 +25,20 @@ func testState(iterations int) *core.State {
 	return s
 }
 
+// An iteration that is suspended while the question waits comes last, with its output.
+func TestAReviewShowsTheSuspendedIteration(t *testing.T) {
+	s := testState(1)
+	s.Running, s.Trip = true, &core.Trip{Guard: core.MaxRuntime, Iteration: 2, Output: "waiting\x1b[2J\n\n  for a lock\n"}
+	review := strings.Join(History(s, templates.Builtin()), "\n")
+	if want := "\n   2  …\n      waiting"; !strings.Contains(review, want) || !strings.Contains(review, "\n        for a lock\n") {
+		t.Errorf("%s", review)
+	}
+	s.Running = false
+	if review = strings.Join(History(s, templates.Builtin()), "\n"); strings.Contains(review, "waiting") {
+		t.Errorf("after it ended: %s", review)
+	}
+}
+
 // A question can come before any iteration counts: in the first, behind a precheck
 // that did not pass.
 func TestAReviewBeforeTheFirstIterationHasEnded(t *testing.T) {
