@@ -17,6 +17,7 @@ type Assistant struct {
 	Name       string    `yaml:"name" json:"name,omitempty" also:"pattern=\\S" doc:"What it is called where its answers are shown."`
 	Model      string    `yaml:"model" json:"model,omitempty" also:"pattern=\\S" doc:"The model that it asks, to be shown with its answers."`
 	Escalation bool      `yaml:"escalation" json:"escalation,omitempty" doc:"Whether its no is passed to a person, with its reason."`
+	Person     bool      `yaml:"person" json:"person,omitempty" doc:"Whether a person answers, and no assistant is asked."`
 }
 
 // Named returns the assistant as its answers name it.
@@ -35,7 +36,7 @@ func (o *Options) AssistantOf(names ...string) (a Assistant, chosen bool) {
 			return a, true
 		}
 	}
-	return Assistant{o.Assistant, o.AssistantName, o.AssistantModel, o.AssistantEscalation}, false
+	return Assistant{Command: o.Assistant, Name: o.AssistantName, Model: o.AssistantModel, Escalation: o.AssistantEscalation}, false
 }
 
 // readAssistants reads the key assistants of a part of the file.
@@ -62,6 +63,9 @@ func shownAssistants(given map[string]Assistant, show func(key string, value any
 		}
 		if a.Escalation {
 			text += ", escalation"
+		}
+		if a.Person {
+			text = "a person"
 		}
 		show("assistants: "+of, text)
 	}

@@ -192,6 +192,9 @@ func (s *Session) assistant() core.Responder {
 	}
 	return core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 		of, _ := s.opts.AssistantOf(namesOf(q)...)
+		if of.Person {
+			return core.Answer{}, core.ErrNoAnswer
+		}
 		q.Options = slices.DeleteFunc(slices.Clone(q.Options), func(o core.Option) bool { return o.Shell })
 		return assistant.New(assistant.Options{
 			Command: string(of.Command), Dir: s.dir, Env: s.base, Timeout: s.opts.AssistantTimeout.Or(0),
