@@ -73,13 +73,11 @@ var stamp string
 
 // own returns the version of this program.
 func own() string {
-	if stamp != "" {
-		return stamp
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = new(debug.BuildInfo)
 	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return cmp.Or(info.Main.Version, "dev")
-	}
-	return "dev"
+	return cmp.Or(stamp, info.Main.Version, "dev")
 }
 
 // find returns the looprun to run: the named one, else the one next to this program, else the

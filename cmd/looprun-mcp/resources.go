@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"regexp"
 	"strings"
 
@@ -20,14 +19,17 @@ const maxResource = 256 << 10
 
 // addResources adds the readable files of each run, and of the latest.
 func (t *toolbox) addResources(s *mcp.Server) {
-	for _, r := range []struct{ name, mime, what string }{
-		{"scratchpad.md", "text/markdown", "What a run did, decided and knows."},
-		{"result.json", "application/json", "How a run ended."},
-		{"last-output", "text/plain", "The end of what its last iteration printed."},
-	} {
-		s.AddResource(&mcp.Resource{URI: "looprun://latest/" + r.name, Name: "latest-" + r.name, Description: r.what + " The latest run.", MIMEType: r.mime}, t.read)
-		s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "looprun://{run}/" + r.name, Name: r.name, Description: r.what, MIMEType: r.mime}, t.read)
+	for name, r := range files {
+		s.AddResource(&mcp.Resource{URI: "looprun://latest/" + name, Name: "latest-" + name, Description: r.what + " The latest run.", MIMEType: r.mime}, t.read)
+		s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "looprun://{run}/" + name, Name: name, Description: r.what, MIMEType: r.mime}, t.read)
 	}
+}
+
+// files are the readable files of a run.
+var files = map[string]struct{ mime, what string }{
+	"scratchpad.md": {"text/markdown", "What a run did, decided and knows."},
+	"result.json":   {"application/json", "How a run ended."},
+	"last-output":   {"text/plain", "The end of what its last iteration printed."},
 }
 
 // resource matches the address of a readable file.
@@ -64,8 +66,7 @@ func (t *toolbox) read(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.Re
 		} else if err != nil {
 			return nil, err
 		}
-		mime := map[string]string{".md": "text/markdown", ".json": "application/json", ".log": "text/plain"}[path.Ext(name)]
-		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: mime, Text: clean(text)}}}, nil
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: files[of[2]].mime, Text: clean(text)}}}, nil
 	}
 	return nil, mcp.ResourceNotFoundError(uri)
 }

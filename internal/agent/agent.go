@@ -114,12 +114,12 @@ func (own Agents) Names() []string {
 
 // Find returns the agent with that name.
 func (own Agents) Find(name string) (Agent, bool) {
-	list := own.All()
-	i := slices.IndexFunc(list, func(a Agent) bool { return a.Name == name })
-	if i < 0 {
-		return Agent{}, false
+	for _, a := range own.All() {
+		if a.Name == name {
+			return a, true
+		}
 	}
-	return list[i], true
+	return Agent{}, false
 }
 
 // Of returns the agent that a command starts, by the name of its program. It may be one that
@@ -129,15 +129,12 @@ func (own Agents) Of(command []string) (Agent, bool) {
 		return Agent{}, false
 	}
 	program := programOf(command)
-	list := own.All()
-	i := slices.IndexFunc(list, func(a Agent) bool { return programOf(a.Command) == program })
-	switch {
-	case i >= 0:
-		return list[i], true
-	case slices.Contains(unsupervised, program):
-		return Agent{Name: program}, true
+	for _, a := range own.All() {
+		if programOf(a.Command) == program {
+			return a, true
+		}
 	}
-	return Agent{}, false
+	return Agent{Name: program}, slices.Contains(unsupervised, program)
 }
 
 func programOf(command []string) string {

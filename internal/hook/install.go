@@ -229,13 +229,12 @@ func WriteCheck(check, has string) (written string, err error) {
 		return "", err
 	}
 	file := config.Nearest(dir)
-	if inputfile.IsFile(file) {
-		if has == check {
-			return "", nil
-		}
+	switch exists := inputfile.IsFile(file); {
+	case exists && has == check:
+		return "", nil
+	case exists:
 		return "", config.Usage(file+" exists, and has another check or none", "write check: "+check+" into it, and leave --check out")
-	}
-	if strings.ContainsAny(check, "\n\r\x00") {
+	case strings.ContainsAny(check, "\n\r\x00"):
 		return "", config.Usage("--check has more than one line", "write them into a script")
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)

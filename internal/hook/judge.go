@@ -74,19 +74,16 @@ func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
 	if os.Getenv("LOOPRUN") != "" || os.Getenv("LOOPRUN_HOOK") == "off" || s.Unfinished != "" && s.Begins == "" {
 		return Decision{}, nil // of the first the looprun around this session judges
 	}
-	if s.Dir != "" {
-		if info, err := os.Stat(s.Dir); err != nil || !info.IsDir() {
-			return Decision{}, fmt.Errorf("the agent's directory %s cannot be used", termsafe.Line(s.Dir))
-		}
-	}
-	dir, err := filepath.Abs(s.Dir)
-	if err != nil {
+	var err error
+	if s.Dir, err = filepath.Abs(s.Dir); err != nil {
 		return Decision{}, err
 	}
-	s.Dir = dir
+	if info, err := os.Stat(s.Dir); err != nil || !info.IsDir() {
+		return Decision{}, fmt.Errorf("the agent's directory %s cannot be used", termsafe.Line(s.Dir))
+	}
 	ctx, cancel := context.WithTimeout(ctx, j.Timeout)
 	defer cancel()
-	project := filepath.Dir(config.Nearest(dir))
+	project := filepath.Dir(config.Nearest(s.Dir))
 	notes := notesOf(s, project)
 	switch off, err := Off(project); {
 	case off || err != nil:
@@ -95,16 +92,16 @@ func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
 		if s.Prompt == "" {
 			_ = os.Remove(notes.prompt) // the run of the prompt before it
 		}
-		return Decision{}, notes.begin(ctx, dir, s.Begins)
+		return Decision{}, notes.begin(ctx, s.Dir, s.Begins)
 	}
 	sameTurn := s.SameTurn || s.Prompt == "" && notes.prompted().Words != ""
-	if d, ok := notes.idle(ctx, dir); ok {
+	if d, ok := notes.idle(ctx, s.Dir); ok {
 		return d, nil
 	}
 	run, state := notes.begun(sameTurn)
 	switch {
 	case state == nil:
-		run, err = j.begin(ctx, s, dir, notes)
+		run, err = j.begin(ctx, s, notes)
 	case stopped(state):
 		return unjudged(state, run), nil
 	default:
@@ -127,8 +124,8 @@ func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
 
 // begin starts a run with its first iteration, notes it, and returns its directory. Without a
 // check there is nothing to judge by.
-func (j Judge) begin(ctx context.Context, s Stop, dir string, notes notes) (string, error) {
-	rows, err := j.Show(dir, j.Flags)
+func (j Judge) begin(ctx context.Context, s Stop, notes notes) (string, error) {
+	rows, err := j.Show(s.Dir, j.Flags)
 	if err != nil {
 		return "", err
 	}
@@ -140,7 +137,7 @@ func (j Judge) begin(ctx context.Context, s Stop, dir string, notes notes) (stri
 		return "", errors.New("there is no check to judge by: write check: COMMAND into looprun.yaml, or give --check to looprun hook install")
 	}
 	name := cmp.Or(notes.prompted().Words, s.Agent+"'s session")
-	state := cmp.Or(shown["state_dir"].Value, scratchpad.StateDir(dir))
+	state := cmp.Or(shown["state_dir"].Value, scratchpad.StateDir(s.Dir))
 	id := scratchpad.NewIDs(state, time.Now(), 1)[0]
 	args := []string{"run", "--run-id", id, "--once", "--no-precheck", "--confirm-trip", "off", "--non-interactive", "--name", name}
 	for _, o := range []struct{ key, flag, value string }{ // the question is kept

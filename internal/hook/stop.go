@@ -92,10 +92,13 @@ func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
 	if twice := strictjson.Repeated(i.text); twice != "" {
 		return Stop{}, fmt.Errorf("the agent's request has %s twice", twice)
 	}
-	stop := Stop{Agent: as, Dir: s.Cwd}
+	stop := Stop{Dir: s.Cwd}
+	who := func(agent, session, prompt string) {
+		stop.Agent, stop.Session, stop.Prompt = cmp.Or(as, agent), session, prompt
+	}
 	switch {
 	case s.Conversation != "":
-		stop.who("cursor", s.Conversation, s.Generation)
+		who("cursor", s.Conversation, s.Generation)
 		if len(s.Roots) > 0 && stop.Dir == "" {
 			stop.Dir = s.Roots[0]
 		}
@@ -103,7 +106,7 @@ func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
 			stop.Unfinished = "the agent was stopped: " + termsafe.Line(s.Status)
 		}
 	case s.CopilotID != "":
-		stop.who("copilot", s.CopilotID, "")
+		who("copilot", s.CopilotID, "")
 		stop.Begins = s.PromptText
 		if strings.HasPrefix(s.PromptText, notDone) || strings.HasPrefix(s.PromptText, passOn) {
 			stop.Begins, stop.Unfinished = "", "the agent was sent back, which is no prompt of the person's"
@@ -111,11 +114,11 @@ func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
 	case s.Session == "":
 		return Stop{}, errors.New("the agent's request has no session id")
 	case s.Event == "AfterAgent", s.Event == "BeforeAgent":
-		stop.who("gemini", s.Session, s.PromptText)
+		who("gemini", s.Session, s.PromptText)
 	case s.Turn != "":
-		stop.who("codex", s.Session, s.Turn)
+		who("codex", s.Session, s.Turn)
 	default:
-		stop.who("claude", s.Session, s.Prompt)
+		who("claude", s.Session, s.Prompt)
 	}
 	stop.SameTurn = s.Active || stop.Prompt != "" && stop.Prompt != s.PromptText
 	switch s.Event {
@@ -129,13 +132,6 @@ func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
 		stop.Unfinished = "a task of the agent's still runs in the background"
 	}
 	return stop, nil
-}
-
-func (s *Stop) who(agent, session, prompt string) {
-	if s.Agent == "" {
-		s.Agent = agent
-	}
-	s.Session, s.Prompt = session, prompt
 }
 
 // Decision is the reply to the agent.

@@ -81,7 +81,7 @@ func (w *Watch) Call(c Call, at time.Time) (Found, bool) {
 // Say adds the next piece of the agent's text, cut anywhere.
 func (w *Watch) Say(p []byte) (found Found, ok bool) {
 	for _, c := range p {
-		ends := c == '\n' || (c == ' ' && endsSentence(w.piece))
+		ends := c == '\n' || c == ' ' && bytes.ContainsAny(w.piece[max(0, len(w.piece)-1):], ".!?")
 		if c != '\n' {
 			w.size++
 			if len(w.piece) < longestText {
@@ -93,10 +93,6 @@ func (w *Watch) Say(p []byte) (found Found, ok bool) {
 		}
 	}
 	return found, ok
-}
-
-func endsSentence(piece []byte) bool {
-	return len(piece) > 0 && bytes.IndexByte([]byte(".!?"), piece[len(piece)-1]) >= 0
 }
 
 // end adds the piece that has ended, and reports whether it completes a repetition. It ignores
@@ -174,10 +170,5 @@ func (r *row) add(s step, times, most, size int) int {
 
 func (r *row) repeats(period, times int) bool {
 	end := r.steps[len(r.steps)-period*times:]
-	for i := len(end) - 1; i >= period; i-- {
-		if end[i].hash != end[i-period].hash {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(end[period:], end[:len(end)-period], func(a, b step) bool { return a.hash == b.hash })
 }
