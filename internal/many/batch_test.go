@@ -433,23 +433,67 @@ func TestATreeIsMadeAgain(t *testing.T) {
 	}
 }
 
+// Whichever call of git fails, no loop starts in a tree that lacks something.
+func TestGitFailsWhileATreeIsMade(t *testing.T) {
+	m := batchOfOne(t)
+	b, e := m.running(t)
+	write(t, filepath.Join(e.Repository, "secret"), "s")
+	e.Copy = []string{"secret"}
+	if err := m.repo.add(t.Context(), e.Loop); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(e.Tree, "made"), "by the loop")
+	m.whole(t)
+	path := os.Getenv("PATH")
+	for at := 1; ; at++ {
+		_ = os.Remove(e.Tree + readySuffix)
+		calls := failingGit(t, at)
+		err := b.place(t.Context(), e)
+		over := calls() < at
+		t.Setenv("PATH", path)
+		if (err == nil) != over || over && !(remains(t, filepath.Join(e.Tree, "made")) && remains(t, filepath.Join(e.Tree, "secret"))) {
+			t.Errorf("call %d: %v", at, err)
+		}
+		if over {
+			break
+		}
+	}
+	exclude := filepath.Join(m.repo.mirror, "info", "exclude")
+	if err := errors.Join(os.Remove(e.Tree+readySuffix), os.Remove(exclude), os.Mkdir(exclude, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.place(t.Context(), e); err == nil || ready(e.Tree) {
+		t.Errorf("a secret file would be in its commits: %v", err)
+	}
+}
+
 // When no more loops are started, one whose tree is being made is not started either, and
 // those that run go on.
 func TestAnEndLeavesAloneWhatRuns(t *testing.T) {
 	m := batchOfOne(t)
-	for _, made := range []bool{true, false} {
+	for name, c := range map[string]struct {
+		end, cut bool
+		halt     string
+		code     int
+	}{
+		"made":        {true, false, "no cost is reported", 113},
+		"being made":  {true, true, "no cost is reported", 113},
+		"interrupted": {false, true, "interrupted", 130},
+	} {
 		b, e := m.running(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		b.events, b.cancel = make(chan func(), 1), cancel
-		if made {
-			b.cancel = func() {}
+		b.events = make(chan func(), 1)
+		if c.end {
+			b.end(c.halt, c.code)
 		}
-		b.end("no cost is reported", 113)
+		if c.cut {
+			cancel()
+		}
 		b.start(ctx, e)
 		(<-b.events)()
 		cancel()
-		if b.told || e.process != nil || e.stands != over || e.end.Reason != b.halt || e.end.ExitCode != 113 {
-			t.Errorf("told %v, it is %d: %+v", b.told, e.stands, e.end)
+		if b.told == c.end || e.process != nil || e.stands != over || e.end.Reason != c.halt || e.end.ExitCode != c.code {
+			t.Errorf("%s: told %v, it is %d: %+v", name, b.told, e.stands, e.end)
 		}
 	}
 }
@@ -502,11 +546,16 @@ func TestABudgetIsSpent(t *testing.T) {
 		"goes on, and tells nothing": {Limits{Cost: 5}, running, 0, 9, 2, "", false},
 		"the disk is full":           {Limits{MinFree: 1 << 62}, running, 0, 0, 1, "are free on the disk", true},
 		"the disk is full, and idle": {Limits{MinFree: 1 << 62}, asking, 0, 0, 1, "", false},
+		"the disk is gone":           {Limits{MinFree: 2}, running, 0, 0, 1, "", false},
 		"the disk has room":          {Limits{MinFree: 2}, running, 0, 0, 1, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, e := m.running(t)
 			b.Limits = c.limits
+			if trees := b.Trees; name == "the disk is gone" {
+				b.Trees = filepath.Join(trees, "gone")
+				defer func() { b.Trees = trees }()
+			}
 			e.stands, e.cost, e.tokens, e.seen.Iterations = c.stands, c.cost, c.tokens, c.iterations
 			stops := name == "goes on, and tells nothing"
 			if stops {
