@@ -3,12 +3,12 @@ package margin
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
 
 	"github.com/looprun/looprun/internal/ascii"
 	"github.com/looprun/looprun/internal/datetime"
+	"github.com/looprun/looprun/internal/jsontext"
 )
 
 // A record is a line of a structured log: a JSON object, perhaps with the same prefix on every
@@ -171,15 +171,10 @@ func unquoted(f field) []byte {
 	if !f.quoted || bytes.IndexByte(f.value, '\\') < 0 {
 		return f.value
 	}
-	quoted := `"` + string(f.value) + `"`
-	var text string
-	if json.Unmarshal([]byte(quoted), &text) != nil {
-		var err error
-		if text, err = strconv.Unquote(quoted); err != nil {
-			return f.value
-		}
+	if text, err := strconv.Unquote(`"` + string(f.value) + `"`); err == nil {
+		return []byte(text)
 	}
-	return []byte(text)
+	return jsontext.Unescape(nil, f.value)
 }
 
 // read finds the fields of a line.
