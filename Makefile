@@ -94,8 +94,8 @@ fuzz: ## run every fuzz target for FUZZTIME
 torture: ## run the long forms of the reliability tests; TORTURE_RUNS=N kills N runs instead of 1,000
 	$(GO) test -tags torture -count=1 -p 1 -timeout 60m . ./core ./engine ./internal/many ./internal/proc ./scratchpad ./cmd/looprun
 
-# Each git that fails, each hostile text in each view, and thousands of random runs.
-SWEEPS := WhereGitFails|GitFailsAtAnyCall|HostileJournal|HoldsInvariants|LivesHold|PartsAreLeft|AgainstAdvice|AMaskSteers|TestMatrix($$|NoAnswer|Detached|EveryGuard|Kinds|NestedPrompt)
+# Each git that fails, each hostile text in each view, thousands of random runs, and the README twice.
+SWEEPS := WhereGitFails|GitFailsAtAnyCall|HostileJournal|HoldsInvariants|LivesHold|PartsAreLeft|AgainstAdvice|AMaskSteers|DocsReadme|TestMatrix($$|NoAnswer|Detached|EveryGuard|Kinds|NestedPrompt)
 sweeps: ## run the long form of what make test only samples and takes minutes: failing gits, hostile text, random runs
 	@CGO_ENABLED=0 $(GO) test -tags torture -count=1 -timeout 60m -run '$(SWEEPS)' ./core ./engine ./internal/many ./cmd/looprun
 
