@@ -560,3 +560,61 @@ func TestTheRunIsGone(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 }
+
+// The questions of looprun many are answered on a phone, while it waits and after it has ended.
+// Each loop asks once.
+func TestManyAsks(t *testing.T) {
+	s, h := startNtfy(t), newHome(t)
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b.c"}, args...)...)
+		cmd.Dir, cmd.Env = filepath.Join(h.dir, "shop"), h.env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	many := func(flags ...string) *exec.Cmd {
+		args := append([]string{"many", "--for", "echo one; echo two", "--max-iterations", "1", "--notify", "{url: '" + s.url() + "', answers: true}"}, flags...)
+		return h.command("shop", append(args, "-c", "echo 'FAIL: login' {}; exit 1")...)
+	}
+	many()
+	git("init", "-q")
+	git("commit", "-q", "--allow-empty", "-m", "a")
+
+	cmd := many("--wait-answer", "1h")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"one", "two"} {
+		m := s.await("the question", asks(name))
+		for !slices.ContainsFunc(m.Actions, func(a ntfyAction) bool { return a.Label == "Accept current" }) {
+			before := m
+			s.press(m, "More…")
+			m = s.await("other options", func(n ntfyMessage) bool { return asks(name)(n) && fmt.Sprint(n.Actions) != fmt.Sprint(before.Actions) })
+		}
+		s.press(m, "Accept current")
+		s.press(s.await("whether it is sure", func(n ntfyMessage) bool {
+			return n.Sequence == m.Sequence && strings.Contains(n.Message, "Are you sure?")
+		}), "Yes: Accept current")
+		s.await("that it was answered", over(name))
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 100 {
+		t.Error(err)
+	}
+	if list := h.answers("shop"); len(list) != 2 || !strings.Contains(list[0], `"via":"ntfy"`) {
+		t.Errorf("%q", list)
+	}
+
+	cmd = many()
+	_ = cmd.Run()
+	if code := cmd.ProcessState.ExitCode(); code != 102 {
+		t.Errorf("exit %d", code)
+	}
+	m := s.await("the question", asks("one"))
+	s.await("the question", asks("two"))
+	if list := slices.DeleteFunc(s.shown(), func(m ntfyMessage) bool { return !asks("two")(m) }); len(list) != 1 {
+		t.Errorf("two asks %d times: %+v", len(list), list)
+	}
+	s.press(m, m.Actions[0].Label)
+	s.await("the next question", func(n ntfyMessage) bool { return asks("one")(n) && n.Sequence != m.Sequence })
+}

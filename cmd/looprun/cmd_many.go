@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -157,8 +158,18 @@ func (c *manyCmd) bounds() *loopfile.File {
 
 // carryOut runs the loops, and prints the outcome of all of them.
 func (c *manyCmd) carryOut(a *app, b *many.Batch) error {
+	_, release := session.StartCourier(c.Notify, a.say)
+	defer release()
 	if err := proc.Ready(); err != nil {
 		return err
+	}
+	var carried sync.WaitGroup
+	if c.Notify.Answers() { // without a courier they are sent
+		b.Asks = func(name, dir string, env []string) {
+			carried.Go(func() {
+				session.CarryQuestions(c.Notify, dir, env, func(text string) { a.say.Warn("%s: %s", name, text) })
+			})
+		}
 	}
 	ctx, stop := session.WatchSignals(context.Background(), b.Kill)
 	defer stop()
@@ -166,6 +177,7 @@ func (c *manyCmd) carryOut(a *app, b *many.Batch) error {
 	removal.Expire(time.Now())
 	a.say.News("%s, %d at a time; runs in %s, work trees in %s", plural.Count(len(b.Loops), "loop"), b.Jobs, b.State, b.Trees)
 	v, err := b.Run(ctx)
+	carried.Wait()
 	if err != nil {
 		return err
 	}

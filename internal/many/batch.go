@@ -35,6 +35,9 @@ type Batch struct {
 	Screen *os.File
 	// Resume holds flags for each resumed run, for example who answers now.
 	Resume []string
+	// Asks is called for each loop that has paused with a question, with the run's directory
+	// and the loop's environment. It may not block. nil means that nobody wants to know.
+	Asks func(name, dir string, env []string)
 
 	entries []*entry
 	repos   map[string]*repository
@@ -189,6 +192,10 @@ func (b *Batch) prepare(ctx context.Context) error {
 		switch e.stands {
 		case waiting:
 			b.queue = append(b.queue, e)
+		case asking:
+			if e.seen.Status == core.StatusPaused {
+				b.asked(e, b.runDir(e.Loop))
+			}
 		case over:
 			b.finish(e)
 		}
@@ -450,8 +457,12 @@ func (b *Batch) ended(e *entry, dir string, exit proc.Exit, said *messages) {
 	if exit.Code == 128+int(syscall.SIGTERM) && e.seen.Status == core.StatusDone {
 		e.end.ExitCode = e.seen.ExitCode // told to end when its end was on record
 	}
+	asks := e.seen.Status == core.StatusPaused && !answered(dir)
+	if asks {
+		b.asked(e, dir)
+	}
 	switch {
-	case e.seen.Status == core.StatusPaused && b.halt == "" && !answered(dir):
+	case asks && b.halt == "":
 		e.stands = asking
 		b.say(func() {
 			b.Say.News("%s: asks after %s: looprun answer %s", e.Name, plural.Count(e.seen.Iterations, "iteration"), e.RunID)
@@ -460,11 +471,21 @@ func (b *Batch) ended(e *entry, dir string, exit proc.Exit, said *messages) {
 	case e.seen.Status == core.StatusPaused && b.halt == "":
 		b.again(e)
 		return
+	case (e.seen.Status == core.StatusRunning || e.seen.Status == core.StatusAwaiting) && b.halt == "":
+		e.stands = asking // somebody else was first to go on with it
+		return
 	case e.seen.Status == core.StatusCrashed: // its process was killed
 		e.end.Reason = cmp.Or(says, "its process was killed")
 	}
 	e.stands = over
 	b.finish(e)
+}
+
+// asked passes on that a loop has paused with a question.
+func (b *Batch) asked(e *entry, dir string) {
+	if b.Asks != nil {
+		b.Asks(e.Name, dir, e.environ())
+	}
 }
 
 // again puts an answered loop at the end of the queue.

@@ -110,6 +110,7 @@ func TestHowALoopEnds(t *testing.T) {
 		"killed":                 {began, proc.Exit{Code: 137}, "", over, 137, "its process was killed"},
 		"killed when told":       {began, proc.Exit{Code: 143}, "", over, 143, "its process was killed"},
 		"killed while it asks":   {asks, proc.Exit{Code: 137}, "", over, 137, "its process was killed"},
+		"resumed elsewhere":      {began, proc.Exit{Code: 125}, "", asking, 125, ""},
 		"asks":                   {paused, proc.Exit{Code: 102}, "", asking, 102, ""},
 		"asks at the end":        {paused, proc.Exit{Code: 102}, "enough", over, 102, ""},
 		"answered":               {hasAnswer, proc.Exit{Code: 102}, "", waiting, 102, ""},
@@ -119,9 +120,22 @@ func TestHowALoopEnds(t *testing.T) {
 			b, e := m.running(t)
 			b.halt = c.halt
 			b.slots[0], e.slot = e, 0
-			b.ended(e, journal(t, b.State, e.RunID, c.events...), c.exit, &messages{said: tail.Buffer{Limit: saidMost}})
+			dir := journal(t, b.State, e.RunID, c.events...)
+			if name == "resumed elsewhere" {
+				release, err := scratchpad.Hold(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = release() }()
+			}
+			told := 0
+			b.Asks = func(string, string, []string) { told++ }
+			b.ended(e, dir, c.exit, &messages{said: tail.Buffer{Limit: saidMost}})
 			if e.stands != c.stands || e.end.ExitCode != c.code || e.end.Reason != c.reason || b.slots[0] != nil {
 				t.Errorf("it is %d, %+v; want %d, %d, %q", e.stands, e.end, c.stands, c.code, c.reason)
+			}
+			if (told == 1) != strings.HasPrefix(name, "asks") {
+				t.Errorf("it is told %d times that it asks", told)
 			}
 			if queued := len(b.queue) == 1 && e.resumed; queued != (c.stands == waiting) {
 				t.Errorf("it is to be resumed: %v", queued)
