@@ -87,19 +87,14 @@ func (t *toolbox) pass(ctx context.Context, r *mcp.CallToolRequest, in runArgs) 
 	if _, err := t.of(s.RunID).call(ctx, document, "answer", s.RunID, "-"); err != nil {
 		return nil, err
 	}
-	return t.goOn(ctx, s.RunID)
-}
-
-// goOn resumes a run whose question was answered, unless it continues by itself.
-func (t *toolbox) goOn(ctx context.Context, id string) (*mcp.CallToolResult, error) {
-	s, err := t.show(ctx, id)
-	if err == nil && s.Answered != "" {
-		_, _, err = t.of(id).start(ctx, "resume", id)
+	run := s.RunID
+	if s, err = t.show(ctx, run); err == nil && s.Answered != "" { // it does not continue by itself
+		_, _, err = t.of(run).start(ctx, "resume", run)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the answer is recorded, but the run does not continue: %w", err)
 	}
-	return says("The person answered, and run " + id + " continues or ends accordingly. loop_status tells which."), nil
+	return says("The person answered, and run " + run + " continues or ends accordingly. loop_status tells which."), nil
 }
 
 // form returns the form that shows the question to the person.

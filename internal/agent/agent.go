@@ -35,7 +35,7 @@ type Agent struct {
 	// ReadOnly are the flags for a turn in which it may only read; empty if it has none that
 	// hold without a person. Without flags of the user's own it asks before it writes, and so
 	// does not.
-	ReadOnly []string `yaml:"-" json:"-"`
+	ReadOnly []string `yaml:"-" json:"read_only,omitempty" doc:"Its flags for a turn in which it may only read."`
 	// Permit holds the flags that let the agent edit files and run commands without asking.
 	// They are shown to people and never used.
 	Permit string `yaml:"permit" json:"permit,omitempty" doc:"Its flags that let it edit files and run commands unasked: they are shown, and never added."`
@@ -63,17 +63,7 @@ func (a Agent) ReadsCost() bool {
 var agentLines []byte
 
 // all returns the built-in agents.
-var all = sync.OnceValue(func() (agents []Agent) {
-	type row struct {
-		Agent
-		ReadOnly []string `json:"read_only"`
-	}
-	for _, r := range strictjson.Lines[row](agentLines) {
-		r.Agent.ReadOnly = r.ReadOnly
-		agents = append(agents, r.Agent)
-	}
-	return agents
-})
+var all = sync.OnceValue(func() []Agent { return strictjson.Lines[Agent](agentLines) })
 
 // Resuming returns the agent's command with the user's own flags, which continues the session
 // with that id.

@@ -350,13 +350,12 @@ func parse(text []byte) (value, error) {
 
 // cut removes a value from a list or an object, with the adjacent comma.
 func cut(text []byte, v value) []byte {
-	before := bytes.TrimRight(text[:v.from], " \t\r\n")
-	if bytes.HasSuffix(before, []byte(",")) {
-		return splice(text, len(before)-1, v.end, "")
-	}
-	after := bytes.TrimLeft(text[v.end:], " \t\r\n")
-	if bytes.HasPrefix(after, []byte(",")) {
-		return splice(text, v.from, len(text)-len(after)+1, "")
+	before, after := bytes.TrimRight(text[:v.from], " \t\r\n"), bytes.TrimLeft(text[v.end:], " \t\r\n")
+	switch {
+	case bytes.HasSuffix(before, []byte(",")):
+		v.from = len(before) - 1
+	case bytes.HasPrefix(after, []byte(",")):
+		v.end = len(text) - len(after) + 1
 	}
 	return splice(text, v.from, v.end, "")
 }

@@ -61,35 +61,32 @@ type said struct {
 // Read reads an agent's message from the hook's standard input, until the context ends. as
 // names the agent; if it is empty, the message identifies it.
 func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
-	type input struct {
-		text []byte
-		err  error
-	}
-	read := make(chan input, 1)
+	var text []byte
+	read := make(chan error, 1)
 	go func() {
-		text, err := io.ReadAll(io.LimitReader(in, MaxInput+1))
-		read <- input{text, err}
+		all, err := io.ReadAll(io.LimitReader(in, MaxInput+1))
+		text = all
+		read <- err
 	}()
-	var i input
 	select {
-	case i = <-read:
+	case err := <-read:
+		if err != nil {
+			return Stop{}, fmt.Errorf("the agent's request cannot be read: %w", err)
+		}
 	case <-ctx.Done():
 		return Stop{}, errors.New("the agent's request has no end")
 	}
-	switch {
-	case i.err != nil:
-		return Stop{}, fmt.Errorf("the agent's request cannot be read: %w", i.err)
-	case len(i.text) > MaxInput:
+	if len(text) > MaxInput {
 		return Stop{}, fmt.Errorf("the agent's request has more than %d bytes", MaxInput)
 	}
 	var s said
-	if err := json.Unmarshal(i.text, &s); err != nil {
+	if err := json.Unmarshal(text, &s); err != nil {
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			err = fmt.Errorf("%s has the wrong type: %s", cmp.Or(wrong.Field, "all of it"), wrong.Value)
 		}
 		return Stop{}, fmt.Errorf("the agent's request is not a hook request in JSON: %w", err)
 	}
-	if twice := strictjson.Repeated(i.text); twice != "" {
+	if twice := strictjson.Repeated(text); twice != "" {
 		return Stop{}, fmt.Errorf("the agent's request has %s twice", twice)
 	}
 	stop := Stop{Dir: s.Cwd}
