@@ -34,7 +34,7 @@ func (s *Server) Handler() http.Handler {
 	m := http.NewServeMux()
 	own := func(name string) ([]byte, error) { return static.ReadFile("static/" + name) }
 	m.HandleFunc("GET /{$}", file("index.html", own))
-	for _, name := range []string{"page.js", "page.css", "icon.svg", "worker.js", "manifest.json"} {
+	for _, name := range []string{"page.js", "page.css", "icon.svg", "icon.png", "worker.js", "manifest.json"} {
 		m.HandleFunc("GET /"+name, file(name, own))
 	}
 	m.HandleFunc("GET /report.css", file("report.css", func(string) ([]byte, error) { return report.Stylesheet() }))

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image/png"
 	"io"
 	"math"
 	"net"
@@ -601,12 +602,30 @@ func (r *repeated) Read(b []byte) (int, error) {
 	return n, nil
 }
 
+// A phone's home screen gets the icon that it asks for: one without a transparent corner.
+func TestTheHomeScreenHasAnIcon(t *testing.T) {
+	v := newServing(t, false)
+	w := v.request("GET", "/icon.png", "")
+	icon, err := png.Decode(w.Body)
+	if err != nil || w.Header().Get("Content-Type") != "image/png" || icon.Bounds().Dx() != 180 || icon.Bounds().Dy() != 180 {
+		t.Fatal(w.Code, w.Header(), err)
+	}
+	if _, _, _, alpha := icon.At(0, 0).RGBA(); alpha != 0xffff {
+		t.Error("its corner is transparent")
+	}
+	for page, link := range map[string]string{"/": `<link rel="apple-touch-icon" href="icon.png">`, "/manifest.json": `"src": "icon.png", "sizes": "180x180"`} {
+		if text := v.request("GET", page, "").Body.String(); !strings.Contains(text, link) {
+			t.Errorf("%s has no %s: %s", page, link, text)
+		}
+	}
+}
+
 // Another user of the machine can reach the port, and learns nothing there: without the
 // token there are the page's own files, in which nothing of a run is.
 func TestWithoutTheToken(t *testing.T) {
 	v := newServing(t, false)
 	bare := func(r *http.Request) { r.Header.Del("Authorization") }
-	for _, path := range []string{"/", "/page.js", "/page.css", "/icon.svg", "/report.css"} {
+	for _, path := range []string{"/", "/page.js", "/page.css", "/icon.svg", "/icon.png", "/report.css"} {
 		w := v.request("GET", path, "", bare)
 		if text := w.Body.String(); w.Code != 200 || strings.Contains(text, v.token) || strings.Contains(text, v.tokenOf("")) || strings.Contains(text, filepath.Base(v.dir)) || strings.Contains(text, v.key) {
 			t.Errorf("%s: %d", path, w.Code)
