@@ -56,7 +56,6 @@ type channel struct {
 	texts [2]*text // by role; nil: there was none
 	said  tail.Buffer
 
-	passed int  // bytes of what was printed
 	agents bool // an agent's objects were opened
 }
 
@@ -97,8 +96,6 @@ func (c *channel) part(p carrier.Part) {
 			c.texts[at] = newText(c.s, c.id)
 		}
 		c.texts[at].used = true
-	case carrier.Plain:
-		c.passed += len(p.Text)
 	}
 	c.keep(p.Text)
 	c.texts[at].write(p)
@@ -111,8 +108,8 @@ func (c *channel) opened(agent string) {
 
 func (c *channel) end() {
 	c.stream.end()
-	c.texts[0].end()                    // an agent may speak behind a margin
-	if c.took > c.passed && !c.agents { // without the JSON around it, it is shorter
+	c.texts[0].end() // an agent may speak behind a margin
+	if c.open.Logs && !c.agents {
 		c.s.why.carrier("log")
 	}
 	if said := c.said.Bytes(); len(said) > 0 && (c.texts[1] == nil || !c.texts[1].used) {
@@ -142,7 +139,7 @@ func (s *Signer) Reset() {
 	}
 	for _, c := range []*channel{&s.out, &s.err} {
 		c.stream.reset()
-		c.passed, c.agents = 0, false
+		c.agents = false
 		c.said.Reset()
 		for _, t := range c.texts {
 			if t != nil {

@@ -21,7 +21,6 @@ type stream struct {
 	head []byte // first bytes, until the encoding is known
 	half []byte // an incomplete UTF-16 unit or pair
 
-	took int            // bytes
 	open carrier.Stream // passes on what the stream carries
 	tail tail.Buffer    // of that
 }
@@ -75,7 +74,7 @@ func (s *stream) decide(p []byte, end bool) []byte {
 // decoded passes bytes on as UTF-8.
 func (s *stream) decoded(p []byte) {
 	if s.enc != utf16LE && s.enc != utf16BE {
-		s.feed(p)
+		_, _ = s.open.Write(p)
 		return
 	}
 	for piece := range slices.Chunk(p, 16<<10) { // bounds the converted copy
@@ -99,13 +98,7 @@ func (s *stream) wide(p []byte) {
 		n--
 	}
 	s.half = append(s.half[:0], s.half[2*n:]...)
-	s.feed([]byte(string(utf16.Decode(units[:n]))))
-}
-
-// feed handles decoded bytes.
-func (s *stream) feed(p []byte) {
-	s.took += len(p)
-	_, _ = s.open.Write(p)
+	_, _ = s.open.Write([]byte(string(utf16.Decode(units[:n]))))
 }
 
 // keep keeps the end of the stream's content.
@@ -125,5 +118,5 @@ func (s *stream) end() {
 func (s *stream) reset() {
 	s.tail.Reset()
 	s.open.Reset()
-	s.enc, s.head, s.half, s.took = undecided, s.head[:0], s.half[:0], 0
+	s.enc, s.head, s.half = undecided, s.head[:0], s.half[:0]
 }

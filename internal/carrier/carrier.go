@@ -151,6 +151,7 @@ type Stream struct {
 	Part  func(Part)
 	Fact  func(Fact) // may be nil
 	Table *Table     // nil: Known()
+	Logs  bool       // a log's lines were opened
 
 	mode   mode
 	mid    bool     // plain text of the line was passed on, so its end is passed on too

@@ -93,7 +93,7 @@ func (s *Stream) log(r *reading, text []byte, i int32) {
 	if r.Line && !bytes.HasSuffix(text, []byte("\n")) {
 		text = append(text, '\n')
 	}
-	if s.inner == nil {
+	if s.Logs = true; s.inner == nil {
 		s.inner = &Stream{Table: s.Table}
 	}
 	s.inner.Part, s.inner.Fact, s.inner.source = s.Part, s.Fact, s.word(r.Source, i)
