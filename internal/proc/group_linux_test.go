@@ -43,6 +43,19 @@ func TestWhatEndsByItselfIsNotLeft(t *testing.T) {
 	}
 }
 
+// Of a group that is gone nothing is kept: EndBackground would end whoever has its number then.
+func TestAGroupThatIsGoneIsNotKept(t *testing.T) {
+	cmd := exec.Command("true")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	before := len(background.list)
+	if g := (&group{id: cmd.Process.Pid, keep: true}); !g.kept() || len(background.list) != before {
+		t.Errorf("%d groups are kept", len(background.list)-before)
+	}
+}
+
 // The number of a group that is gone may be another's, who is left alone. This one's leader is
 // not that of its session.
 func TestANumberThatIsAnothers(t *testing.T) {

@@ -25,9 +25,7 @@ func endOrphans() {
 		if s.parent != self || s.session == session || guardians.pids[s.pid] {
 			return false
 		}
-		if !s.alive() {
-			_, _ = unix.Wait4(s.pid, nil, unix.WNOHANG, nil)
-		}
+		_, _ = unix.Wait4(s.pid, nil, unix.WNOHANG, nil)
 		return true
 	}
 	for end := time.Now().Add(killGrace); time.Now().Before(end); time.Sleep(time.Millisecond) {
