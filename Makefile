@@ -95,9 +95,9 @@ torture: ## run the long forms of the reliability tests; TORTURE_RUNS=N kills N 
 	$(GO) test -tags torture -count=1 -p 1 -timeout 60m . ./core ./engine ./internal/many ./internal/proc ./scratchpad ./cmd/looprun
 
 # Each git that fails, each hostile text in each view, thousands of random runs, and the README twice.
-SWEEPS := WhereGitFails|GitFailsAtAnyCall|HostileJournal|HoldsInvariants|LivesHold|PartsAreLeft|AgainstAdvice|AMaskSteers|DocsReadme|TestMatrix($$|NoAnswer|Detached|EveryGuard|Kinds|NestedPrompt)
+SWEEPS := WhereGitFails|GitFailsAtAnyCall|HostileJournal|HoldsInvariants|LivesHold|PartsAreLeft|AgainstAdvice|AMaskSteers|DocsReadme|InputsAreData|TestMatrix($$|NoAnswer|Detached|EveryGuard|Kinds|NestedPrompt)
 sweeps: ## run the long form of what make test only samples and takes minutes: failing gits, hostile text, random runs
-	@CGO_ENABLED=0 $(GO) test -tags torture -count=1 -timeout 60m -run '$(SWEEPS)' ./core ./engine ./internal/many ./cmd/looprun
+	@CGO_ENABLED=0 $(GO) test -tags torture -count=1 -timeout 60m -run '$(SWEEPS)' ./ci ./core ./engine ./internal/many ./cmd/looprun
 
 # The tests of these packages need no temporary folder, which Wine before 10 cannot remove.
 WINDOWS_TESTS := ./signature ./guards/... ./internal/cost ./internal/waiting ./internal/ask ./protocol/ladder ./protocol/rejection \

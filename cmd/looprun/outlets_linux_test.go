@@ -16,6 +16,7 @@ func TestNobodyReads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for what nobody reads")
 	}
+	t.Parallel()
 	const much = `touch here; i=0; while [ $i -lt 3000 ]; do echo $i the quick brown fox jumps over the lazy dog, and over the next one; i=$((i+1)); done; touch all; sleep 60`
 	const policy = "version: 1\nrules:\n  - guard: max_runtime\n    answer: cancel\n    reason: Enough.\n"
 	for name, c := range map[string]struct {

@@ -269,6 +269,7 @@ func guardedRun(t *testing.T, kind string) *watchedRun {
 // says and its end depend on, one in each run: at one time, and for good. No run that
 // is not done ends with 0 for that, and none hangs.
 func TestFailingCalls(t *testing.T) {
+	t.Parallel()
 	numbers := slices.Sorted(maps.Keys(guardedCalls))
 	for _, kind := range []string{"is timed out", "leaves something"} {
 		w := guardedRun(t, kind)
