@@ -945,6 +945,30 @@ func TestAskedInTheRunAbove(t *testing.T) {
 	}
 }
 
+// A run that was answered and not resumed waits for no answer any more.
+func TestAnAnsweredRunWaitsNoMore(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	run, record := created(t, state)
+	record(core.RunStarted{RunID: run.ID, Command: []string{"true"}, Dir: state, Limits: core.Limits{Iterations: 3}})
+	record(core.IterationStarted{Iteration: 1})
+	record(core.IterationFinished{Iteration: 1, Outcome: core.OutcomeNotDone})
+	record(core.GuardTripped{Trip: core.Trip{Guard: core.MaxIterations, Iteration: 1}})
+	record(core.QuestionAsked{Question: core.Question{ID: "max_iterations-4", Guard: core.MaxIterations, Kind: core.KindSelect, Text: "Used up", Options: []core.Option{{ID: "go", Label: "Go", Action: core.ActionContinue, Extend: core.Extend{Iterations: 5}}}}})
+	record(core.RunPaused{Reason: "the question waits for an answer"})
+	record(core.QuestionAnswered{QuestionID: "max_iterations-4", Answer: core.Answer{Option: "go", Responder: core.RespondedByUser}})
+	if err := run.Close(); err != nil {
+		t.Fatal(err)
+	}
+	shown, err := (&views{}).of(&row{dir: run.Dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page := string(shown.shown); !strings.Contains(page, `"answered":"Go"`) || strings.Contains(page, `"reason":"the question waits`) {
+		t.Errorf("%s", page)
+	}
+}
+
 // An open batch does not make the list any longer, and its loops have what other runs have.
 func TestAnOpenBatchIsLimited(t *testing.T) {
 	state := filepath.Join(t.TempDir(), ".looprun")

@@ -216,6 +216,9 @@ func (k *kept) make(v *views) error {
 	if s.Running {
 		shown.Iteration = s.Open
 	}
+	if shown.row.Answered != "" { // the recorded reason is that the question waits
+		shown.Reason = ""
+	}
 	k.elsewhere = shown.Elsewhere
 	if shown.Elsewhere != "" {
 		shown.Questions = shown.Questions[:0] // the run above asks them
