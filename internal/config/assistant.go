@@ -23,6 +23,16 @@ type Assistant struct {
 // Named returns the assistant as its answers name it.
 func (a Assistant) Named() core.Assistant { return core.Assistant{Name: a.Name, Model: a.Model} }
 
+// Assisted reports whether an assistant answers any question.
+func (o *Options) Assisted() bool {
+	for _, a := range o.Assistants {
+		if !a.Person {
+			return true
+		}
+	}
+	return o.Assistant != ""
+}
+
 // AssistantOf returns the assistant for a question with these names, most specific first; it
 // has no command if there is none. One without a command of its own has that of the usual
 // assistant, and its name unless it has another. chosen reports whether looprun.yaml names it

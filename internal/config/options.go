@@ -352,7 +352,7 @@ func (o *Options) Wrong() error {
 	if o.Interactive && o.Stdin != "none" {
 		wrong("-i joins the command to the terminal, so %s cannot feed it; use one of them", Flag("stdin"))
 	}
-	if o.Assistant == "" && len(o.Assistants) == 0 && o.Detached.has(DetachedAuto) {
+	if !o.Assisted() && o.Detached.has(DetachedAuto) {
 		wrong("%s auto: there is no assistant to answer; add %s LINE", Flag("detached"), Flag("assistant"))
 	}
 	for _, about := range []struct {
@@ -364,7 +364,10 @@ func (o *Options) Wrong() error {
 		}
 	}
 	for _, of := range slices.Sorted(maps.Keys(o.Assistants)) {
-		if o.Assistants[of].Command == "" && o.Assistant == "" {
+		switch a := o.Assistants[of]; {
+		case a.Person && a != (Assistant{Person: true}):
+			wrong("assistants: for %s a person answers, so nothing else can be said of it; leave the rest out", of)
+		case !a.Person && a.Command == "" && o.Assistant == "":
 			wrong("assistants: the one for %s has no command, and there is no assistant whose command it could use; add command: LINE", of)
 		}
 	}

@@ -187,7 +187,7 @@ func OptionsOf(q core.Question) []string {
 // assistant returns the responder that asks the assistant command, or nil if no question has
 // one.
 func (s *Session) assistant() core.Responder {
-	if s.opts.Assistant == "" && len(s.opts.Assistants) == 0 {
+	if !s.opts.Assisted() {
 		return nil
 	}
 	return core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
