@@ -50,10 +50,17 @@ type button struct {
 
 // answer is what a person has sent: the code of a button, or that of a message and a reply to it.
 type answer struct {
-	Code  string `json:"code"`
-	From  string `json:"from,omitempty"`
-	Words string `json:"words,omitempty"`
+	Code     string `json:"code"`
+	From     string `json:"from,omitempty"`
+	Words    string `json:"words,omitempty"`
+	Reaction bool   `json:"reaction,omitempty"` // Words is a sign below the message
+	Lacks    string `json:"lacks,omitempty"`    // why there are no words
 }
+
+// mostWords is how long a reply may be, in bytes.
+const mostWords = 8 << 10
+
+const noText = "only text is read"
 
 // retry is how long a carrier waits after a failure, at first and at most. Tests wait less.
 var retryFirst, retryMost = time.Second, time.Minute
@@ -79,7 +86,9 @@ func carry(in io.Reader, out io.Writer) error {
 	print := func(line any) {
 		printing.Lock()
 		defer printing.Unlock()
-		_ = json.NewEncoder(out).Encode(line)
+		to := json.NewEncoder(out)
+		to.SetEscapeHTML(false)
+		_ = to.Encode(line)
 	}
 	say := func(key, value string) { print(map[string]string{key: value}) }
 	listens := make(chan struct{})
@@ -87,7 +96,12 @@ func carry(in io.Reader, out io.Writer) error {
 	var deaf atomic.Bool
 	all.Go(func() {
 		again(ctx, func() error {
-			err := of.listen(ctx, func() { deaf.Store(false); opened() }, func(a answer) { print(a) })
+			err := of.listen(ctx, func() { deaf.Store(false); opened() }, func(a answer) {
+				if len(a.Words) > mostWords {
+					a.Words, a.Lacks = "", "a reply may have 8 KiB"
+				}
+				print(a)
+			})
 			if errors.Is(err, errDeaf) { // who reads the message answers elsewhere
 				deaf.Store(true)
 				opened()

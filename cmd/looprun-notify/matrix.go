@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +20,8 @@ type matrix struct {
 	token  string
 	name   string // of the room in the URL: an id or an alias
 	since  string // after which listen continues; empty: it has not listened yet
+	once   string // of this process
+	sends  int    // that the server has taken
 	shown  shown
 }
 
@@ -35,14 +37,9 @@ const (
 var errEncrypted = fmt.Errorf("%w: the room is encrypted; use one that is not", errDeaf)
 
 func newMatrix(u *url.URL) (*matrix, error) {
-	m := &matrix{server: url.URL{Scheme: "https", Host: u.Host}}
-	for key, list := range u.Query() {
-		switch strings.ToLower(key) {
-		case "rooms":
-			m.name = list[0]
-		case "disabletls":
-			m.server.Scheme = "http"
-		}
+	m := &matrix{server: url.URL{Scheme: schemeOf(u), Host: u.Host}, name: option(u, "rooms", "room"), once: rand.Text()}
+	if m.name != "" && !strings.HasPrefix(m.name, "!") && !strings.HasPrefix(m.name, "#") {
+		m.name = "#" + m.name
 	}
 	m.token, _ = u.User.Password()
 	if u.Host == "" || m.token == "" || m.name == "" || strings.Contains(m.name, ",") {
@@ -106,14 +103,16 @@ func (x *matrix) send(ctx context.Context, m outgoing) error {
 		content.New, content.Relates = &text, &matrixRelation{Type: "m.replace", Event: place}
 	}
 	// The server takes a transaction once: what is sent again is not shown twice.
+	// A text that comes again later is shown again.
 	sum := sha256.Sum256([]byte(place + "\x00" + m.ID + "\x00" + text.Body))
-	transaction := base64.RawURLEncoding.EncodeToString(sum[:])
+	transaction := fmt.Sprintf("%s-%d-%x", x.once, x.sends, sum[:8])
 	var sent struct {
 		ID string `json:"event_id"`
 	}
 	if err := x.call(ctx, http.MethodPut, []string{"rooms", room, "send", "m.room.message", transaction}, nil, content, &sent); err != nil {
 		return err
 	}
+	x.sends++
 	if place == "" {
 		place = sent.ID
 	}
@@ -174,6 +173,7 @@ type matrixEvent struct {
 	Type    string `json:"type"`
 	Sender  string `json:"sender"`
 	Content struct {
+		Type    string         `json:"msgtype"`
 		Body    string         `json:"body"`
 		Relates matrixRelation `json:"m.relates_to"`
 	} `json:"content"`
@@ -185,7 +185,8 @@ func (x *matrix) answer(of matrixEvent) answer {
 	a := answer{From: of.Sender, Words: of.Content.Body}
 	switch {
 	case of.Type == "m.reaction":
-		a.Code, a.Words = x.shown.code(to.Event), to.Key
+		a.Code, a.Words, a.Reaction = x.shown.code(to.Event), to.Key, true
+	case of.Content.Type == "m.notice": // of a program
 	case to.Type == "" || to.Type == "m.thread": // a reply, or one in a thread below the message
 		a.Code = x.shown.code(to.ReplyTo.Event)
 		if a.Code == "" {
@@ -194,6 +195,9 @@ func (x *matrix) answer(of matrixEvent) answer {
 	}
 	if _, own, quotes := strings.Cut(a.Words, "\n\n"); quotes && strings.HasPrefix(a.Words, "> ") {
 		a.Words = own // an older client quotes the message before
+	}
+	if !a.Reaction && of.Content.Type != "m.text" {
+		a.Words, a.Lacks = "", noText
 	}
 	return a
 }

@@ -52,6 +52,13 @@ func TestAnsweredOverMatrix(t *testing.T) {
 	}
 	eve.reply(first, "1")
 	h.refused(eve.name + " may not answer: from does not list it")
+	eve.reply(first, strings.Repeat("<", 60_000)) // longer than what is read, escaped
+	ann.reply(first, strings.Repeat("a ", 5_000))
+	ann.shows(first, "a reply may have 8 KiB")
+	ann.react(first, "👍") // no choice
+	ann.send("m.room.message", map[string]any{"msgtype": "m.notice", "body": "a robot says so", "m.relates_to": inReply(first)})
+	ann.send("m.room.message", map[string]any{"msgtype": "m.image", "body": "a screenshot.png", "m.relates_to": inReply(first)})
+	ann.shows(first, "only text is read")
 	ann.send("m.room.message", map[string]any{"msgtype": "m.text", "body": "1"}) // no reply to it
 	ann.reply(first, "> <@bot> the question\n\nuse the other table, please")
 	ann.shows(first, "is answered (shop)", "user over Matrix")
@@ -80,14 +87,18 @@ func TestAnsweredOverMatrix(t *testing.T) {
 	accept := number("Accept current")
 	ann.reply(third, accept+" yes") // nobody has asked yet whether it is sure
 	ann.shows(third, "ends the run. Are you sure? Reply “"+accept+" yes”.")
+	ann.reply(third, "accept the rest later")
+	ann.shows(third, "“accept the rest later” is not used", "Are you sure?")
+	ann.reply(third, accept+" no!")
+	ann.shows(third, strings.Join(strings.SplitAfter(text, "\n")[:2], "")) // as it was
 	ann.reply(third, "accepted") // words that may mean an option
 	ann.shows(third, "could mean")
-	ann.reply(third, "accept")
+	ann.reply(third, accept+". Accept current (ends the run)")
 	ann.shows(third, "Are you sure?")
 	if list := h.answers("shop"); len(list) != 2 {
 		t.Errorf("%q", list)
 	}
-	ann.reply(third, accept+" yes")
+	ann.reply(third, accept+" yes!")
 	h.eventually("the run is accepted", func() bool { return h.runs("shop")[0].Status == "accepted" })
 	ann.reply(first, "1") // used up
 	if list := h.answers("shop"); len(list) != 3 {
@@ -129,6 +140,32 @@ func TestMatrixHasRules(t *testing.T) {
 	ann.shows("", "asks (next)")
 	if list := h.answers("only"); len(list) > 0 {
 		t.Errorf("%q", list)
+	}
+}
+
+// The address may have a room's alias, as the library takes it.
+func TestAnAliasOfARoom(t *testing.T) {
+	for query, want := range map[string]string{
+		"room=%23a:host": "#a:host", "rooms=a:host": "#a:host", "Rooms=!r:host": "!r:host",
+	} {
+		of, err := carrierFor("matrix://:token@host/?" + query)
+		if m, _ := of.(*matrix); err != nil || m.name != want {
+			t.Errorf("%s: %+v %v", query, of, err)
+		}
+	}
+}
+
+// Only what the library takes for a yes turns encryption off.
+func TestTheTokenIsEncrypted(t *testing.T) {
+	for value, want := range map[string]string{"No": "https", "false": "https", "": "https", "0": "https", "Yes": "http", "true": "http", "1": "http", "y": "http"} {
+		of, err := carrierFor("matrix://:token@host/?rooms=!r:host&disableTLS=" + value)
+		if m, _ := of.(*matrix); err != nil || m.server.Scheme != want {
+			t.Errorf("matrix %q: %+v %v", value, of, err)
+		}
+		of, err = carrierFor("ntfy://:token@host/topic?disableTLS=" + value)
+		if n, _ := of.(*ntfy); err != nil || n.server.Scheme != want {
+			t.Errorf("ntfy %q: %+v %v", value, of, err)
+		}
 	}
 }
 

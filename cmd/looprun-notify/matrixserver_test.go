@@ -224,7 +224,11 @@ func (c *matrixClient) send(kind string, content map[string]any) string {
 
 // reply replies to a message, and react reacts to one.
 func (c *matrixClient) reply(to, words string) {
-	c.send("m.room.message", map[string]any{"msgtype": "m.text", "body": words, "m.relates_to": map[string]any{"m.in_reply_to": map[string]any{"event_id": to}}})
+	c.send("m.room.message", map[string]any{"msgtype": "m.text", "body": words, "m.relates_to": inReply(to)})
+}
+
+func inReply(to string) map[string]any {
+	return map[string]any{"m.in_reply_to": map[string]any{"event_id": to}}
 }
 
 func (c *matrixClient) react(to, key string) {

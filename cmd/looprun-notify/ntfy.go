@@ -39,12 +39,9 @@ var ntfySilence = 3 * time.Minute
 var errSilent = fmt.Errorf("%w: the service writes nothing; check that no proxy holds back its replies", errDeaf)
 
 func newNtfy(u *url.URL) (*ntfy, error) {
-	n := &ntfy{server: url.URL{Scheme: "https", Host: u.Host, Path: "/"}, topic: strings.Trim(u.Path, "/")}
-	if scheme := u.Query().Get("scheme"); scheme != "" {
+	n := &ntfy{server: url.URL{Scheme: schemeOf(u), Host: u.Host, Path: "/"}, topic: strings.Trim(u.Path, "/")}
+	if scheme := option(u, "scheme"); scheme != "" && n.server.Scheme == "https" {
 		n.server.Scheme = scheme
-	}
-	if u.Query().Has("disabletls") {
-		n.server.Scheme = "http"
 	}
 	n.user = u.User.Username()
 	n.password, _ = u.User.Password()

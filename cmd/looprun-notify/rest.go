@@ -8,8 +8,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/nicholas-fedor/shoutrrr/pkg/format"
 )
 
 // do sends a request. Its error quotes neither the address nor the service.
@@ -19,6 +24,24 @@ func do(r *http.Request) (*http.Response, error) {
 		return nil, errors.New("the service could not be reached; check the host in the URL and the network")
 	}
 	return reply, nil
+}
+
+// option returns a value of the URL's query by its names, in any case, as the library reads them.
+func option(u *url.URL, names ...string) string {
+	for key, list := range u.Query() {
+		if slices.Contains(names, strings.ToLower(key)) {
+			return list[0]
+		}
+	}
+	return ""
+}
+
+// schemeOf returns http if the URL turns encryption off, in a word that the library takes.
+func schemeOf(u *url.URL) string {
+	if no, _ := format.ParseBool(option(u, "disabletls"), false); no {
+		return "http"
+	}
+	return "https"
 }
 
 // refusal returns what the status of a reply means for a message; nil: it was taken.

@@ -32,7 +32,7 @@ const (
 // a Bot API server of one's own.
 func newTelegram(u *url.URL) (*telegram, error) {
 	key, _ := u.User.Password()
-	t := &telegram{chat: u.Query().Get("chats")}
+	t := &telegram{chat: option(u, "chats", "channels")}
 	base := "https://" + u.Host
 	switch ip := net.ParseIP(u.Hostname()); {
 	case u.Host == "telegram":
@@ -67,9 +67,15 @@ type telegramMessage struct {
 	From struct {
 		ID int64 `json:"id"`
 	} `json:"from"`
+	Chat struct {
+		ID int64 `json:"id"`
+	} `json:"chat"`
 	Text    string           `json:"text"`
 	ReplyTo *telegramMessage `json:"reply_to_message"`
 }
+
+// place returns where a message is: its number is one of its chat.
+func place(chat, message int64) string { return fmt.Sprintf("%d/%d", chat, message) }
 
 func (t *telegram) send(ctx context.Context, m outgoing) error {
 	rows := [][]telegramButton{}
@@ -81,19 +87,24 @@ func (t *telegram) send(ctx context.Context, m outgoing) error {
 		"reply_markup":         map[string]any{"inline_keyboard": rows},
 		"link_preview_options": map[string]any{"is_disabled": true},
 	}
-	method, place := "sendMessage", t.shown.place(m.ID)
-	if place != "" {
-		method, in["message_id"] = "editMessageText", json.Number(place)
-	}
 	var sent telegramMessage
-	why, err := t.call(ctx, method, in, &sent)
-	if err != nil && !strings.Contains(why, "message is not modified") {
+	if at := t.shown.place(m.ID); at != "" {
+		_, number, _ := strings.Cut(at, "/")
+		in["message_id"] = json.Number(number)
+		why, err := t.call(ctx, "editMessageText", in, &sent)
+		if err == nil || strings.Contains(why, "message is not modified") {
+			t.shown.put(m, at)
+			return nil
+		}
+		if !strings.Contains(why, "message to edit not found") { // somebody has deleted it
+			return err
+		}
+		delete(in, "message_id")
+	}
+	if _, err := t.call(ctx, "sendMessage", in, &sent); err != nil {
 		return err
 	}
-	if place == "" {
-		place = strconv.FormatInt(sent.ID, 10)
-	}
-	t.shown.put(m, place)
+	t.shown.put(m, place(sent.Chat.ID, sent.ID))
 	return nil
 }
 
@@ -122,12 +133,17 @@ func (t *telegram) listen(ctx context.Context, opened func(), heard func(answer)
 			var a answer
 			if p := of.Pressed; p != nil {
 				a = answer{Code: p.Data, From: strconv.FormatInt(p.From.ID, 10)}
-				_, _ = t.call(ctx, "answerCallbackQuery", map[string]any{"callback_query_id": p.ID}, new(bool)) // the app stops to wait
 			} else if to := of.Message.ReplyTo; to != nil {
-				a = answer{t.shown.code(strconv.FormatInt(to.ID, 10)), strconv.FormatInt(of.Message.From.ID, 10), of.Message.Text}
+				a = answer{Code: t.shown.code(place(of.Message.Chat.ID, to.ID)), From: strconv.FormatInt(of.Message.From.ID, 10), Words: of.Message.Text}
+				if a.Words == "" {
+					a.Lacks = noText
+				}
 			}
 			if a.Code != "" && len(a.Code) <= mostCode {
 				heard(a)
+			}
+			if p := of.Pressed; p != nil {
+				_, _ = t.call(ctx, "answerCallbackQuery", map[string]any{"callback_query_id": p.ID}, new(bool)) // the app stops to wait
 			}
 		}
 	}

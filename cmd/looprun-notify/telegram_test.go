@@ -84,7 +84,7 @@ func (b *botAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		b.messages[m.ID] = &m
-		say(200, map[string]any{"message_id": m.ID, "text": m.Text}, "")
+		say(200, map[string]any{"message_id": m.ID, "chat": map[string]any{"id": 42}, "text": m.Text}, "")
 	case "answerCallbackQuery":
 		b.answered++
 		say(200, true, "")
@@ -147,11 +147,21 @@ func (b *botAPI) press(who int, m botMessage, label string) {
 	b.t.Fatalf("there is no button %q: %+v", label, m)
 }
 
-func (b *botAPI) reply(who int, m botMessage, text string) {
-	b.update("message", map[string]any{
-		"message_id": 1, "from": map[string]any{"id": who}, "chat": map[string]any{"id": 42}, "text": text,
-		"reply_to_message": map[string]any{"message_id": m.ID, "text": m.Text},
-	})
+func (b *botAPI) reply(who int, m botMessage, text string) { b.replyIn(42, who, m, text) }
+
+// replyIn replies in a chat, to the message of that chat that has m's number. Without a text it
+// is a photo.
+func (b *botAPI) replyIn(chat, who int, m botMessage, text string) {
+	of := map[string]any{
+		"message_id": 1, "from": map[string]any{"id": who}, "chat": map[string]any{"id": chat},
+		"reply_to_message": map[string]any{"message_id": m.ID, "chat": map[string]any{"id": chat}, "text": m.Text},
+	}
+	if text != "" {
+		of["text"] = text
+	} else {
+		of["photo"] = []any{map[string]any{"file_id": "f"}}
+	}
+	b.update("message", of)
 }
 
 // shows waits until the chat shows a message that has all the words.
@@ -202,6 +212,14 @@ func TestAnsweredOverTelegram(t *testing.T) {
 	sure := b.shows("ends the run. Are you sure?")
 	b.press(ann, sure, "No")
 	b.shows("asks (shop)", "Reply with")
+	b.replyIn(43, ann, m, "this is for the neighbour's bot")
+	b.reply(ann, m, "")
+	b.shows("only text is read", "asks (shop)")
+	b.mu.Lock()
+	delete(b.messages, m.ID) // somebody deletes it
+	b.mu.Unlock()
+	b.reply(ann, m, "2 3")
+	m = b.shows("“2 3” is not used", "asks (shop)")
 	b.reply(ann, m, "use the other table, please")
 	over := b.shows("is answered (shop)", "user over Telegram")
 	if over.ID != m.ID || len(over.Markup.Keyboard) > 0 {

@@ -6,10 +6,10 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
@@ -89,37 +89,99 @@ func numbered(body string, q core.Question, list []choice) string {
 	return body + "\nReply with " + strings.Join(how, ", or ") + lines.String()
 }
 
-// reply reads the answer in a reply: numbers of the list, the id of an option, or words. yes
-// after a number means that the person is sure.
-func reply(q core.Question, words string) (a ask.ShortAnswer, of choice, sure bool) {
-	list, text := choices(q), strings.TrimSpace(words)
-	a.Question = q.ID
-	fields := strings.FieldsFunc(text, func(r rune) bool { // a reaction is 1\ufe0f\u20e3
-		return unicode.IsSpace(r) || strings.ContainsRune(",.;:)\ufe0f\u20e3", r)
-	})
-	if len(fields) == 2 && strings.EqualFold(fields[1], core.Yes) {
-		fields, sure = fields[:1], true
-	}
+// reply reads a reply: the answer, and the step that it means. asked is the option that is asked
+// about once more; empty: none is. Numbers, labels or ids are a choice; yes after one means that
+// the person is sure, and no goes back. Without a step the reply is unclear: what can be meant as
+// a choice is no words, and neither is anything while an option is asked about once more.
+func reply(q core.Question, asked, words string) (a ask.ShortAnswer, of choice, step string) {
+	text := strings.TrimSpace(words)
+	list, r := choices(q), reader{rest: text}
 	var ids []string
-	for _, field := range fields {
-		i := slices.IndexFunc(list, func(of choice) bool { return strings.EqualFold(of.option, field) })
-		if n, err := strconv.Atoi(field); err == nil {
-			i = n - 1
+	var numbered, labelled, wrong bool
+read:
+	for first := true; r.rest != ""; first = false {
+		digits := r.rest[:len(r.rest)-len(strings.TrimLeft(r.rest, "0123456789"))]
+		n, _ := strconv.Atoi(digits)
+		i := n - 1
+		switch {
+		case digits == "":
+			if i = r.takeAny(list); i < 0 {
+				break read
+			}
+		case n > 0 && n <= len(list) && r.take(digits):
+			numbered = numbered || first
+			labelled = r.take(list[i].label) || labelled
+		case !first && r.take(digits):
+			wrong = true
+			continue
+		default:
+			break read
 		}
-		if i < 0 || i >= len(list) {
-			a.Text = &text
-			return a, choice{}, false
-		}
+		r.take("ends the run")
 		of = list[i]
 		ids = append(ids, of.option)
 	}
+	yes := len(ids) > 0 && r.take(core.Yes)
+	no := !yes && (len(ids) > 0 || asked != "") && r.take(core.No)
+	whole := r.rest == ""
+	clear := whole && !r.odd && !wrong
+	a.Question = q.ID
 	switch {
-	case q.Multi && len(ids) > 0:
+	case clear && no && asked != "" && (len(ids) == 0 || len(ids) == 1 && of.option == asked):
+		return ask.ShortAnswer{}, choice{}, stepMore
+	case clear && !no && q.Multi && len(ids) > 0:
 		a.Options, of = ids, choice{}
-	case len(ids) == 1:
+	case clear && !no && len(ids) == 1 && yes && of.option == asked:
 		a.Option = of.option
+		return a, of, stepSure
+	case clear && !no && len(ids) == 1:
+		a.Option = of.option
+	case asked != "", whole && len(ids) > 0, numbered && (labelled || yes || no):
+		return ask.ShortAnswer{}, choice{}, ""
 	default:
 		a.Text, of = &text, choice{}
 	}
-	return a, of, sure
+	return a, of, stepTap
+}
+
+// reader reads a reply word by word.
+type reader struct {
+	rest string
+	odd  bool // it has passed a character that says more than nothing, as ? does
+}
+
+// begins reports whether the rest begins with that word or those words, whatever their case.
+func (r *reader) begins(words string) bool {
+	if words == "" || len(r.rest) < len(words) || !strings.EqualFold(r.rest[:len(words)], words) {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(r.rest[len(words):])
+	return !unicode.IsLetter(next) && !unicode.IsNumber(next)
+}
+
+// take passes words and the marks after them, if the rest begins with them.
+func (r *reader) take(words string) bool {
+	if !r.begins(words) {
+		return false
+	}
+	r.rest = strings.TrimLeftFunc(r.rest[len(words):], func(c rune) bool {
+		mark := unicode.IsPunct(c) || unicode.IsSymbol(c)
+		r.odd = r.odd || mark && !strings.ContainsRune(".,;:!()'\"“”", c)
+		return mark || unicode.IsSpace(c) || unicode.IsMark(c) // a reaction is 1\ufe0f\u20e3
+	})
+	return true
+}
+
+// takeAny passes the longest label or id of the list, and returns its index; -1: there is none.
+func (r *reader) takeAny(list []choice) int {
+	found, longest := -1, ""
+	for i, of := range list {
+		for _, word := range []string{of.label, of.option} {
+			if len(word) > len(longest) && r.begins(word) {
+				found, longest = i, word
+			}
+		}
+	}
+	r.take(longest)
+	return found
 }

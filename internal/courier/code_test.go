@@ -8,44 +8,78 @@ import (
 	"github.com/looprun/looprun/internal/ask"
 )
 
-// What stands in a reply is a number of the list, an option's id, or words; a word more than
-// that is no choice.
+// What stands in a reply is a number of the list, an option's id or label, or words. What may be
+// meant as a number is no words, and is refused unless it is clear.
 func TestReply(t *testing.T) {
 	trip := core.Question{ID: "q", Guard: core.MaxIterations, Kind: core.KindSelect, Options: []core.Option{
 		{ID: "continue", Label: "Continue", Action: core.ActionContinue},
 		{ID: "review", Label: "Review", Action: core.ActionReview},
-		{ID: "accept", Label: "Accept", Action: core.ActionAccept},
+		{ID: "accept", Label: "Accept current", Action: core.ActionAccept},
 	}}
 	confirm := core.Question{ID: "q", Kind: core.KindConfirm, From: core.FromCommand}
 	several := core.Question{ID: "q", Kind: core.KindSelect, Multi: true, From: core.FromCommand, Options: []core.Option{{ID: "a", Label: "A"}, {ID: "b", Label: "B"}}}
 	text := core.Question{ID: "q", Kind: core.KindText, From: core.FromCommand}
 	said := func(words string) ask.ShortAnswer { return ask.ShortAnswer{Question: "q", Text: &words} }
+	const more, refused = stepMore, ""
 	for _, c := range []struct {
-		q          core.Question
-		words      string
-		want       ask.ShortAnswer
-		ends, sure bool
+		q     core.Question
+		sure  string // the option that is asked about once more
+		words string
+		want  ask.ShortAnswer
+		step  string
 	}{
-		{trip, " 1\n", ask.ShortAnswer{Question: "q", Option: "continue"}, false, false},
-		{trip, "1\ufe0f\u20e3", ask.ShortAnswer{Question: "q", Option: "continue"}, false, false},
-		{trip, "2.", ask.ShortAnswer{Question: "q", Option: "accept"}, true, false},
-		{trip, "Accept", ask.ShortAnswer{Question: "q", Option: "accept"}, true, false},
-		{trip, "2 YES", ask.ShortAnswer{Question: "q", Option: "accept"}, true, true},
-		{trip, "2 no", said("2 no"), false, false},
-		{trip, "1 2", said("1 2"), false, false},
-		{trip, "3", said("3"), false, false},
-		{trip, "0", said("0"), false, false},
-		{trip, "2 files are missing", said("2 files are missing"), false, false},
-		{trip, "", said(""), false, false},
-		{confirm, "yes", ask.ShortAnswer{Question: "q", Option: "yes"}, false, false},
-		{confirm, "2", ask.ShortAnswer{Question: "q", Option: "no"}, false, false},
-		{several, "1, 2", ask.ShortAnswer{Question: "q", Options: []string{"a", "b"}}, false, false},
-		{several, "2", ask.ShortAnswer{Question: "q", Options: []string{"b"}}, false, false},
-		{text, "1", said("1"), false, false},
+		{trip, "", " 1\n", ask.ShortAnswer{Question: "q", Option: "continue"}, stepTap},
+		{trip, "", "1\ufe0f\u20e3", ask.ShortAnswer{Question: "q", Option: "continue"}, stepTap},
+		{trip, "", "2.", ask.ShortAnswer{Question: "q", Option: "accept"}, stepTap},
+		{trip, "", "2!", ask.ShortAnswer{Question: "q", Option: "accept"}, stepTap},
+		{trip, "", "Accept.", ask.ShortAnswer{Question: "q", Option: "accept"}, stepTap},
+		{trip, "", "accept current", ask.ShortAnswer{Question: "q", Option: "accept"}, stepTap},
+		{trip, "", "2. Accept current (ends the run)", ask.ShortAnswer{Question: "q", Option: "accept"}, stepTap},
+		{trip, "", "1) Continue", ask.ShortAnswer{Question: "q", Option: "continue"}, stepTap},
+		{trip, "", "2 YES", ask.ShortAnswer{Question: "q", Option: "accept"}, stepTap},
+		{trip, "", "2 no", ask.ShortAnswer{}, refused},
+		{trip, "", "1 2", ask.ShortAnswer{}, refused},
+		{trip, "", "1, 2 and", said("1, 2 and"), stepTap},
+		{trip, "", "1 7", ask.ShortAnswer{}, refused},
+		{trip, "", "2?", ask.ShortAnswer{}, refused},
+		{trip, "", "1%", ask.ShortAnswer{}, refused},
+		{trip, "", "2 yes please", ask.ShortAnswer{}, refused},
+		{trip, "", "2 accept current, and thanks", ask.ShortAnswer{}, refused},
+		{trip, "", "3", said("3"), stepTap},
+		{trip, "", "0", said("0"), stepTap},
+		{trip, "", "-1", said("-1"), stepTap},
+		{trip, "", "2 files are missing", said("2 files are missing"), stepTap},
+		{trip, "", "2.5 seconds are too few", said("2.5 seconds are too few"), stepTap},
+		{trip, "", "2nd try", said("2nd try"), stepTap},
+		{trip, "", "acceptance", said("acceptance"), stepTap},
+		{trip, "", "", said(""), stepTap},
+		{trip, "accept", "2 yes", ask.ShortAnswer{Question: "q", Option: "accept"}, stepSure},
+		{trip, "accept", "2 yes!", ask.ShortAnswer{Question: "q", Option: "accept"}, stepSure},
+		{trip, "accept", "2. Yes.", ask.ShortAnswer{Question: "q", Option: "accept"}, stepSure},
+		{trip, "accept", "2", ask.ShortAnswer{Question: "q", Option: "accept"}, stepTap},
+		{trip, "accept", "1", ask.ShortAnswer{Question: "q", Option: "continue"}, stepTap},
+		{trip, "accept", "1 yes", ask.ShortAnswer{Question: "q", Option: "continue"}, stepTap},
+		{trip, "accept", "2 no", ask.ShortAnswer{}, more},
+		{trip, "accept", "No!", ask.ShortAnswer{}, more},
+		{trip, "accept", "1 no", ask.ShortAnswer{}, refused},
+		{trip, "accept", "yes", ask.ShortAnswer{}, refused},
+		{trip, "accept", "go on", ask.ShortAnswer{}, refused},
+		{trip, "accept", "2 files are missing", ask.ShortAnswer{}, refused},
+		{confirm, "", "yes", ask.ShortAnswer{Question: "q", Option: "yes"}, stepTap},
+		{confirm, "", "Yes!", ask.ShortAnswer{Question: "q", Option: "yes"}, stepTap},
+		{confirm, "", "2", ask.ShortAnswer{Question: "q", Option: "no"}, stepTap},
+		{confirm, "", "2. No", ask.ShortAnswer{Question: "q", Option: "no"}, stepTap},
+		{several, "", "1, 2", ask.ShortAnswer{Question: "q", Options: []string{"a", "b"}}, stepTap},
+		{several, "", "a and b", said("a and b"), stepTap},
+		{several, "", "A, B", ask.ShortAnswer{Question: "q", Options: []string{"a", "b"}}, stepTap},
+		{several, "", "2", ask.ShortAnswer{Question: "q", Options: []string{"b"}}, stepTap},
+		{several, "", "1, 3", ask.ShortAnswer{}, refused},
+		{text, "", "1", said("1"), stepTap},
+		{text, "", "yes", said("yes"), stepTap},
 	} {
-		got, of, sure := reply(c.q, c.words)
-		if !reflect.DeepEqual(got, c.want) || of.ends != c.ends || sure != c.sure {
-			t.Errorf("%q: %+v ends %v sure %v", c.words, got, of.ends, sure)
+		got, of, step := reply(c.q, c.sure, c.words)
+		if !reflect.DeepEqual(got, c.want) || step != c.step || of.ends != (got.Option == "accept") {
+			t.Errorf("%q: %+v ends %v step %q", c.words, got, of.ends, step)
 		}
 	}
 }

@@ -302,11 +302,18 @@ func (c *Courier) hear(l *link, m incoming) {
 	if q != nil {
 		answer = ask.ShortAnswer{Question: q.ID, Option: of.option}
 	}
+	note := ""
 	if step == stepReply && q != nil {
-		var sure bool
-		answer, of, sure = reply(q.asked, m.Words)
-		if step = stepTap; sure && of.option == q.sure {
-			step = stepSure
+		answer, of, step = reply(q.asked, q.sure, m.Words)
+		switch {
+		case m.Lacks != "":
+			note = "The reply is not used: " + m.Lacks
+		case m.Reaction && (step == "" || answer.Text != nil):
+			return
+		case step == "" && q.sure != "":
+			note = fmt.Sprintf("“%s” is not used: reply as below, or with another number.", termsafe.Short(m.Words, 60))
+		case step == "":
+			note = fmt.Sprintf("“%s” is not used: reply with a number and nothing else, or begin with a word.", termsafe.Short(m.Words, 60))
 		}
 	}
 	switch {
@@ -317,6 +324,9 @@ func (c *Courier) hear(l *link, m incoming) {
 	case q.over != "":
 		l.tell(c.message(q, l))
 	case q.busy: // the same answer again, or another one: the first counts
+	case note != "":
+		q.note = note
+		c.tell(q)
 	case step == stepMore:
 		if q.sure == "" {
 			q.first += mostButtons - 1
@@ -324,10 +334,10 @@ func (c *Courier) hear(l *link, m incoming) {
 		if list, _ := q.answerable(l); q.first >= len(list) {
 			q.first = 0
 		}
-		q.sure = ""
+		q.sure, q.note = "", ""
 		c.tell(q)
 	case of.ends && step == stepTap:
-		q.sure = of.option
+		q.sure, q.note = of.option, ""
 		c.tell(q)
 	default:
 		q.busy = true

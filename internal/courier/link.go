@@ -32,6 +32,9 @@ type incoming struct {
 	// From is who did, and Words is the reply.
 	From  string `json:"from"`
 	Words string `json:"words"`
+	// Reaction means that Words is a sign below the message, and Lacks why there are no words.
+	Reaction bool   `json:"reaction"`
+	Lacks    string `json:"lacks"`
 	// Problem is a sentence for the log.
 	Problem string `json:"problem"`
 	// Sent is the id of a message that the service took.
@@ -125,7 +128,9 @@ func (c *Courier) connect(l *link) error {
 			}
 		}
 	}()
-	for lines := bufio.NewScanner(out); lines.Scan(); {
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
 		var m incoming
 		if json.Unmarshal(lines.Bytes(), &m) != nil {
 			continue
@@ -144,5 +149,10 @@ func (c *Courier) connect(l *link) error {
 		}
 	}
 	close(gone)
+	if err := lines.Err(); err != nil { // nobody reads on
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return err
+	}
 	return cmd.Wait()
 }
