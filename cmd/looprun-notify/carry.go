@@ -69,12 +69,18 @@ var retryFirst, retryMost = time.Second, time.Minute
 func carry(in io.Reader, out io.Writer) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
-	var first struct{ URL string }
+	var first struct {
+		URL   string
+		Check bool // whether the service takes the URL, and no more
+	}
 	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &first) != nil {
 		return errors.New("standard input has no url")
 	}
 	of, err := carrierFor(first.URL)
-	if err != nil {
+	if err != nil && !first.Check {
+		_ = json.NewEncoder(out).Encode(map[string]string{"problem": err.Error()})
+	}
+	if err != nil || first.Check {
 		return err
 	}
 	ctx, stop := context.WithCancel(context.Background())

@@ -42,11 +42,14 @@ func newMatrix(u *url.URL) (*matrix, error) {
 		m.name = "#" + m.name
 	}
 	m.token, _ = u.User.Password()
-	if u.Host == "" || m.token == "" || m.name == "" || strings.Contains(m.name, ",") {
+	if u.Host == "" || m.token == "" || m.name == "" {
 		return nil, errURL
 	}
+	if strings.Contains(m.name, ",") {
+		return nil, errors.New("answers come from one room; write an entry for each")
+	}
 	if u.User.Username() != "" {
-		return nil, errors.New("matrix: answers need an access token in place of the password; write matrix://:TOKEN@HOST/?rooms=ROOM")
+		return nil, errors.New("answers need an access token in place of the password; write matrix://:TOKEN@HOST/?rooms=ROOM")
 	}
 	return m, nil
 }

@@ -91,7 +91,7 @@ func TestAnsweredOverMatrix(t *testing.T) {
 	ann.shows(third, "“accept the rest later” is not used", "Are you sure?")
 	ann.reply(third, accept+" no!")
 	ann.shows(third, strings.Join(strings.SplitAfter(text, "\n")[:2], "")) // as it was
-	ann.reply(third, "accepted") // words that may mean an option
+	ann.reply(third, "accepted")                                           // words that may mean an option
 	ann.shows(third, "could mean")
 	ann.reply(third, accept+". Accept current (ends the run)")
 	ann.shows(third, "Are you sure?")
@@ -152,6 +152,20 @@ func TestAnAliasOfARoom(t *testing.T) {
 		if m, _ := of.(*matrix); err != nil || m.name != want {
 			t.Errorf("%s: %+v %v", query, of, err)
 		}
+	}
+}
+
+// An address that only sends is refused before the run, and one that the courier gets is told.
+func TestAnAddressThatBringsNoAnswers(t *testing.T) {
+	const address = "matrix://:s3cr3t@host/?rooms=!a:host,!b:host"
+	h := newHome(t)
+	code, stdout, stderr := h.looprun("shop", "--notify", "{url: '"+address+"', answers: true, from: ['@ann:host']}", "-c", "echo ran")
+	if code != 125 || stdout != "" || !strings.Contains(stderr, "--notify: matrix: answers come from one room") || strings.Contains(stderr, "s3cr3t") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	var out bytes.Buffer
+	if err := carry(strings.NewReader(`{"url": "`+address+`"}`), &out); err == nil || !strings.Contains(out.String(), `{"problem":"answers come from one room`) {
+		t.Errorf("%v: %s", err, &out)
 	}
 }
 

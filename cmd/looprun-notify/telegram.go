@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -41,8 +42,11 @@ func newTelegram(u *url.URL) (*telegram, error) {
 		base = "http://" + u.Host
 	}
 	t.api = base + "/bot" + url.PathEscape(u.User.Username()+":"+key) + "/"
-	if u.Host == "" || key == "" || t.chat == "" || strings.Contains(t.chat, ",") {
+	if u.Host == "" || key == "" || t.chat == "" {
 		return nil, errURL
+	}
+	if strings.Contains(t.chat, ",") {
+		return nil, errors.New("answers come from one chat; leave out the others")
 	}
 	return t, nil
 }

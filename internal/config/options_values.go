@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/url"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -284,8 +285,12 @@ type Service struct {
 	From []string `yaml:"from" json:"from,omitempty" doc:"Who may answer: Matrix names, or Telegram's numbers of people."`
 }
 
-// named tells of each service that brings answers back whether it names who answers.
-var named = map[string]bool{core.ViaNtfy: false, core.ViaMatrix: true, core.ViaTelegram: true}
+// people is the form of names by each service that brings answers back; nil: it names nobody.
+var people = map[string]*regexp.Regexp{
+	core.ViaNtfy:     nil,
+	core.ViaMatrix:   regexp.MustCompile(`^@[^\s:]+:\S+$`),
+	core.ViaTelegram: regexp.MustCompile(`^[0-9]+$`),
+}
 
 // UnmarshalText adds a URL, a service with keys ({url: URL, answers: true}) or a list of those.
 // The errors do not quote it.
@@ -307,17 +312,31 @@ func (s *Services) UnmarshalText(text []byte) error {
 	if _, err := strictyaml.Decode("", slices.Concat([]byte("services: "), text), &list); err != nil || len(list.Services) == 0 {
 		return &valueProblem{text: "a service with keys cannot be read", remedy: "write {url: URL, answers: true}; the keys are url, answers, exclusive and from"}
 	}
-	for _, of := range list.Services {
-		scheme, _, _ := strings.Cut(of.URL, "://")
-		names, known := named[scheme]
+	bots := map[string]bool{}
+	for i, of := range slices.Concat(*s, list.Services) {
+		scheme, rest, _ := strings.Cut(of.URL, "://")
+		if bot, _, _ := strings.Cut(rest, "@"); of.Answers && scheme == core.ViaTelegram {
+			if bots[bot] {
+				return &valueProblem{text: "two services have the same bot, and only one of them would get an answer", remedy: "give each a bot of its own"}
+			}
+			bots[bot] = true
+		}
+		if i < len(*s) {
+			continue
+		}
+		names, known := people[scheme]
+		for i := range of.From {
+			of.From[i] = strings.TrimSpace(of.From[i])
+		}
+		unnamed := func(who string) bool { return !names.MatchString(who) }
 		switch {
 		case !of.Answers && (of.Exclusive || of.From != nil):
 			return &valueProblem{text: "exclusive and from have no effect without answers", remedy: "write answers: true beside it"}
 		case of.Answers && !known:
-			return &valueProblem{text: "this service brings no answers back", remedy: "write answers: true only for " + strings.Join(slices.Sorted(maps.Keys(named)), ", ")}
-		case of.Answers && names && (len(of.From) == 0 || slices.Contains(of.From, "")):
-			return &valueProblem{text: "it does not say who may answer", remedy: "add from: [NAME]"}
-		case of.Answers && !names && of.From != nil:
+			return &valueProblem{text: "this service brings no answers back", remedy: "write answers: true only for " + strings.Join(slices.Sorted(maps.Keys(people)), ", ")}
+		case of.Answers && names != nil && (len(of.From) == 0 || slices.ContainsFunc(of.From, unnamed)):
+			return &valueProblem{text: "it does not say who may answer", remedy: "add from: ['@NAME:HOST'] for Matrix, from: [NUMBER] for Telegram"}
+		case of.Answers && names == nil && of.From != nil:
 			return &valueProblem{text: scheme + " does not tell who answers", remedy: "leave from out: whoever can read the topic can answer"}
 		}
 	}

@@ -2,11 +2,15 @@ package courier
 
 import (
 	"bufio"
+	"cmp"
+	"context"
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"strings"
 	"time"
 
+	"github.com/looprun/looprun/internal/helper"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -65,6 +69,25 @@ func (l *link) tell(m outgoing) {
 
 // How long keep waits after a looprun-notify that has died, at first and at most.
 const retryFirst, retryMost = time.Second, time.Minute
+
+// Check returns why a service does not take the address as one for answers. It connects to
+// nothing. The error names the service, and nothing else of the address.
+func Check(url string) error {
+	path, err := proc.Beside("looprun-notify")
+	if err != nil {
+		return err
+	}
+	first, err := helper.Document(map[string]any{"url": url, "check": true})
+	if err != nil {
+		return err
+	}
+	var said helper.Head
+	end := helper.Command{Argv: []string{path, "--carry"}, Input: first, Stderr: said.Take, Timeout: time.Minute, KillAfter: time.Second}.Run(context.Background())
+	if end.Cause == proc.Exited && end.Code == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %s", (&link{url: url}).via(), cmp.Or(termsafe.Line(strings.TrimSpace(string(said))), "looprun-notify failed"))
+}
 
 // keep runs the link until the courier ends. A looprun-notify that dies is started again, and
 // gets what stands in the messages now. Of a series of failures it logs the first.

@@ -77,6 +77,11 @@ func notifierOf(services config.Services, afar bool, complete func(courier.Quest
 	if both.Sender, err = notify.New(all...); err != nil || len(both.services) == 0 {
 		return both.Sender, err
 	}
+	for _, of := range both.services {
+		if err := courier.Check(of.URL); err != nil {
+			return nil, err
+		}
+	}
 	if len(sent) > 0 {
 		both.others, err = notify.New(sent...)
 	}

@@ -227,7 +227,7 @@ func (w *Waiting) short(text []byte, only func() (core.Question, error)) (Answer
 		return Answered{}, err
 	}
 	a := core.Answer{Option: one.Option, Options: one.Options, Text: one.Text, Cancelled: one.Cancel, Reason: one.Reason, Guidance: one.Guidance}
-	if _, ok := q.GoesOn(); ok && a.Option == "" {
+	if a.Option == "" {
 		a, err = spokenAnswer(q, a)
 	}
 	return AnswerTo(q, a), err
