@@ -43,7 +43,7 @@ func (d *IterationFinished) Progress() *Progress {
 
 // beside counts the checks that the tool names one by one without summing them up, as go test
 // -v does. A test with subtests is not a check itself. If a failing check has another name
-// there, the counts stay unknown.
+// there, or a skipped one may be a test with subtests, the counts stay unknown.
 func (p *Progress) beside(t *signature.Tally) {
 	parents := map[string]bool{}
 	for _, name := range t.Names {
@@ -52,6 +52,9 @@ func (p *Progress) beside(t *signature.Tally) {
 				parents[name[:i]] = true
 			}
 		}
+	}
+	if len(parents) > 0 && t.Skipped > 0 {
+		return
 	}
 	checks := slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return parents[name] })
 	for _, name := range p.Checks {

@@ -54,6 +54,7 @@ func TestNamedChecksAreCounted(t *testing.T) {
 		{"one of three", names(0, "A", "B", "C"), "B", "2/3 tests passing"},
 		{"a skipped one does not pass", names(1, "A", "B", "C"), "B", "1/3 tests passing"},
 		{"subtests count, not their test", names(0, "A", "A/x", "A/y/z", "B"), "A/x", "2/3 tests passing"},
+		{"a skipped one beside subtests", names(1, "A", "A/x", "A/y", "B"), "A/x", "unknown"},
 		{"a test that fails beside its subtests", names(0, "A", "A/x", "B"), "A", "unknown"},
 		{"another name", names(0, "A", "B"), "TestA", "unknown"},
 		{"no names", &signature.Tally{Ran: 3}, "A", "unknown"},
