@@ -43,6 +43,7 @@ func TestRead(t *testing.T) {
 		"claude, no id":               {`{"session_id":"s","stop_hook_active":true}`, Stop{Agent: "claude", Session: "s", SameTurn: true}},
 		"copilot":                     {`{"sessionId":"s","cwd":"/w","timestamp":1}`, Stop{Agent: "copilot", Session: "s", Dir: "/w"}},
 		"copilot, a prompt":           {`{"sessionId":"s","cwd":"/w","timestamp":1,"prompt":"mend it"}`, Stop{Agent: "copilot", Session: "s", Dir: "/w", Begins: "mend it"}},
+		"copilot, an empty prompt":    {`{"sessionId":"s","prompt":""}`, Stop{Agent: "copilot", Session: "s", Begins: "a prompt"}},
 		"copilot, sent back":          {`{"sessionId":"s","prompt":"You are not done: the check of this project does not pass.\n\nx"}`, Stop{Agent: "copilot", Session: "s", Unfinished: "the agent was sent back, which is no prompt of the person's"}},
 		"cursor":                      {`{"conversation_id":"c","generation_id":"g","status":"completed","loop_count":0,"workspace_roots":["/w"]}`, Stop{Agent: "cursor", Session: "c", Prompt: "g", SameTurn: true, Dir: "/w"}},
 		"cursor, stopped":             {`{"conversation_id":"c","status":"aborted"}`, Stop{Agent: "cursor", Session: "c", Unfinished: "the agent was stopped: aborted"}},

@@ -48,7 +48,7 @@ type said struct {
 	Turn         string            `json:"turn_id"`
 	Cwd          string            `json:"cwd"`
 	Active       bool              `json:"stop_hook_active"`
-	PromptText   string            `json:"prompt"`
+	PromptText   *string           `json:"prompt"`
 	Background   []json.RawMessage `json:"background_tasks"`
 	CopilotID    string            `json:"sessionId"`
 	Conversation string            `json:"conversation_id"`
@@ -89,7 +89,10 @@ func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
 	if twice := strictjson.Repeated(text); twice != "" {
 		return Stop{}, fmt.Errorf("the agent's request has %s twice", twice)
 	}
-	stop := Stop{Dir: s.Cwd}
+	stop, prompt := Stop{Dir: s.Cwd}, ""
+	if s.PromptText != nil {
+		prompt = *s.PromptText
+	}
 	who := func(agent, session, prompt string) {
 		stop.Agent, stop.Session, stop.Prompt = cmp.Or(as, agent), session, prompt
 	}
@@ -104,23 +107,25 @@ func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
 		}
 	case s.CopilotID != "":
 		who("copilot", s.CopilotID, "")
-		stop.Begins = s.PromptText
-		if strings.HasPrefix(s.PromptText, notDone) || strings.HasPrefix(s.PromptText, passOn) {
+		if s.PromptText != nil {
+			stop.Begins = cmp.Or(prompt, "a prompt")
+		}
+		if strings.HasPrefix(prompt, notDone) || strings.HasPrefix(prompt, passOn) {
 			stop.Begins, stop.Unfinished = "", "the agent was sent back, which is no prompt of the person's"
 		}
 	case s.Session == "":
 		return Stop{}, errors.New("the agent's request has no session id")
 	case s.Event == "AfterAgent", s.Event == "BeforeAgent":
-		who("gemini", s.Session, s.PromptText)
+		who("gemini", s.Session, prompt)
 	case s.Turn != "":
 		who("codex", s.Session, s.Turn)
 	default:
 		who("claude", s.Session, s.Prompt)
 	}
-	stop.SameTurn = s.Active || stop.Prompt != "" && stop.Prompt != s.PromptText
+	stop.SameTurn = s.Active || stop.Prompt != "" && stop.Prompt != prompt
 	switch s.Event {
 	case "UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt":
-		stop.Begins = cmp.Or(s.PromptText, "a prompt")
+		stop.Begins = cmp.Or(prompt, "a prompt")
 	}
 	if s.Mode == "plan" {
 		stop.Unfinished = "the agent plans, and may change nothing"
