@@ -58,6 +58,9 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 	sbt := func(took, why string) string {
 		return "[info] ATest:\n[info] - adds (" + took + " milliseconds)\n[info] - works *** FAILED *** (1" + took + " milliseconds)\n[info]   " + why + " (ATest.scala:1" + took + ")\n[info] Run completed in " + took + " seconds.\n[info] *** 1 TEST FAILED ***\n[error] Total time: " + took + " s\n"
 	}
+	printed := func(got, stderr string) string {
+		return "--- FAIL: TestRun (0.0s)\n    run_test.go:5: it ended with " + got + "\n        stderr:\n            the store is at " + stderr + "\nFAIL\n"
+	}
 	row := func(id, table string) string {
 		return "ERROR:  insert or update on table \"a\" violates foreign key constraint \"fk\"\nDETAIL:  Key (id)=(" + id + ") is not present in table \"" + table + "\".\n"
 	}
@@ -69,6 +72,7 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 	}
 	tests = append(tests, []struct{ name, a, again, b string }{
 		{"an inner exception", inner("4", "System.IO.IOException: refused"), inner("7", "System.IO.IOException: refused"), inner("4", "System.ArgumentException: no table")},
+		{"what a failing test printed", printed("3", "number 3"), printed("3", "number 4"), printed("2", "number 3")},
 		{"the detail of a database", row("1", "users"), "\n" + row("1", "users"), row("1", "groups")},
 		{"the cause of a build's end", build("3s", "com.a:b:1.0"), build("8s", "com.a:b:1.0"), build("3s", "com.a:c:1.0")},
 		{"prose in a box", box("1", "The region must be one of eu or us."), box("8", "The region must be one of eu or us."), box("1", "The region must not be empty.")},

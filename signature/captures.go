@@ -2,6 +2,7 @@ package signature
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/looprun/looprun/internal/ascii"
 )
@@ -218,12 +219,13 @@ var (
 	infoWords = []string{
 		"note", "info", "information", "hint", "help", "remark", "message", "debug",
 	}
-	keyWords = []string{
-		"expected", "actual", "received", "got", "want", "wanted", "found", "left", "right", "symbol", "location",
-		"required", "reason", "cause", "value", "expecting", "provided", "message", "error", "operator", "code",
+	keyWords = slices.Concat(valueWords, []string{
+		"symbol", "location", "required", "reason", "cause", "expecting", "message", "error", "operator", "code",
 		"name", "have", "expression", "evaluated", "stdout", "stderr", "actually", "failuretype", "which is", "to equal", "to be",
-	}
-	badWords = []string{
+	})
+	// valueWords announce a value on the lines below them.
+	valueWords = []string{"expected", "actual", "received", "got", "want", "wanted", "found", "left", "right", "value", "provided"}
+	badWords   = []string{
 		"failed", "fail", "bad", "ko", "nok", "not ok", "broken", "wrong", "mismatch", "unhealthy", "unreachable",
 		"degraded", "crashed", "not ready", "incorrect", "down",
 	}

@@ -217,7 +217,7 @@ func (x *extractor) value(f front) bool {
 		return x.add(fact{kind: factDetail, rule: "detail"}, f.body) != nil
 	}
 	x.under = 0
-	if n := len(f.body) - 1; f.body[n] == ':' && oneOf(f.body, 0, keyWords) == n {
+	if n := len(f.body) - 1; f.body[n] == ':' && oneOf(f.body, 0, valueWords) == n {
 		x.under = f.indent + 1
 	}
 	return false
