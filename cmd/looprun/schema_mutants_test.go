@@ -127,7 +127,7 @@ agents:
         read:
           - {when: {type: text}, said: text, piece: true}
           - {name: tool, id: id, input: args, output: text|error, broken: {ok: 'false'}}
-      - {when: {type: end}, follows: true, read: [{turn: failed, last: why, trouble: why, usd: cost, tokens: in&out, session: id}]}
+      - {when: {type: end}, begins: type, follows: true, read: [{turn: failed, last: why, trouble: why, usd: cost, tokens: in&out, session: id}]}
 cost_from: claude
 wait_on: ['rate limit', '@http429']
 wait_delay: 45s

@@ -39,13 +39,16 @@
 //
 // Objects are recognised one by one, by their shape and never by the name of a command: there
 // may be plain lines between them. An agent's object may be surrounded by other text, be an
-// element of a list, or span several lines. A log's object is a line of its own. [Known] is the table of the known shapes, and [NewTable] builds
-// others. If an object has a name twice, the value that reports the worse outcome counts.
+// element of a list, or span several lines if a name of its shape comes first. A log's object is
+// a line of its own. What is in an object of no known shape is plain text, except that one on
+// several lines is read line by line. [Known] is the table of the known shapes, and [NewTable]
+// builds others. If an object has a name twice, the value that reports the worse outcome counts.
 //
 // # Bounds
 //
 // A stream holds at most 1 MiB of an object, and for a longer one the beginnings of its texts;
-// 64 tool calls that have not ended; and 32,768 values in 100 levels of an object.
+// 64 tool calls that have not ended; 32,768 values in 100 levels of an object; and two lines of
+// logs within each other. Other values of an object are read and not kept.
 package carrier
 
 import (
@@ -144,6 +147,7 @@ const (
 	maxLine  = 1 << 20
 	maxCalls = 64
 	maxWords = 4 << 10
+	nested   = 3 // carriers within each other
 )
 
 // Stream opens one stream. The zero value uses [Known].
@@ -164,6 +168,7 @@ type Stream struct {
 	begun  int      // turns that have begun and have not ended
 	totals string   // the session whose totals are reported
 	source string
+	depth  int
 	inner  *Stream // reads what a log's lines carry
 
 	calls   []call
@@ -190,7 +195,7 @@ type call struct {
 // Reset clears all state, as for a new stream.
 func (s *Stream) Reset() {
 	*s = Stream{
-		Part: s.Part, Fact: s.Fact, Table: s.Table, inner: s.inner,
+		Part: s.Part, Fact: s.Fact, Table: s.Table, depth: s.depth, inner: s.inner,
 		calls: s.calls[:0], doc: document{src: s.doc.src[:0], nodes: s.doc.nodes[:0]}, words: words{line: s.words.line[:0]},
 	}
 	if s.inner != nil {
@@ -222,17 +227,15 @@ func (s *Stream) Write(p []byte) (int, error) {
 
 // Flush ends the stream: an incomplete object is read as far as possible.
 func (s *Stream) Flush() {
-	for outer := true; s.mode == holding; outer = false {
-		if s.object() {
-			s.lead, s.mode = s.lead[:0], passing
-			break
-		}
-		if outer {
-			s.cutOff()
-		}
-		s.release()
+	held := s.mode == holding
+	if held && s.object() {
+		held, s.lead = false, s.lead[:0]
 	}
 	s.plain(s.lead)
+	if held {
+		s.cutOff()
+		s.plain(s.doc.src)
+	}
 	s.mode, s.mid, s.listed, s.esc, s.lead = passing, false, false, colours{}, s.lead[:0]
 	s.leave(false)
 	if s.inner != nil {
@@ -338,7 +341,7 @@ func (s *Stream) hold(p []byte) []byte {
 	case end == broken:
 		s.release()
 	case !s.object():
-		if end == full {
+		if s.doc.cut() {
 			s.cutOff()
 		}
 		if len(p) > 0 && p[0] == '\n' { // a line stays in one piece
@@ -367,7 +370,7 @@ const (
 func (s *Stream) follow(p []byte) (n int, end ending) {
 	d := &s.doc
 	for n < len(p) {
-		if d.full() {
+		if len(d.src) >= maxLine {
 			return n, full
 		}
 		if d.json.InText() {
@@ -386,8 +389,13 @@ func (s *Stream) follow(p []byte) (n int, end ending) {
 		} else if ok, in := d.esc.take(p[n]); !ok || in && !d.take(' ') || !in && !d.take(p[n]) { // a blank ends a number
 			return n, broken
 		}
+		if p[n] == '\n' {
+			if first := d.first(); first != nil && !s.table().names[string(first)] {
+				return n, broken
+			}
+		}
 		d.src = append(d.src, p[n])
-		if n++; !d.cut() {
+		if n++; len(d.open) == 0 {
 			return n, whole
 		}
 	}
@@ -399,11 +407,14 @@ func (s *Stream) follow(p []byte) (n int, end ending) {
 func (s *Stream) keep(p []byte) int {
 	d := &s.doc
 	room := max(maxLine-spare-len(d.src), shortText-(len(d.src)-d.began))
-	if len(p) > room && !d.short && (s.table().of(d, s.seen) != nil || len(s.table().ofType(d)) > 0) {
-		d.short = true
-		d.src = append(d.src, p[:max(0, room)]...)
-		if !d.json.Name() {
-			d.nodes[len(d.nodes)-1].cut = true
+	if len(p) > room && !d.short {
+		d.short = s.table().of(d, s.seen) != nil
+		d.each(0, "type", func(c int32) { d.short = d.short || len(s.table().ofType(d, c)) > 0 })
+		if d.short {
+			d.src = append(d.src, p[:max(0, room)]...)
+		}
+		if d.short && !d.json.Name() {
+			d.latest().cut = true
 		}
 	}
 	if d.short {

@@ -158,6 +158,7 @@ func TestWordsAreSaidOnce(t *testing.T) {
 		"the same again after pieces":           {fmt.Sprintf(delta, "done") + stop + fmt.Sprintf(message, "done") + fmt.Sprintf(message, "done"), "said    done\nsaid    done\n"},
 		"a result of its own":                   {fmt.Sprintf(message, "one") + fmt.Sprintf(result, "two"), "said    one\nsaid    two\n"},
 		"killed in a line":                      {fmt.Sprintf(delta, "one\nDONE"), "said    one\nnoise   DONE\n"},
+		"killed in a long line of an object":    {strings.TrimSuffix(fmt.Sprintf(message, "one\nDONE"+strings.Repeat(".", longestPiece)), `"}]},"uuid":"u"}`+"\n"), "said    one\nnoise   DONE" + strings.Repeat(".", longestPiece) + "\n"},
 		"killed in an object":                   {strings.TrimSuffix(fmt.Sprintf(message, "one\nDONE"), `"}]},"uuid":"u"}`+"\n"), "said    one\nnoise   DONE\n"},
 		"half a line before something else": {
 			fmt.Sprintf(delta, "DONE") + other1 + fmt.Sprintf(delta, " is not yet true") + stop,
@@ -280,23 +281,31 @@ func TestOwnTable(t *testing.T) {
 
 // What never ends takes no more memory than what does.
 func TestBounds(t *testing.T) {
-	for name, c := range map[string]struct{ head, again string }{
-		"one line":       {`{"type":"assistant","session_id":"s","message":{"content":[{"type":"text","text":"`, "word "},
-		"no carrier":     {`{"a":"`, "word "},
-		"many values":    {`{"type":"assistant","session_id":"s","message":[`, "1,"},
-		"deep":           {"", "[{"},
-		"slashes":        {`{"a":"`, `\`},
-		"a document":     {"{\n \"response\": \"", "line\n"},
-		"calls":          {"", `{"type":"assistant","session_id":"s","message":{"content":[{"type":"tool_use","id":"@","name":"n","input":{"command":"x"}}]},"uuid":"u"}` + "\n"},
-		"pieces":         {"", fmt.Sprintf(delta, "word ")},
-		"docker's parts": {"", `{"log":"{ word ","stream":"stdout","time":"t"}` + "\n"},
+	for name, c := range map[string]struct {
+		head, again string
+		plain       int // how much of again is plain, in bytes
+	}{
+		"one line":       {`{"type":"assistant","session_id":"s","message":{"content":[{"type":"text","text":"`, "word ", 0},
+		"no carrier":     {`{"a":"`, "word ", 5},
+		"many values":    {`{"type":"assistant","session_id":"s","message":[`, "1,", 0},
+		"deep":           {"", "[{", 2},
+		"slashes":        {`{"a":"`, `\`, 1},
+		"a document":     {"{\n \"response\": \"", "line\n", 5},
+		"calls":          {"", `{"type":"assistant","session_id":"s","message":{"content":[{"type":"tool_use","id":"@","name":"n","input":{"command":"x"}}]},"uuid":"u"}` + "\n", 0},
+		"pieces":         {"", fmt.Sprintf(delta, "word "), 0},
+		"docker's parts": {"", `{"log":"{ word ","stream":"stdout","time":"t"}` + "\n", 7},
 	} {
 		t.Run(name, func(t *testing.T) {
-			held := 0
-			s := Stream{Part: func(p Part) { held = max(held, len(p.Text)) }}
+			held, plain := 0, 0
+			s := Stream{Part: func(p Part) {
+				if held = max(held, len(p.Text)); p.Role == Plain {
+					plain += len(p.Text)
+				}
+			}}
 			_, _ = s.Write([]byte(c.head))
 			var piece []byte // of some size: a byte a call takes minutes under the race detector
-			for i := range 3 << 20 / len(c.again) {
+			times := 3 << 20 / len(c.again)
+			for i := range times {
 				text := c.again
 				if strings.Contains(text, "@") {
 					text = strings.ReplaceAll(text, "@", fmt.Sprint(i))
@@ -311,7 +320,101 @@ func TestBounds(t *testing.T) {
 			if got := cap(s.doc.src) + cap(s.lead) + cap(s.words.line) + len(s.calls)*maxWords; got > 4<<20 || cap(s.doc.nodes) > 2*maxNodes || len(s.calls) > maxCalls || held > 2<<20 {
 				t.Errorf("%d bytes kept, %d values, %d calls, parts of up to %d bytes", got, cap(s.doc.nodes), len(s.calls), held)
 			}
+			want := c.plain * times
+			if want > 0 {
+				want += len(c.head)
+			}
+			if plain != want {
+				t.Errorf("%d bytes are plain, want %d", plain, want)
+			}
 		})
+	}
+}
+
+// However many values an object has, it is read to its end, and what is in another's object is
+// none of an agent's.
+func TestManyValues(t *testing.T) {
+	many := strings.Repeat("0,", maxNodes+232)
+	const done = `{"type":"result","subtype":"success","is_error":false,"session_id":"s","result":"ok"}`
+	for name, c := range map[string]struct{ in, want string }{
+		"a tool's": {
+			`[{"type":"user","session_id":"s","message":{"content":[]},"tool_use_result":[` + many + `0]},` + done + "]\n",
+			"said    ok\n! ended {Agent:claude Failed:false Last:ok}\n",
+		},
+		"a turn's":          {strings.TrimSuffix(done, "}") + `,"rows":[` + many + "0]}\n", "said    ok\n! began {Agent:claude}\n"},
+		"around an agent's": {`{"report":[` + many + done + `],"x":1}` + "\n", "plain   {\"report\":[" + many + done + `],"x":1}` + "\n"},
+		"around an error":   {`{"rows":[` + many + `{"session_id":"4","error":{"message":"no"}}],"x":1}` + "\n", `plain   {"rows":[` + many + `{"session_id":"4","error":{"message":"no"}}],"x":1}` + "\n"},
+	} {
+		for _, n := range []int{0, 7, 4096} {
+			if got := opened([]byte(c.in), n); got != c.want {
+				t.Errorf("%s, in pieces of %d bytes: %d bytes, want %d: %.300q", name, n, len(got), len(c.want), got)
+			}
+		}
+	}
+}
+
+// Of two types the one that tells the worse outcome counts.
+func TestTwoTypes(t *testing.T) {
+	const failed, done = `"type":"turn.failed","error":{"message":"m"}`, `"type":"turn.completed","usage":{}`
+	for in, want := range map[string]string{
+		"{" + failed + "," + done + "}": "! ended {Agent:codex Failed:true",
+		"{" + done + "," + failed + "}": "! ended {Agent:codex Failed:true",
+		`{"type":"result","subtype":"success","is_error":true,"session_id":"s","type":"x"}`:  "! ended {Agent:claude Failed:true",
+		`{"type":"x","subtype":"success","is_error":true,"session_id":"s","type":"result"}`:  "! ended {Agent:claude Failed:true",
+		`{"type":"result","subtype":"success","is_error":false,"session_id":"s","type":"x"}`: "! began {Agent:claude}",
+		`{"type":"x","subtype":"success","is_error":false,"session_id":"s","type":"result"}`: "! began {Agent:claude}",
+	} {
+		if got := opened([]byte(in+"\n"), 0); !strings.Contains(got, want) || strings.Contains(got, "Failed:false") {
+			t.Errorf("%s\n%s", in, got)
+		}
+	}
+}
+
+// What an unknown object that was cut off has in it is none of an agent's.
+func TestInAnUnknownObjectThatWasCutOff(t *testing.T) {
+	const in = `{"events":[{"a":1},{"type":"result","subtype":"success","is_error":false,"session_id":"s","result":"ok"},{"type":"x"`
+	for _, n := range []int{0, 1, 7} {
+		if got := opened([]byte(in), n); got != "plain   "+in {
+			t.Errorf("in pieces of %d bytes: %s", n, got)
+		}
+	}
+}
+
+// Another program's object on several lines comes out as it is printed, and an agent's objects
+// within it are read; one that may be an agent's comes when it is whole.
+func TestAnObjectOnSeveralLines(t *testing.T) {
+	for begins, held := range map[string]bool{
+		"{\n  \"total\": 3,\n  \"rows\": [\n": false, "{\"total\": 3,\n": false, "{\"total\":\n": false, "{ \"total\"\n : 3\n, \"rows\": [\n": false,
+		"{\n  \"is_error\": false,\n  \"a\": [\n": true, "{\n  \"duration_ms\": 3,\n  \"a\": [\n": true, "{ \"type\"\n : 3\n, \"rows\": [\n": true,
+	} {
+		shown := ""
+		s := Stream{Part: func(p Part) { shown += string(p.Text) }}
+		if _, _ = s.Write([]byte(begins)); shown != "" && held || shown != begins && !held {
+			t.Errorf("of %q %q is shown", begins, shown)
+		}
+	}
+	const failed = `{"type":"result","subtype":"success","is_error":true,"result":"no credit","session_id":"s"}`
+	if got := opened([]byte("{\n  \"events\": [\n    "+failed+"\n  ]\n}\n"), 0); !strings.Contains(got, "Failed:true") {
+		t.Errorf("an agent's object in another's:\n%s", got)
+	}
+}
+
+// A log's line within two others is plain text, and takes no stream of its own.
+func TestLogsWithinLogs(t *testing.T) {
+	text := `{"log":"x\n","stream":"stdout"}` + "\n"
+	for range 8 {
+		quoted, _ := json.Marshal(text)
+		text = `{"log":` + string(quoted) + `,"stream":"stdout"}` + "\n"
+	}
+	streams, got := 0, ""
+	s := Stream{Part: func(p Part) { got += string(p.Text) }}
+	_, _ = s.Write([]byte(text))
+	s.Flush()
+	for inner := &s; inner != nil; inner = inner.inner {
+		streams++
+	}
+	if streams != nested || !strings.HasPrefix(got, `{"log":`) {
+		t.Errorf("%d streams: %s", streams, got)
 	}
 }
 

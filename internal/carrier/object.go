@@ -55,34 +55,28 @@ func (d *document) reset() {
 	d.json.Lenient = true
 }
 
-// cut reports whether the object has not ended.
-func (d *document) cut() bool { return len(d.open) > 0 }
-
-// full reports whether there is no room for more of the object.
-func (d *document) full() bool { return len(d.src) >= maxLine || len(d.nodes) == maxNodes }
+// cut reports whether the object has not ended, or may have more values than are kept.
+func (d *document) cut() bool { return len(d.open) > 0 || len(d.nodes) == maxNodes }
 
 // take reads a byte of the object, other than those within a text. It returns false if the
 // byte cannot be there.
 func (d *document) take(c byte) bool {
 	at := int32(len(d.src))
-	latest := &node{}
-	if n := len(d.nodes); n > 0 {
-		latest = &d.nodes[n-1]
-	}
+	latest := d.latest()
 	switch d.json.Take(c) {
 	case jsontext.Malformed:
 		return false
 	case jsontext.Open:
-		d.open = append(d.open, int32(len(d.nodes)))
 		k := record
 		if c == '[' {
 			k = list
 		}
-		d.value(k, at)
+		d.open = append(d.open, d.value(k, at))
 	case jsontext.Close:
 		n := len(d.open) - 1
-		of := &d.nodes[d.open[n]]
-		of.end, of.past = at+1, int32(len(d.nodes))
+		if i := d.open[n]; i != none {
+			d.nodes[i].end, d.nodes[i].past = at+1, int32(len(d.nodes))
+		}
 		d.open = d.open[:n]
 	case jsontext.Text:
 		if d.began = int(at) + 1; !d.json.Name() {
@@ -106,13 +100,26 @@ func (d *document) take(c byte) bool {
 	return true
 }
 
-// value adds a value.
-func (d *document) value(k kind, at int32) {
+// value adds a value, and returns its number, or none if there are too many.
+func (d *document) value(k kind, at int32) int32 {
+	i := int32(len(d.nodes))
 	n := node{kind: k, at: at, key: d.key[0], keyEnd: d.key[1]}
-	if d.key = [2]int32{}; k < list {
-		n.past = int32(len(d.nodes)) + 1
+	if d.key = [2]int32{}; i == maxNodes {
+		return none
+	}
+	if k < list {
+		n.past = i + 1
 	}
 	d.nodes = append(d.nodes, n)
+	return i
+}
+
+// latest returns the value that was added last; one of no document if that may be another.
+func (d *document) latest() *node {
+	if n := len(d.nodes); n > 0 && n < maxNodes {
+		return &d.nodes[n-1]
+	}
+	return &node{}
 }
 
 // past returns the number after those of the values in another.
@@ -126,6 +133,17 @@ func (d *document) members(i int32) iter.Seq[int32] {
 		for c := i + 1; c < d.past(i) && yield(c); c = d.past(c) {
 		}
 	}
+}
+
+// first returns the first name of the object; nil means that it has not come.
+func (d *document) first() []byte {
+	switch {
+	case len(d.nodes) > 1:
+		return d.called(1)
+	case d.key[1] > 0:
+		return d.src[d.key[0]:d.key[1]]
+	}
+	return nil
 }
 
 func (d *document) called(i int32) []byte { return unescaped(d.src[d.nodes[i].key:d.nodes[i].keyEnd]) }

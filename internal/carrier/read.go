@@ -41,16 +41,18 @@ func (s *Stream) object() bool {
 // has the type of one on its first line, or first of all.
 func (s *Stream) cutOff() {
 	d := &s.doc
-	if len(s.table().ofType(d)) > 0 && bytes.Count(d.src[:d.nodes[d.find(0, "type")].at], []byte("\n")) < 2 {
-		s.turnBegan(cmp.Or(s.seen, "an agent"), false)
-	}
+	d.each(0, "type", func(c int32) {
+		if len(s.table().ofType(d, c)) > 0 && bytes.Count(d.src[:d.nodes[c].at], []byte("\n")) < 2 {
+			s.turnBegan(cmp.Or(s.seen, "an agent"), false)
+		}
+	})
 }
 
 func (s *Stream) entry(of *shape, i int32) {
 	for k := range of.read {
 		if r := &of.read[k]; r.when.holds(&s.doc, i, r.Turn == Done) {
 			s.parts(r, i)
-			s.facts(r, i)
+			s.facts(of, r, i)
 			return
 		}
 	}
@@ -63,9 +65,10 @@ func (s *Stream) parts(r *reading, i int32) {
 	}
 	if text, cut := s.texts(r.Said, i); text != nil {
 		switch {
-		case cut:
-			s.leave(false)
-			s.goOn(text)
+		case cut: // the rest of the last line could mean the opposite
+			n := bytes.LastIndexByte(text, '\n') + 1
+			s.say(Said, text[:n], false)
+			s.words.line = append(s.words.line, text[n:]...)
 			s.leave(true)
 		case r.Piece:
 			s.goOn(text)
@@ -93,10 +96,16 @@ func (s *Stream) log(r *reading, text []byte, i int32) {
 	if r.Line && !bytes.HasSuffix(text, []byte("\n")) {
 		text = append(text, '\n')
 	}
-	if s.Logs = true; s.inner == nil {
-		s.inner = &Stream{Table: s.Table}
+	from := s.word(r.Source, i)
+	if s.Logs = true; s.depth+1 == nested {
+		s.source = from
+		s.plain(text)
+		return
 	}
-	s.inner.Part, s.inner.Fact, s.inner.source = s.Part, s.Fact, s.word(r.Source, i)
+	if s.inner == nil {
+		s.inner = &Stream{Table: s.Table, depth: s.depth + 1}
+	}
+	s.inner.Part, s.inner.Fact, s.inner.source = s.Part, s.Fact, from
 	_, _ = s.inner.Write(text)
 }
 
@@ -198,7 +207,7 @@ func (s *Stream) tell(f Fact) {
 }
 
 // facts emits what the agent reports about itself.
-func (s *Stream) facts(r *reading, i int32) {
+func (s *Stream) facts(of *shape, r *reading, i int32) {
 	if text := s.word(r.Trouble, i); text != "" && text != s.trouble {
 		s.trouble = text
 		until, _ := s.number(r.Until, i)
@@ -223,7 +232,7 @@ func (s *Stream) facts(r *reading, i int32) {
 		u.AllWrote, _ = s.number(r.AllWrote, i)
 		s.tell(u)
 	}
-	if r.Turn == Done && s.doc.cut() { // nobody knows what the rest says
+	if r.Turn == Done && (s.doc.cut() || !of.when.holds(&s.doc, 0, true)) { // nobody knows what the rest says
 		s.turnBegan(s.agent, false)
 		return
 	}

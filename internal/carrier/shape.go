@@ -17,6 +17,9 @@ type Shape struct {
 	// Follows means that the shape counts as the agent's only after another object of that
 	// agent: nothing else distinguishes it from others' objects.
 	Follows bool `yaml:"follows" json:"follows,omitempty" doc:"It is the agent's only where another object of its came before."`
+	// Begins lists names, separated by |, with which an object on several lines may begin, in
+	// addition to those that the rest of the shape names.
+	Begins string `yaml:"begins" json:"begins,omitempty" doc:"For an object on several lines: names that it may begin with, with | between them, beside those that the shape has anyway."`
 	// Opens means that such an object shows that a turn is under way. One with words of the
 	// agent does so anyway. It counts only for an agent whose shapes mark the end of turns.
 	Opens bool `yaml:"opens" json:"opens,omitempty" doc:"It shows that a turn is under way, as the agent's words do anyway: if nothing with turn follows, the turn was cut off."`
@@ -114,6 +117,7 @@ func (s Shape) Wrong() string {
 type Table struct {
 	typed map[string][]*shape // by the value of type
 	named map[string][]*shape // of no one type: by a name that the object must have
+	names map[string]bool     // with which an agent's object on several lines may begin
 	// silent lists the lines that tools print when they have no output.
 	silent []string
 }
@@ -141,7 +145,7 @@ type (
 
 // NewTable compiles a table of shapes; the first shape that matches an object reads it.
 func NewTable(shapes ...Shape) *Table {
-	t := &Table{typed: map[string][]*shape{}, named: map[string][]*shape{}}
+	t := &Table{typed: map[string][]*shape{}, named: map[string][]*shape{}, names: map[string]bool{}}
 	ends := map[string]bool{}
 	for _, s := range shapes {
 		for _, r := range s.Read {
@@ -156,6 +160,9 @@ func NewTable(shapes ...Shape) *Table {
 			made.opens = made.opens || r.Said != "" && r.Turn == Goes
 		}
 		made.opens = (made.opens || s.Opens || s.Starts) && ends[s.Agent]
+		if s.Agent != "" {
+			t.name(made)
+		}
 		typ := s.When["type"]
 		if typ == "" || strings.ContainsAny(typ, "*-!") {
 			name := longest(made.when)
@@ -167,6 +174,27 @@ func NewTable(shapes ...Shape) *Table {
 		}
 	}
 	return t
+}
+
+// name records the names with which an object of a shape may begin.
+func (t *Table) name(s *shape) {
+	all := []string{s.Begins, s.Each}
+	for _, c := range s.when {
+		if !c.none {
+			all = append(all, c.path)
+		}
+	}
+	if s.Each == "" { // else the paths of what is read are below it
+		for _, r := range s.read {
+			all = append(all, r.Said, r.Printed, r.Last, r.Session, r.USD, r.Tokens, r.AllWrote, r.Refused)
+		}
+	}
+	for _, paths := range all {
+		for path := range each(paths) {
+			first, _, _ := strings.Cut(path, ".")
+			t.names[first] = first != "" && first != "*"
+		}
+	}
 }
 
 // longest returns the longest of the names that an object of a shape must have: most other
@@ -238,30 +266,44 @@ func (t *Table) isSilent(output []byte) bool {
 }
 
 // of returns the shape of an object in a stream in which an agent was seen before, or nil if
-// it is unknown. Shapes that name a type take precedence over those that do not.
+// it is unknown. Shapes that name a type take precedence over those that do not, and of two
+// types the one that tells of a failure.
 func (t *Table) of(d *document, seen string) (found *shape) {
-	first := func(shapes []*shape) {
+	first := func(shapes []*shape, found *shape) *shape {
 		for _, s := range shapes {
 			if (found == nil || s.place < found.place) && s.when.holds(d, 0, false) && (!s.Follows || s.Agent == seen) {
 				found = s
 			}
 		}
+		return found
 	}
-	if first(t.ofType(d)); found != nil {
+	d.each(0, "type", func(c int32) {
+		if s := first(t.ofType(d, c), nil); found == nil || s != nil && s.fails(d) {
+			found = s
+		}
+	})
+	if found != nil {
 		return found
 	}
 	for c := range d.members(0) {
-		first(t.named[string(d.called(c))])
+		found = first(t.named[string(d.called(c))], found)
 	}
 	return found
 }
 
-// ofType returns the shapes that name the type of an object.
-func (t *Table) ofType(d *document) []*shape {
-	if at := d.find(0, "type"); at != none {
-		return t.typed[string(unescaped(d.raw(at)))]
+// fails reports whether a shape reads the object as a turn that failed.
+func (s *shape) fails(d *document) bool {
+	for _, r := range s.read {
+		if s.Each == "" && r.when.holds(d, 0, r.Turn == Done) {
+			return r.Turn == Failed
+		}
 	}
-	return nil
+	return false
+}
+
+// ofType returns the shapes that name the type of an object, which is one of its values.
+func (t *Table) ofType(d *document, at int32) []*shape {
+	return t.typed[string(unescaped(d.raw(at)))]
 }
 
 // each yields the paths that | or & separates.
