@@ -34,6 +34,12 @@ const (
 	restPatience = time.Minute
 )
 
+// encryption is the type of the state that encrypts a room.
+const encryption = "m.room.encryption"
+
+// errMissed is reported, and the next messages are read.
+var errMissed = errors.New("the room had more messages than the server shows; if one was an answer, give it again")
+
 var errEncrypted = fmt.Errorf("%w: the room is encrypted; use one that is not", errDeaf)
 
 func newMatrix(u *url.URL) (*matrix, error) {
@@ -129,18 +135,22 @@ func (x *matrix) listen(ctx context.Context, opened func(), heard func(answer)) 
 		return deaf(err)
 	}
 	var is any
-	switch err := x.call(ctx, http.MethodGet, []string{"rooms", room, "state", "m.room.encryption", ""}, nil, nil, &is); {
+	switch err := x.call(ctx, http.MethodGet, []string{"rooms", room, "state", encryption, ""}, nil, nil, &is); {
 	case err == nil:
 		return errEncrypted
 	case !errors.Is(err, errRefused): // refused means that there is no such state
 		return err
 	}
 	none := map[string]any{"types": []string{}}
-	filter, _ := json.Marshal(map[string]any{"presence": none, "account_data": none, "room": map[string]any{ // it always encodes
-		"rooms": []string{room}, "state": none, "ephemeral": none, "account_data": none,
-		"timeline": map[string]any{"types": []string{"m.room.message", "m.reaction"}, "limit": 100},
-	}})
 	for ctx.Err() == nil {
+		limit := 100
+		if x.since == "" {
+			limit = 1 // what came before is not read
+		}
+		filter, _ := json.Marshal(map[string]any{"presence": none, "account_data": none, "room": map[string]any{ // it always encodes
+			"rooms": []string{room}, "state": none, "ephemeral": none, "account_data": none,
+			"timeline": map[string]any{"types": []string{"m.room.message", "m.reaction", encryption}, "limit": limit},
+		}})
 		query := url.Values{"filter": {string(filter)}, "timeout": {"0"}}
 		if x.since != "" {
 			query.Set("since", x.since)
@@ -151,30 +161,41 @@ func (x *matrix) listen(ctx context.Context, opened func(), heard func(answer)) 
 			Rooms struct {
 				Join map[string]struct {
 					Timeline struct {
-						Events []matrixEvent `json:"events"`
+						Events  []matrixEvent `json:"events"`
+						Limited bool          `json:"limited"`
 					} `json:"timeline"`
 				} `json:"join"`
 			} `json:"rooms"`
 		}
 		if err := x.call(ctx, http.MethodGet, []string{"sync"}, query, nil, &news); err != nil {
+			if errors.Is(err, errLong) {
+				x.since = "" // it would come again
+			}
 			return deaf(err)
 		}
-		if x.since != "" {
-			for _, of := range news.Rooms.Join[room].Timeline.Events {
-				if a := x.answer(of); a.Code != "" {
-					heard(a)
-				}
+		timeline := news.Rooms.Join[room].Timeline
+		missed := timeline.Limited && x.since != ""
+		for _, of := range timeline.Events {
+			if of.Type == encryption && of.State != nil { // anybody can send one that is no state
+				return errEncrypted
+			}
+			if a := x.answer(of); a.Code != "" && x.since != "" {
+				heard(a)
 			}
 		}
 		x.since = news.Next
 		opened()
+		if missed {
+			return errMissed
+		}
 	}
 	return nil
 }
 
 type matrixEvent struct {
-	Type    string `json:"type"`
-	Sender  string `json:"sender"`
+	Type    string  `json:"type"`
+	Sender  string  `json:"sender"`
+	State   *string `json:"state_key"`
 	Content struct {
 		Type    string         `json:"msgtype"`
 		Body    string         `json:"body"`

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -183,11 +186,84 @@ func TestTheTokenIsEncrypted(t *testing.T) {
 	}
 }
 
-// In an encrypted room nothing can be read, and the message says so.
+// What the server does not show, or shows in a reply that is too long, is told, and what comes
+// after it is read.
+func TestAFullRoom(t *testing.T) {
+	server, s := startMatrix(t)
+	if s == nil {
+		t.Skip("a real server limits how much one may say")
+	}
+	bot, ann := newMatrixClient(t, server, "bot"), newMatrixClient(t, server, "ann")
+	bot.meet(ann)
+	of, err := carrierFor("matrix://:" + bot.token + "@" + strings.TrimPrefix(server, "http://") + "/?rooms=" + bot.in + "&disableTLS=yes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := of.send(t.Context(), outgoing{ID: "q", Title: "question", Reply: "code"}); err != nil {
+		t.Fatal(err)
+	}
+	var all []answer
+	listens := func() error {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		return of.listen(ctx, cancel, func(a answer) { all = append(all, a) })
+	}
+	if err := listens(); err != nil {
+		t.Fatal(err)
+	}
+	event, _ := ann.shows("", "question")
+	for range 101 {
+		ann.reply(event, "1")
+	}
+	if err := listens(); !errors.Is(err, errMissed) || len(all) != 100 {
+		t.Errorf("%d answers, %v", len(all), err)
+	}
+	for range 90 {
+		ann.reply(event, strings.Repeat("a", 100_000))
+	}
+	if err := listens(); !errors.Is(err, errLong) {
+		t.Error(err)
+	}
+	if err := listens(); err != nil { // it begins anew
+		t.Error(err)
+	}
+	ann.reply(event, "2")
+	if err := listens(); err != nil || len(all) != 101 || all[100].Words != "2" || all[100].Code != "code" {
+		t.Errorf("%d answers, %v", len(all), err)
+	}
+}
+
+// What is over is remembered for a while, and not for the courier's life.
+func TestWhatIsOverIsForgotten(t *testing.T) {
+	var s shown
+	s.put(outgoing{ID: "waits", Reply: "c"}, "p")
+	for i := range 3 * mostOver {
+		m := outgoing{ID: fmt.Sprint(i), Reply: "r"}
+		s.put(m, "p"+m.ID)
+		m.Reply, m.Over = "", true
+		s.put(m, "p"+m.ID)
+		s.put(m, "p"+m.ID)
+	}
+	if len(s.at) != mostOver+1 || len(s.reply) != mostOver+1 || s.code("p") != "c" || s.code(fmt.Sprint("p", 3*mostOver-1)) != "r" {
+		t.Errorf("%d places, %d replies", len(s.at), len(s.reply))
+	}
+}
+
+// In an encrypted room nothing can be read, and the message says so; also in one that is encrypted
+// while a question waits there, by somebody who may.
 func TestAnEncryptedRoom(t *testing.T) {
 	h, bot, ann, _, _ := matrixRoom(t)
 	bot.do(http.MethodPut, "rooms/"+bot.in+"/state/m.room.encryption/", map[string]any{"algorithm": "m.megolm.v1.aes-sha2"}, new(any))
 	h.asksOver(bot, ann, "shop", fails)
 	ann.shows("", "asks (shop)", "Answering here may not work: answers cannot be read.")
+	h.refused("the room is encrypted")
+
+	h, bot, ann, eve, _ := matrixRoom(t)
+	h.asksOver(bot, ann, "shop", fails)
+	event, _ := ann.shows("", "asks (shop)")
+	eve.send("m.room.encryption", map[string]any{"algorithm": "m.megolm.v1.aes-sha2"}) // this is no state
+	ann.reply(event, "1 2")
+	ann.shows(event, "“1 2” is not used")
+	bot.do(http.MethodPut, "rooms/"+bot.in+"/state/m.room.encryption/", map[string]any{"algorithm": "m.megolm.v1.aes-sha2"}, new(any))
 	h.refused("the room is encrypted")
 }

@@ -117,7 +117,10 @@ func (s *matrixServer) sync(r *http.Request) map[string]any {
 	var filter struct {
 		Room struct {
 			Rooms    []string
-			Timeline struct{ Types []string }
+			Timeline struct {
+				Types []string
+				Limit int
+			}
 		}
 	}
 	_ = json.Unmarshal([]byte(r.URL.Query().Get("filter")), &filter)
@@ -132,8 +135,8 @@ func (s *matrixServer) sync(r *http.Request) map[string]any {
 					list = append(list, e)
 				}
 			}
-			if list != nil {
-				joined[id] = map[string]any{"timeline": map[string]any{"events": list}}
+			if over := len(list) - filter.Room.Timeline.Limit; list != nil {
+				joined[id] = map[string]any{"timeline": map[string]any{"events": list[max(0, over):], "limited": over > 0}}
 			}
 		}
 		answer := map[string]any{"next_batch": strconv.Itoa(next), "rooms": map[string]any{"join": joined}}

@@ -58,6 +58,9 @@ func refusal(status int) error {
 // mostReply is how much of a reply is read, in bytes.
 const mostReply = 8 << 20
 
+// errLong means that a reply is longer than that.
+var errLong = errors.New("the service sent a reply that is too long; what it held is lost: answer again")
+
 // exchange sends in as JSON, unless it is nil, and reads the reply into out, also that to a
 // request that was refused. token goes into a header; empty: none.
 func exchange(ctx context.Context, patience time.Duration, method, address, token string, in, out any) error {
@@ -84,11 +87,14 @@ func exchange(ctx context.Context, patience time.Duration, method, address, toke
 		return err
 	}
 	defer reply.Body.Close()
-	err = json.NewDecoder(io.LimitReader(reply.Body, mostReply)).Decode(out)
+	limited := &io.LimitedReader{R: reply.Body, N: mostReply}
+	err = json.NewDecoder(limited).Decode(out)
 	if refused := refusal(reply.StatusCode); refused != nil {
 		return refused
 	}
-	if err != nil {
+	if err != nil && limited.N == 0 {
+		return errLong
+	} else if err != nil {
 		return errors.New("the service sent a reply that cannot be read")
 	}
 	return nil
@@ -107,7 +113,11 @@ type shown struct {
 	mu    sync.Mutex
 	at    map[string]string // the places of messages, by their ids
 	reply map[string]string // the codes of replies, by the place of the message
+	over  []string          // ids of messages that nobody can answer any more
 }
+
+// mostOver is how many of those are remembered: a late reply is told who was first.
+const mostOver = 100
 
 // place returns where a message is shown; empty: nowhere yet.
 func (s *shown) place(id string) string {
@@ -124,8 +134,16 @@ func (s *shown) put(m outgoing, place string) {
 		s.at, s.reply = map[string]string{}, map[string]string{}
 	}
 	s.at[m.ID] = place
-	if m.Reply != "" { // after the end, a late reply is told who was first
+	if m.Reply != "" {
 		s.reply[place] = m.Reply
+	}
+	if m.Over && !slices.Contains(s.over, m.ID) {
+		s.over = append(s.over, m.ID)
+	}
+	if len(s.over) > mostOver {
+		delete(s.reply, s.at[s.over[0]])
+		delete(s.at, s.over[0])
+		s.over = s.over[1:]
 	}
 }
 

@@ -125,7 +125,7 @@ func (t *telegram) listen(ctx context.Context, opened func(), heard func(answer)
 				Data string `json:"data"`
 			} `json:"callback_query"`
 		}
-		in := map[string]any{"offset": t.next, "timeout": wait, "allowed_updates": []string{"message", "callback_query"}}
+		in := map[string]any{"offset": t.next, "timeout": wait, "limit": 50, "allowed_updates": []string{"message", "callback_query"}}
 		if why, err := t.call(ctx, "getUpdates", in, &news); strings.Contains(why, "Conflict") {
 			return fmt.Errorf("%w: another program reads what the bot gets", errDeaf)
 		} else if err != nil {
