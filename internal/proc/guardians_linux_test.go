@@ -169,6 +169,7 @@ func withoutGuardians(string) int {
 // A guardian that hears is left alone for a while, and so is one whose answer has not been read:
 // its watcher only continues it. After that it is killed.
 func TestGuardianThatHearsIsWatched(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ read, killed bool }{"read": {true, true}, "unread": {}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

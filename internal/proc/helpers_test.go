@@ -63,6 +63,7 @@ func TestGroupOnly(t *testing.T) {
 	if os.Getenv(groupOnly) != "" {
 		t.Skip("this is that run")
 	}
+	t.Parallel()
 	limit := eventually.Patience
 	if torture {
 		limit *= 10

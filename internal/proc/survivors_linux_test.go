@@ -84,6 +84,7 @@ func TestGuardianNamesSurvivors(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to be another user")
 	}
+	t.Parallel()
 	binary, setuid := publicCopy(t), publicCopy(t)
 	if err := os.Chmod(setuid, os.ModeSetuid|0o755); err != nil {
 		t.Fatal(err)
