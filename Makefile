@@ -38,16 +38,17 @@ demo: build ## run two loops on real input: one ends, one is stuck
 TEST := $(GO) test -shuffle=on -p 4 -parallel 8 -timeout 60m
 # What takes longest begins first.
 LONGEST := ./internal/proc ./cmd/looprun
-# They make and remove so many files that they take half the time on a file system in memory: it
+# Tests make and remove so many files that they take half the time on a file system in memory: it
 # is used where TMPDIR is not set, there is room, and programs can run from it.
-MEMORY = $(if $(TMPDIR),,$(shell p=$$(mktemp -p /dev/shm 2>/dev/null) && echo true >$$p && chmod +x $$p && $$p && \
-  [ $$(df -Pk /dev/shm | awk 'END { print $$4 }') -gt 4000000 ] && echo TMPDIR=/dev/shm; rm -f $$p))
+IN_MEMORY := if [ -z "$$TMPDIR" ] && d=$$(mktemp -d /dev/shm/looprun-XXXXXX 2>/dev/null); then \
+  trap 'rm -rf "$$d"' EXIT; echo true >"$$d/try"; chmod 1777 "$$d" "$$d/try"; \
+  if "$$d/try" 2>/dev/null && [ $$(df -Pk /dev/shm | awk 'END { print $$4 }') -gt 4000000 ]; then export TMPDIR=$$d; fi; fi;
 test: ## run all tests, some on a sample of their cases; sweeps, torture, fuzz and agents-test run the long forms
 	@echo "Running all tests; the first run takes some minutes longer."
-	@$(MEMORY) CGO_ENABLED=0 $(TEST) $(LONGEST) ./...
+	@$(IN_MEMORY) CGO_ENABLED=0 $(TEST) $(LONGEST) ./...
 
 test-short: ## run short tests in a minute: no browser, one page of the docs, the beginning of each script, a tenth of the repetitions
-	@$(MEMORY) CGO_ENABLED=0 $(TEST) -short $(LONGEST) ./...
+	@$(IN_MEMORY) CGO_ENABLED=0 $(TEST) -short $(LONGEST) ./...
 
 RACE ?= ./...
 test-race: ## run the short tests with the race detector; RACE="./internal/…" for some packages
