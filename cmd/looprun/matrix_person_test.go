@@ -24,7 +24,7 @@ func TestMatrixReview(t *testing.T) {
 			s.keys(t, "\r")
 			want := "Signatures"
 			if c.after == 0 {
-				want = "No iteration has ended yet."
+				want = "1  …" // which is suspended
 			}
 			until(t, "the history is shown", s.shows(want))
 			s.moveTo(t, "Cancel")
