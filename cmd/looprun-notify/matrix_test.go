@@ -123,7 +123,9 @@ func TestAnsweredOverMatrix(t *testing.T) {
 func TestMatrixHasRules(t *testing.T) {
 	h, bot, ann, _, s := matrixRoom(t)
 	if s != nil {
+		s.mu.Lock()
 		s.refuse = []int{500, 429, 503}
+		s.mu.Unlock()
 	}
 	h.asksOver(bot, ann, "shop", fails)
 	event, _ := ann.shows("", "asks (shop)")
