@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -74,11 +75,11 @@ func TestWhatGitWouldMisread(t *testing.T) {
 // placed is a worker with a loop that has a place and a slot there.
 func placed(t *testing.T) (*Worker, *place, Prepare) { return placedLine(t, "true") }
 
-// placedLine is placed, with a loop of that line.
+// placedLine is placed, with a loop of that line, whose processes have the time that they take.
 func placedLine(t *testing.T, line string) (*Worker, *place, Prepare) {
 	t.Helper()
 	w := newBench(t, nil).worker
-	l := submitted(t, line, nil)
+	l := submitted(t, line, func(l *loops.Loop) { l.Options["kill_after"] = "1h" })
 	in := Prepare{Started: l.Started, Work: l.Work}
 	p, err := w.place(in)
 	if err != nil {
@@ -342,31 +343,107 @@ func TestWhatASweepRemoves(t *testing.T) {
 // An iteration that the workflow cancelled has its end on record: no other worker runs it again.
 func TestACancelledIterationIsReported(t *testing.T) {
 	w, p, in := placedLine(t, "touch begun; exec sleep 100000")
+	out, err := iterated(t, w, p, in, 0, func(cancel context.CancelCauseFunc) {
+		exists(t, p, "begun")
+		cancel(temporal.NewCanceledError())
+	})
+	if err != nil || out.Result.Outcome != core.OutcomeInterrupted {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// remains is a line whose command ends with that code, and whose background does not end before it
+// is killed; told is there once it was asked to.
+func remains(code int) string {
+	return fmt.Sprintf("(trap ': >told' TERM; : >ready; while :; do sleep 0.01; done) & until test -e ready; do sleep 0.01; done; exit %d", code)
+}
+
+// iterated is what becomes of an iteration that ends beside what do does.
+func iterated(t *testing.T, w *Worker, p *place, in Prepare, left time.Duration, do func(context.CancelCauseFunc)) (out Iterated, err error) {
+	t.Helper()
 	s := new(core.State)
 	if err := s.Apply(core.Event{Seq: 1, Time: time.Now(), Data: in.Started}); err != nil {
 		t.Fatal(err)
 	}
 	iterate := func(ctx context.Context) (Iterated, error) {
 		ctx, cancel := context.WithCancelCause(ctx)
-		go func() {
-			eventually.Holds(t, "it runs", func() bool {
-				_, err := os.Stat(filepath.Join(p.tree, "begun"))
-				return err == nil
-			})
-			cancel(temporal.NewCanceledError())
-		}()
-		return w.Iterate(ctx, Iterate{Loop: p.id, State: *s, Iteration: core.Iteration{Number: 1}})
+		defer cancel(nil)
+		go do(cancel)
+		return w.Iterate(ctx, Iterate{Loop: p.id, State: *s, Iteration: core.Iteration{Number: 1}, Left: left})
 	}
 	env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
 	env.SetTestTimeout(eventually.Patience)
 	env.RegisterActivity(iterate)
 	v, err := env.ExecuteActivity(iterate)
-	if err != nil {
-		t.Fatal(err)
+	if err == nil {
+		err = v.Get(&out)
 	}
-	var out Iterated
-	if err := v.Get(&out); err != nil || out.Result.Outcome != core.OutcomeInterrupted {
-		t.Errorf("%+v, %v", out, err)
+	return out, err
+}
+
+// exists waits for a file in the tree of a loop.
+func exists(t *testing.T, p *place, name string) {
+	t.Helper()
+	eventually.Holds(t, name, func() bool {
+		_, err := os.Stat(filepath.Join(p.tree, name))
+		return err == nil
+	})
+}
+
+// An iteration whose command was done before the worker stopped is done, and does not run again;
+// what the worker has stopped does.
+func TestAnIterationIsDoneBeforeTheWorkerStops(t *testing.T) {
+	for line, done := range map[string]bool{remains(0): true, "touch told; exec sleep 100000": false} {
+		w, p, in := placedLine(t, line)
+		out, err := iterated(t, w, p, in, 0, func(context.CancelCauseFunc) {
+			exists(t, p, "told")
+			w.cut(w.stopped())
+		})
+		if (err == nil) != done || (out.Result.Outcome == core.OutcomeDone) != done || !done && typeOf(err) != errStopped {
+			t.Errorf("%s: %+v, %v", line, out, err)
+		}
+	}
+}
+
+// The time of a loop may be over once the command of an iteration has ended: what is done is done,
+// and what is not has no time left.
+func TestTheTimeIsOverAfterTheCommand(t *testing.T) {
+	within := 500 * time.Millisecond
+	for code, want := range []core.IterationFinished{{Outcome: core.OutcomeDone, Cause: core.CauseExited}, {Outcome: core.OutcomeError, Cause: core.CauseMaxRuntime}} {
+		for {
+			w, p, in := placedLine(t, remains(code))
+			out, err := iterated(t, w, p, in, within, func(context.CancelCauseFunc) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if code == 0 && out.Result.Cause == core.CauseMaxRuntime && within < 30*time.Second {
+				within *= 8 // the machine is slow
+				continue
+			}
+			if out.Result.Outcome != want.Outcome || out.Result.Cause != want.Cause {
+				t.Fatalf("exit code %d: %+v", code, out)
+			}
+			break
+		}
+	}
+}
+
+// An iteration whose checkpoint cannot be kept is not done; one that runs again anyhow does so.
+func TestACheckpointThatCannotBeKept(t *testing.T) {
+	for line, want := range map[string]core.Outcome{"touch begun": core.OutcomeError, "touch begun; exec sleep 100000": core.OutcomeInterrupted} {
+		w, p, in := placedLine(t, line)
+		p.repo = p.tree
+		if err := os.MkdirAll(w.index(p), 0o700); err != nil { // where git wants a file
+			t.Fatal(err)
+		}
+		out, err := iterated(t, w, p, in, 0, func(cancel context.CancelCauseFunc) {
+			if exists(t, p, "begun"); want == core.OutcomeInterrupted {
+				cancel(temporal.NewCanceledError())
+			}
+		})
+		if err != nil || out.Result.Outcome != want || !strings.Contains(out.Result.Detail, "cannot keep a checkpoint") {
+			t.Errorf("%s: %+v, %v", line, out, err)
+		}
 	}
 }
 
