@@ -64,7 +64,7 @@ func (w *warden) terminateRest() {
 		w.killAt = time.Now().Add(w.killAfter)
 	}
 	w.deadline = w.killAt
-	rest := w.signalAll(unix.SIGTERM, true)
+	rest := w.signalAll(unix.SIGTERM)
 	if w.report.leftover = rest.found; rest.beyond() {
 		w.killNow() // nobody is there who could use the time
 	}
@@ -117,7 +117,7 @@ func (w *warden) end(sig syscall.Signal, killAfter time.Duration) {
 			w.killAt = time.Now().Add(killAfter)
 			w.deadline = w.killAt
 		}
-		if w.signalAll(sig, true).beyond() {
+		if w.signalAll(sig).beyond() {
 			w.killNow()
 		}
 	}
@@ -127,7 +127,7 @@ func (w *warden) killNow() {
 	if w.phase != running && w.phase != settling && w.phase != ending {
 		return
 	}
-	rest := w.signalAll(unix.SIGKILL, false)
+	rest := w.signalAll(unix.SIGKILL)
 	if w.phase == settling {
 		w.report.leftover = rest.found
 	}
@@ -136,7 +136,7 @@ func (w *warden) killNow() {
 }
 
 // killAgain kills processes that were started while the rest was being killed.
-func (w *warden) killAgain() { w.waitFor(w.signalAll(unix.SIGKILL, true)) }
+func (w *warden) killAgain() { w.waitFor(w.signalAll(unix.SIGKILL)) }
 
 // waitFor sets how long the killed processes may take to end.
 func (w *warden) waitFor(rest census) {
@@ -167,7 +167,7 @@ func (w *warden) abandon() {
 	}
 	_ = unix.Dup3(1, 2, 0) // whoever reads what the program said need not wait for this
 	for end := time.Now().Add(abandonGrace); time.Now().Before(end); {
-		rest := w.signalAll(unix.SIGKILL, false)
+		rest := w.signalAll(unix.SIGKILL)
 		if w.reap(); !w.children {
 			return
 		}

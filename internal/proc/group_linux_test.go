@@ -36,7 +36,7 @@ func TestWhatEndsByItselfIsNotLeft(t *testing.T) {
 	}
 	defer unix.Close(r)
 	g := &group{id: cmd.Process.Pid, settle: time.Hour, wake: [2]int{r, w}}
-	g.watch()
+	returns(t, g.watch)
 	said, err := io.ReadAll(out)
 	if end := g.report.end; end == nil || end.code != 3 || g.report.leftover != 0 || len(said) > 0 || err != nil {
 		t.Errorf("%+v, %q, %v", g.report, said, err)
@@ -83,14 +83,31 @@ func TestANumberThatIsAnothers(t *testing.T) {
 	gone.over = true
 	gone.end(unix.SIGKILL, time.Hour)
 	keptGroup(id).end(time.Hour)
-	if left := (&group{id: id}).endRest(); left != nil {
-		t.Errorf("members of the group that is gone: %v", left)
-	}
+	returns(t, func() {
+		if left := (&group{id: id}).endRest(); left != nil {
+			t.Errorf("members of the group that is gone: %v", left)
+		}
+	})
 	if _, err := in.Write([]byte("here\n")); err != nil {
 		t.Fatal(err)
 	}
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "here\n" {
 		t.Errorf("%q, %v", line, err)
+	}
+}
+
+// What is left of a command that was asked to end has no more time than the command had.
+func TestWhatIsLeftHasNoFurtherTime(t *testing.T) {
+	cmd := exec.Command("/bin/sh", "-c", "trap '' TERM; sleep "+nonce()+" & exit 0")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	id := cmd.Process.Pid
+	defer func() { _, _ = unix.Wait4(-id, nil, unix.WNOHANG, nil) }() // if it has become a child of this program
+	returns(t, func() { (&group{id: id, killAfter: time.Hour, deadline: time.Now()}).endRest() })
+	if left := groupMembers(id); len(left) > 0 {
+		t.Errorf("%+v", left)
 	}
 }
 

@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,6 +28,8 @@ const (
 	fewFiles      = "PROC_TEST_FEW_FILES"
 	noGuardians   = "PROC_TEST_NO_GUARDIANS"
 	phases        = "PROC_TEST_PHASES"
+	signalled     = "PROC_TEST_SIGNALLED"
+	counts        = "PROC_TEST_COUNTS"
 )
 
 func init() {
@@ -33,6 +38,8 @@ func init() {
 	otherPrograms[fewFiles] = withFewFiles
 	otherPrograms[noGuardians] = withoutGuardians
 	otherPrograms[phases] = goThroughPhases
+	otherPrograms[signalled] = signalsOnce
+	otherPrograms[counts] = saysEachSignal
 }
 
 // withGuardians skips a test where there are none.
@@ -52,7 +59,7 @@ func other(t *testing.T, name, value string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = append(os.Environ(), name+"="+value)
+	cmd.Env, cmd.WaitDelay = append(os.Environ(), name+"="+value), time.Second
 	return cmd
 }
 
@@ -358,6 +365,76 @@ func goThroughPhases(string) int {
 	_ = cmd.Wait()
 	fmt.Printf("left: %d, %s\n", w.report.leftover, cmd.ProcessState.Sys().(syscall.WaitStatus).Signal())
 	return 0
+}
+
+// A signal to all reaches a process of the command's group once: a second one may mean more to it.
+func TestASignalComesOnce(t *testing.T) {
+	if out, err := other(t, signalled, "1").CombinedOutput(); err != nil || string(out) != "50" {
+		t.Errorf("%v, %s of 50", err, out)
+	}
+}
+
+// signalsOnce is the guardian of a program that says each signal that it gets, and prints how many
+// those were.
+func signalsOnce(string) int {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), signalled+"=", counts+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	said, w := make([]byte, 1), &warden{pid: cmd.Process.Pid}
+	for n := range 51 { // the first is that it is ready
+		if n > 0 {
+			w.signalAll(unix.SIGTERM)
+		}
+		if _, err := io.ReadFull(out, said); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+	}
+	in.Close()
+	rest, err := io.ReadAll(out)
+	if err := errors.Join(err, cmd.Wait()); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Print(50 + len(rest))
+	return 0
+}
+
+func saysEachSignal(string) int {
+	told := make(chan os.Signal, 100)
+	signal.Notify(told, unix.SIGTERM)
+	fmt.Print("!")
+	go func() {
+		for range told {
+			fmt.Print("!")
+		}
+	}()
+	_, _ = io.ReadAll(os.Stdin)
+	return 0
+}
+
+// Orphans are waited for until they are gone, and no longer.
+func TestOrphansAreNotWaitedForInVain(t *testing.T) {
+	cmd := exec.Command("sleep", nonce())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		if endOrphans(); time.Since(begun) >= killGrace {
+			t.Error("it waits until its time is over")
+		}
+	})
+	if err := cmd.Wait(); err == nil {
+		t.Error("it was not killed")
+	}
 }
 
 // A wait for something to read ends when it is there, and when its time is over.
@@ -711,6 +788,12 @@ func withFewFiles(form string) int {
 		return 1
 	}
 	before := open()
+	limit(0)
+	_, err := launchGroup(request{path: "/bin/sh", argv: sh("exit 3")})
+	if limit(was.Cur); err != unix.EMFILE {
+		fmt.Println("a group without a pipe:", err)
+		return 1
+	}
 	for n := uint64(1); ; n++ {
 		limit(n)
 		e, err := once()

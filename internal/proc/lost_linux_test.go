@@ -88,7 +88,7 @@ func TestGroupWhoseEndSomebodyElseTook(t *testing.T) {
 	}
 	defer unix.Close(r)
 	g := &group{id: process.Process.Pid, wake: [2]int{r, w}}
-	g.watch()
+	returns(t, g.watch)
 	p := &Process{done: make(chan struct{})}
 	p.finish(g.report)
 	if e := p.Wait(); e.Code != 137 || e.Cause != Lost || !errors.Is(e.Lost, unix.ECHILD) {

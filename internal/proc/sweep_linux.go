@@ -24,20 +24,18 @@ type census struct {
 // beyond reports whether no signal reaches any of the processes found.
 func (c census) beyond() bool { return c.refused == c.found }
 
-// signalAll sends sig to all descendants of the guardian. With wake it also sends SIGCONT,
-// since a stopped process ends only when it continues.
-func (w *warden) signalAll(sig syscall.Signal, wake bool) (c census) {
+// signalAll sends sig to all descendants of the guardian, and SIGCONT, since a stopped process
+// ends only when it continues.
+func (w *warden) signalAll(sig syscall.Signal) (c census) {
 	group := w.pid
 	if group > 0 { // all at once, before its members learn of each other's end
 		_ = unix.Kill(-group, sig)
-		if wake {
-			_ = unix.Kill(-group, unix.SIGCONT)
-		}
+		_ = unix.Kill(-group, unix.SIGCONT)
 	}
 	for range signalRounds {
 		err := eachDescendant(childOf(os.Getpid()), func(s procStat) {
 			c.found++
-			if group > 0 && s.group == group {
+			if s.group == group {
 				if unix.Kill(s.pid, 0) == unix.EPERM {
 					c.refused++
 				}
@@ -46,9 +44,7 @@ func (w *warden) signalAll(sig syscall.Signal, wake bool) (c census) {
 			if signalProcess(s, sig) == unix.EPERM {
 				c.refused++
 			}
-			if wake {
-				_ = signalProcess(s, unix.SIGCONT)
-			}
+			_ = signalProcess(s, unix.SIGCONT)
 		})
 		if err != nil && c.found == 0 {
 			return census{1, 1} // unknown, but not none
@@ -103,7 +99,7 @@ func (w *warden) suspend() {
 
 func (w *warden) resume() {
 	if w.phase == running {
-		w.signalAll(unix.SIGCONT, false)
+		w.signalAll(0)
 	}
 	w.suspended, w.stopped = false, false
 }
