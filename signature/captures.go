@@ -2,7 +2,6 @@ package signature
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/looprun/looprun/internal/ascii"
 )
@@ -219,10 +218,10 @@ var (
 	infoWords = []string{
 		"note", "info", "information", "hint", "help", "remark", "message", "debug",
 	}
-	keyWords = slices.Concat(valueWords, []string{
+	keyWords = append(valueWords,
 		"symbol", "location", "required", "reason", "cause", "expecting", "message", "error", "operator", "code",
 		"name", "have", "expression", "evaluated", "stdout", "stderr", "actually", "failuretype", "which is", "to equal", "to be",
-	})
+	)
 	// valueWords announce a value on the lines below them.
 	valueWords = []string{"expected", "actual", "received", "got", "want", "wanted", "found", "left", "right", "value", "provided"}
 	badWords   = []string{

@@ -8,7 +8,6 @@ import (
 	"math"
 	"net/url"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -285,11 +284,15 @@ type Service struct {
 	From []string `yaml:"from" json:"from,omitempty" doc:"Who may answer: Matrix names, or Telegram's numbers of people."`
 }
 
-// people is the form of names by each service that brings answers back; nil: it names nobody.
-var people = map[string]*regexp.Regexp{
-	core.ViaNtfy:     nil,
-	core.ViaMatrix:   regexp.MustCompile(`^@[^\s:]+:\S+$`),
-	core.ViaTelegram: regexp.MustCompile(`^[0-9]+$`),
+// people reports whether a name can be somebody's, by each service that brings answers back; nil:
+// it names nobody.
+var people = map[string]func(who string) bool{
+	core.ViaNtfy: nil,
+	core.ViaMatrix: func(who string) bool {
+		name, host, _ := strings.Cut(who, ":")
+		return len(name) > 1 && name[0] == '@' && host != "" && len(strings.Fields(who)) == 1
+	},
+	core.ViaTelegram: func(who string) bool { return who != "" && strings.Trim(who, "0123456789") == "" },
 }
 
 // UnmarshalText adds a URL, a service with keys ({url: URL, answers: true}) or a list of those.
@@ -324,19 +327,19 @@ func (s *Services) UnmarshalText(text []byte) error {
 		if i < len(*s) {
 			continue
 		}
-		names, known := people[scheme]
+		named, known := people[scheme]
 		for i := range of.From {
 			of.From[i] = strings.TrimSpace(of.From[i])
 		}
-		unnamed := func(who string) bool { return !names.MatchString(who) }
+		unnamed := func(who string) bool { return !named(who) }
 		switch {
 		case !of.Answers && (of.Exclusive || of.From != nil):
 			return &valueProblem{text: "exclusive and from have no effect without answers", remedy: "write answers: true beside it"}
 		case of.Answers && !known:
 			return &valueProblem{text: "this service brings no answers back", remedy: "write answers: true only for " + strings.Join(slices.Sorted(maps.Keys(people)), ", ")}
-		case of.Answers && names != nil && (len(of.From) == 0 || slices.ContainsFunc(of.From, unnamed)):
+		case of.Answers && named != nil && (len(of.From) == 0 || slices.ContainsFunc(of.From, unnamed)):
 			return &valueProblem{text: "it does not say who may answer", remedy: "add from: ['@NAME:HOST'] for Matrix, from: [NUMBER] for Telegram"}
-		case of.Answers && names == nil && of.From != nil:
+		case of.Answers && named == nil && of.From != nil:
 			return &valueProblem{text: scheme + " does not tell who answers", remedy: "leave from out: whoever can read the topic can answer"}
 		}
 	}
