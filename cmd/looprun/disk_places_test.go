@@ -108,6 +108,7 @@ func fillDisk(t *testing.T, ballast string) {
 
 // What cannot be written to is said to be so, with what to do, and nothing runs.
 func TestNoPlaceForARun(t *testing.T) {
+	t.Parallel()
 	disk := smallDisk(t, 1024)
 	if err := unix.Mount("", disk, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
 		t.Fatal(err)

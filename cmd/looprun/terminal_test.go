@@ -474,6 +474,7 @@ func TestDebugGivesAPersonAShell(t *testing.T) {
 // keeps the question, whether the signal or the end of input comes first. Only an explicit deny
 // ends the run.
 func TestTheTerminalIsClosedAtAQuestion(t *testing.T) {
+	t.Parallel()
 	window := func(_ *testing.T, s *screen) { _ = s.tty.Close() }
 	for _, tt := range []struct {
 		name  string
@@ -505,6 +506,7 @@ func TestTheTerminalIsClosedAtAQuestion(t *testing.T) {
 // A hang-up at a question is over with the question: the next one ends the run, whether somebody
 // answered elsewhere or the question was dropped and the next iteration runs.
 func TestAHangUpAfterTheQuestion(t *testing.T) {
+	t.Parallel()
 	file, err := binary()
 	if err != nil {
 		t.Fatal(err)
