@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -138,13 +139,14 @@ func (s *started) asOrdinaryUser(t *testing.T, place, own string) {
 	if os.Getuid() != 0 {
 		return
 	}
-	b, err := os.ReadFile(s.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	const nobody = 65534
-	s.Path = filepath.Join(place, "looprun")
-	if err := errors.Join(os.WriteFile(s.Path, b, 0o755), os.Chown(own, nobody, nobody)); err != nil {
+	place = filepath.Join(place, "looprun")
+	// cp writes it: a file that this program writes while another test forks is busy.
+	if out, err := exec.Command("cp", s.Path, place).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	s.Path = place
+	if err := errors.Join(os.Chmod(place, 0o755), os.Chown(own, nobody, nobody)); err != nil {
 		t.Fatal(err)
 	}
 	s.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
