@@ -4,9 +4,10 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/looprun/looprun/internal/inputfile"
 )
 
 // exportMode is the mode that other programs give a file, before the umask.
@@ -63,7 +64,7 @@ func CheckExport(name string) error {
 
 // replaceable reports whether the name does not exist yet, or is a file and not a link to one.
 func replaceable(name string) bool {
-	if device(name) {
+	if inputfile.Opened(name) {
 		return false
 	}
 	info, err := os.Lstat(name)
@@ -78,7 +79,7 @@ func overwritten(err error) bool {
 
 func openExport(name string) (*os.File, error) {
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	if device(name) {
+	if inputfile.Opened(name) { // it may be a regular file: what was printed to it must stay
 		flags = os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	}
 	info, err := os.Stat(name)
@@ -90,10 +91,4 @@ func openExport(name string) (*os.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("it is a pipe, and nobody reads it")}
 	}
 	return f, err
-}
-
-// device reports whether the name stands for an open file, which may be a regular one:
-// anything already printed to it must stay.
-func device(name string) bool {
-	return strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "/dev/shm/") || strings.HasPrefix(name, "/proc/")
 }

@@ -47,16 +47,16 @@ func Open(name string) (io.ReadCloser, error) {
 		return nil, err
 	}
 	p := &pipe{file: f}
-	if err := p.begin(ofShell(name)); err != nil {
+	if err := p.begin(Opened(name)); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return p, nil
 }
 
-// ofShell reports whether the name refers to a pipe that is already open: its writer was there
-// before looprun.
-func ofShell(name string) bool {
+// Opened reports whether the name stands for a file that is already open, such as /dev/stdout or
+// a pipe of the shell: whoever uses it was there before looprun. Those below /dev/shm are files.
+func Opened(name string) bool {
 	return strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "/dev/shm/") || strings.HasPrefix(name, "/proc/")
 }
 
