@@ -304,8 +304,8 @@ func stopSignal(err error) syscall.Signal {
 }
 
 func runProcess(ctx context.Context, argv []string, in Invocation) Exit {
-	release := func() bool { return false }
-	end, err := proc.Run(proc.Spec{
+	var release func() bool
+	end := proc.Run(proc.Spec{
 		Argv: argv, Dir: in.Dir, Env: in.Env, Stdin: in.Stdin,
 		Stdout: in.Stdout, Stderr: in.Stderr, PTY: in.PTY, Interactive: in.Interactive,
 		Timeout: in.Timeout, IdleTimeout: in.IdleTimeout, KillAfter: in.KillAfter,
@@ -317,9 +317,6 @@ func runProcess(ctx context.Context, argv []string, in Invocation) Exit {
 		release = context.AfterFunc(ctx, func() { p.Stop(stopSignal(context.Cause(ctx))) })
 	})
 	release()
-	if err != nil {
-		return Exit{Code: core.ExitFailed, Cause: core.CauseStartFailed, Detail: err.Error()} // nothing that the command could help
-	}
 	return exitOf(ctx, end, in)
 }
 

@@ -83,7 +83,7 @@ func Check(url string) error {
 	}
 	var said helper.Head
 	end := helper.Command{Argv: []string{path, "--carry"}, Input: first, Stderr: said.Take, Timeout: time.Minute, KillAfter: time.Second}.Run(context.Background())
-	if end.Cause == proc.Exited && end.Code == 0 {
+	if end.Well() {
 		return nil
 	}
 	return fmt.Errorf("%s: %s", (&link{url: url}).via(), cmp.Or(termsafe.Line(strings.TrimSpace(string(said))), "looprun-notify failed"))

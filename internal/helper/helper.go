@@ -53,32 +53,26 @@ type End struct {
 
 // Run runs the command with everything it starts, until it ends, its time is up or ctx ends.
 func (c Command) Run(ctx context.Context) End {
-	exit, err := c.run(ctx)
-	if err != nil {
-		exit = proc.Exit{Code: notRun, Cause: proc.StartFailed, StartErr: err}
-	}
+	exit := c.run(ctx)
 	return End{Exit: exit, cut: c.cut(ctx, exit)}
 }
 
 // notRun is the exit code of a command that this program lacks the means to start.
 const notRun = 125
 
-func (c Command) run(ctx context.Context) (proc.Exit, error) {
+func (c Command) run(ctx context.Context) proc.Exit {
 	if c.Argv == nil {
 		c.Argv = proc.Shell(c.Line)
 	}
 	stdin, feed, err := os.Pipe()
 	if err != nil {
-		return proc.Exit{}, fmt.Errorf("there is no pipe for it: %w", err)
+		return proc.Exit{Code: notRun, Cause: proc.StartFailed, StartErr: fmt.Errorf("there is no pipe for it: %w", err)}
 	}
 	defer feed.Close()
-	p, err := proc.Start(proc.Spec{
+	p := proc.Start(proc.Spec{
 		Argv: c.Argv, Dir: c.Dir, Env: c.Env, Stdin: stdin, Stdout: c.Stdout, Stderr: c.Stderr, Timeout: c.Timeout, KillAfter: c.KillAfter,
 	})
 	stdin.Close()
-	if err != nil {
-		return proc.Exit{}, err
-	}
 	var both sync.WaitGroup
 	both.Go(func() { _, _ = feed.Write(c.Input); feed.Close() })
 	both.Go(func() {
@@ -93,7 +87,7 @@ func (c Command) run(ctx context.Context) (proc.Exit, error) {
 	end := p.Wait()
 	feed.Close() // whoever has inherited the other end may never read
 	both.Wait()
-	return end, nil
+	return end
 }
 
 // cut returns why the command did not end by itself.

@@ -40,7 +40,6 @@ type Batch struct {
 	Asks func(name, dir string, env []string)
 
 	entries []*entry
-	repos   map[string]*repository
 	queue   []*entry
 	slots   []*entry // who has which
 	events  chan func()
@@ -109,7 +108,7 @@ const setupLimit = 30 * time.Minute
 // Run executes the unfinished part of the plan, until all loops have ended or the context
 // does. The caller decides what an ended context means.
 func (b *Batch) Run(ctx context.Context) (*Verdict, error) {
-	b.events, b.repos = make(chan func(), 64), map[string]*repository{}
+	b.events = make(chan func(), 64)
 	b.slots = make([]*entry, b.Jobs)
 	setups, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -122,11 +121,8 @@ func (b *Batch) Run(ctx context.Context) (*Verdict, error) {
 	b.bounds()
 	clock := time.NewTicker(tick)
 	defer clock.Stop()
-	asked := time.Time{}
+	asked, interrupted := time.Time{}, ctx.Done()
 	for {
-		if ctx.Err() != nil {
-			b.stop("interrupted", 130)
-		}
 		b.fill(setups)
 		b.table.draw(b)
 		busy := b.count(placing) + b.count(running)
@@ -149,36 +145,28 @@ func (b *Batch) Run(ctx context.Context) (*Verdict, error) {
 			did()
 		case <-clock.C:
 			b.look()
-		case <-ended(ctx, b.told):
+		case <-interrupted:
+			interrupted = nil
+			b.stop("interrupted", 130)
 		}
 	}
 	return b.verdict(), nil
 }
 
-// ended returns the channel that is closed at the context's end, or nil once the end was
-// noticed.
-func ended(ctx context.Context, noticed bool) <-chan struct{} {
-	if noticed {
-		return nil
-	}
-	return ctx.Done()
-}
-
 // prepare updates the mirrors and determines the state of each loop.
 func (b *Batch) prepare(ctx context.Context) error {
-	commits := map[string][]string{}
+	repos, commits := map[string]*repository{}, map[string][]string{}
 	for i := range b.Loops {
 		l := &b.Loops[i]
-		if b.repos[l.Repository] == nil {
-			b.repos[l.Repository] = repositoryOf(b.Trees, l.Repository)
+		if repos[l.Repository] == nil {
+			repos[l.Repository] = repositoryOf(b.Trees, l.Repository)
 		}
-		if !slices.Contains(commits[l.Repository], l.Base) {
-			commits[l.Repository] = append(commits[l.Repository], l.Base)
-		}
-		b.entries = append(b.entries, &entry{Loop: l, repo: b.repos[l.Repository], slot: -1})
+		commits[l.Repository] = append(commits[l.Repository], l.Base)
+		b.entries = append(b.entries, &entry{Loop: l, repo: repos[l.Repository], slot: -1})
 	}
-	for top, r := range b.repos {
-		if err := r.fetch(ctx, b.ID, commits[top]); err != nil {
+	for top, r := range repos {
+		slices.Sort(commits[top])
+		if err := r.fetch(ctx, b.ID, slices.Compact(commits[top])); err != nil {
 			return fmt.Errorf("the mirror of %s cannot be made: %w", top, err)
 		}
 	}
@@ -285,7 +273,7 @@ func (b *Batch) room() bool {
 		return true
 	}
 	left, err := free(b.Trees)
-	if err == nil && left >= b.MinFree {
+	if left >= b.MinFree {
 		return true
 	}
 	if b.count(placing)+b.count(running) == 0 {
@@ -345,9 +333,8 @@ func (b *Batch) start(ctx context.Context, e *entry) {
 				b.stop("interrupted", 130)
 			}
 			if err == nil && b.halt == "" {
-				if err = b.launch(e, dir); err == nil {
-					return
-				}
+				b.launch(e, dir)
+				return
 			}
 			if err != nil && ctx.Err() == nil {
 				e.end.Reason, e.end.ExitCode = err.Error(), core.ExitFailed
@@ -371,7 +358,7 @@ func (b *Batch) place(ctx context.Context, e *entry) error {
 	}
 	if e.Setup != "" {
 		said := tail.Buffer{Limit: saidMost}
-		exit, err := proc.Run(proc.Spec{
+		exit := proc.Run(proc.Spec{
 			Argv: proc.Shell(e.Setup), Dir: e.Tree, Env: e.environ(),
 			Stdout: said.Take, Stderr: said.Take, Timeout: setupLimit,
 		}, func(p *proc.Process) {
@@ -383,8 +370,8 @@ func (b *Batch) place(ctx context.Context, e *entry) error {
 				}
 			}()
 		})
-		if err != nil || exit.Code != 0 || exit.Cause != proc.Exited {
-			return errors.Join(fmt.Errorf("its setup failed (exit %d): %s", exit.Code, lastLine(said.Bytes())), err)
+		if !exit.Well() {
+			return errors.Join(fmt.Errorf("its setup failed (exit %d): %s", exit.Code, lastLine(said.Bytes())), exit.StartErr)
 		}
 	}
 	return os.WriteFile(e.Tree+readySuffix, nil, 0o600)
@@ -421,21 +408,17 @@ func (b *Batch) argv(e *entry) []string {
 }
 
 // launch starts the run of a loop.
-func (b *Batch) launch(e *entry, dir string) error {
+func (b *Batch) launch(e *entry, dir string) {
 	said := &messages{said: tail.Buffer{Limit: saidMost}, tell: func(text string) { b.events <- func() { b.warn(e, text) } }}
-	p, err := proc.Start(proc.Spec{
+	p := proc.Start(proc.Spec{
 		Argv: b.argv(e), Dir: filepath.Join(e.Tree, filepath.FromSlash(e.Dir)), Env: e.environ(),
 		Stderr: said.take, KillAfter: 40 * time.Second,
 	})
-	if err != nil {
-		return err
-	}
 	e.stands, e.process, e.end.Reason = running, p, ""
 	go func() {
 		exit := p.Wait()
 		b.events <- func() { b.ended(e, dir, exit, said) }
 	}()
-	return nil
 }
 
 // ended handles the end of a loop's process.

@@ -203,7 +203,7 @@ func TestABatchIsPrepared(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, _ := m.running(t)
-			b.entries, b.repos, b.Resume = nil, map[string]*repository{}, c.resume
+			b.entries, b.Resume = nil, c.resume
 			dir := journal(t, b.State, b.Loops[0].RunID, c.events...)
 			if c.locked {
 				release, err := scratchpad.Hold(dir)
@@ -225,9 +225,28 @@ func TestABatchIsPrepared(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, _ := m.running(t)
-	b.repos = map[string]*repository{}
 	if err := b.prepare(t.Context()); err == nil {
 		t.Error("the repository is gone")
+	}
+}
+
+// Loops of one repository share its mirror, which has the commits that they begin at, on a
+// branch or not.
+func TestLoopsShareAMirror(t *testing.T) {
+	m := batchOfOne(t)
+	m.p.Loops = append(m.p.Loops, *m.l, *m.l)
+	base := gitIn(t, m.l.Repository, "commit-tree", "-m", "on no branch", "HEAD^{tree}")
+	m.p.Loops[1].Base, m.p.Loops[2].Base = base, base
+	b, _ := m.running(t)
+	b.entries = nil
+	if err := b.prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if b.entries[0].repo != b.entries[1].repo {
+		t.Error("their calls of git come at the same time")
+	}
+	if refs := gitIn(t, m.repo.mirror, "for-each-ref", "--format=%(objectname)", "refs/bases/"+b.ID); strings.Count(refs, base) != 1 || strings.Count(refs, m.l.Base) != 1 {
+		t.Errorf("it keeps %q", refs)
 	}
 }
 
@@ -327,10 +346,7 @@ func TestASetupEnds(t *testing.T) {
 func endsWhenTold(t *testing.T) *proc.Process {
 	t.Helper()
 	ready := make(chan bool)
-	p, err := proc.Start(proc.Spec{Argv: proc.Shell("trap 'exit 7' TERM; echo; while :; do sleep 0.1; done"), Stdout: func([]byte) { close(ready) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := proc.Start(proc.Spec{Argv: proc.Shell("trap 'exit 7' TERM; echo; while :; do sleep 0.1; done"), Stdout: func([]byte) { close(ready) }})
 	t.Cleanup(func() { p.Stop(syscall.SIGKILL) })
 	<-ready
 	return p

@@ -89,15 +89,12 @@ func (o *Order) FromLine(one loops.Loop, each config.ShellLine, matrix []string)
 func items(line config.ShellLine) ([]string, error) {
 	var out, said bytes.Buffer
 	const most = 1 << 20
-	exit, err := proc.Run(proc.Spec{Argv: proc.Shell(string(line)), Stdout: func(b []byte) {
+	exit := proc.Run(proc.Spec{Argv: proc.Shell(string(line)), Stdout: func(b []byte) {
 		if out.Len() <= most {
 			out.Write(b)
 		}
 	}, Stderr: func(b []byte) { said.Write(b) }, Timeout: 10 * time.Minute}, nil)
-	if err != nil {
-		return nil, err
-	}
-	if exit.Code != 0 || exit.Cause != proc.Exited {
+	if !exit.Well() {
 		why := fmt.Sprintf("--for: the line failed with %d", exit.Code)
 		if text := console.Short(strings.TrimSpace(said.String()), 300); text != "" {
 			why += ": " + text
@@ -259,14 +256,11 @@ func (b *Batch) Try(ctx context.Context, trust bool) error {
 		}
 		var said bytes.Buffer
 		args := slices.Concat([]string{b.Self, "run", "--dry-run", "--state-dir", b.State, "--detached", "defer", "--color", "never", "--name=" + l.Name}, consent, l.Flags, []string{"--"}, l.Command)
-		exit, err := proc.Run(proc.Spec{Argv: args, Dir: filepath.Join(l.Repository, filepath.FromSlash(l.Dir)), Stderr: func(t []byte) { said.Write(t) }, Timeout: time.Minute}, nil)
-		if err != nil {
-			return err
-		}
+		exit := proc.Run(proc.Spec{Argv: args, Dir: filepath.Join(l.Repository, filepath.FromSlash(l.Dir)), Stderr: func(t []byte) { said.Write(t) }, Timeout: time.Minute}, nil)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if exit.Code != 0 {
+		if !exit.Well() {
 			text, _, _ := strings.Cut(said.String(), "\nlooprun:   ") // the line to call it by is this one's
 			text = strings.ReplaceAll("\n"+strings.TrimSpace(text), "\nlooprun: ", "\n")
 			return fmt.Errorf("loop %s: %s", l.Name, strings.TrimSpace(text))

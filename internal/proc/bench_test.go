@@ -18,10 +18,7 @@ func BenchmarkSpawn(b *testing.B) {
 	discard := func([]byte) {}
 	start := func(spec Spec) func() {
 		return func() {
-			p, err := Start(spec)
-			if err != nil {
-				b.Fatal(err)
-			}
+			p := Start(spec)
 			if e := p.Wait(); e.Code != 0 {
 				b.Fatal(e)
 			}
@@ -72,10 +69,7 @@ func BenchmarkOutput(b *testing.B) {
 	b.SetBytes(size)
 	for b.Loop() {
 		n := 0
-		p, err := Start(Spec{Argv: []string{"head", "-c", itoa(size), "/dev/zero"}, Stdout: func(b []byte) { n += len(b) }})
-		if err != nil {
-			b.Fatal(err)
-		}
+		p := Start(Spec{Argv: []string{"head", "-c", itoa(size), "/dev/zero"}, Stdout: func(b []byte) { n += len(b) }})
 		if p.Wait(); n != size {
 			b.Fatal(n)
 		}

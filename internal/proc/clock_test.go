@@ -45,6 +45,7 @@ func TestWhatTheClocksCount(t *testing.T) {
 		{"over wait", ""},
 		{"over hold release wait", ""},
 		{"stop wait", "end"},
+		{"wait stop", "end end"},
 		{"stop hold suspend release resume wait", "end"},
 		{"hold gone release wait", ""},
 		{"suspend gone resume wait", "suspend"},
@@ -62,8 +63,9 @@ func TestWhatTheClocksCount(t *testing.T) {
 					steps[step](p)
 					synctest.Wait()
 				}
-				if got := strings.Join(tree.said, " "); got != c.want {
-					t.Errorf("%s, idle: %t: %q, want %q", c.does, idle, got, c.want)
+				got := strings.Join(tree.said, " ")
+				if stopped := p.cause == Stopped; got != c.want || stopped != strings.HasPrefix(c.does, "stop") {
+					t.Errorf("%s, idle: %t: %q, want %q; by %v", c.does, idle, got, c.want, p.cause)
 				}
 				p.release()
 			})

@@ -163,13 +163,12 @@ func withoutGuardians(string) int {
 	}
 	os.Setenv(groupOnly, "1") // its guardians are none
 	long := slices.Repeat([]string{"LONG=" + strings.Repeat("x", 64<<10)}, 16)
-	p, err := Start(Spec{Argv: sh("exit 3"), Env: long})
-	if err != nil {
-		fmt.Print(err)
-		return 0
+	p := Start(Spec{Argv: sh("exit 3"), Env: long})
+	if e := p.Wait(); e.StartErr != nil {
+		fmt.Print(e.StartErr)
+	} else {
+		fmt.Print(e.Cause, " ", e.Code)
 	}
-	e := p.Wait()
-	fmt.Print(e.Cause, " ", e.Code)
 	return 0
 }
 
@@ -739,11 +738,7 @@ func inGoneDirectory(dir string) int {
 	}
 	var said []string
 	for _, spec := range []Spec{{Argv: sh("exit 3")}, {Argv: sh("exit 3"), Dir: "below"}} {
-		p, err := Start(spec)
-		if err != nil {
-			fmt.Println(err)
-			return 1
-		}
+		p := Start(spec)
 		e := p.Wait()
 		said = append(said, fmt.Sprint(e.Cause, " ", e.Code))
 	}
@@ -775,16 +770,12 @@ func withFewFiles(form string) int {
 		list, _ := os.ReadDir("/proc/self/fd")
 		return len(list)
 	}
-	once := func() (e Exit, err error) {
-		p, err := Start(Spec{Argv: sh("exit 3"), PTY: form == "terminal", Stdout: func([]byte) {}})
-		if err == nil {
-			e = p.Wait()
-		}
-		CloseGuardians()
-		return e, err
+	once := func() Exit {
+		defer CloseGuardians()
+		return Start(Spec{Argv: sh("exit 3"), PTY: form == "terminal", Stdout: func([]byte) {}}).Wait()
 	}
-	if e, err := once(); err != nil || e.Code != 3 || children() > 0 {
-		fmt.Println("with all files:", e, err)
+	if e := once(); e.Code != 3 || children() > 0 {
+		fmt.Println("with all files:", e)
 		return 1
 	}
 	before := open()
@@ -796,16 +787,16 @@ func withFewFiles(form string) int {
 	}
 	for n := uint64(1); ; n++ {
 		limit(n)
-		e, err := once()
+		e := once()
 		limit(was.Cur)
 		switch after := open(); {
 		case after > before || children() > 0:
-			fmt.Println(n, "files:", before, "were open, and now", after, e, err)
+			fmt.Println(n, "files:", before, "were open, and now", after, e)
 			return 1
-		case err == nil && e.Code == 3 && e.Cause == Exited && n > 30:
+		case e.Code == 3 && e.Cause == Exited && n > 30:
 			return 0
-		case err == nil && e.Cause == Exited && e.Code != 3 || n > 200:
-			fmt.Println(n, "files:", e, err)
+		case e.Cause == Exited && e.Code != 3 || n > 200:
+			fmt.Println(n, "files:", e)
 			return 1
 		}
 	}

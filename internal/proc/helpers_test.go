@@ -49,11 +49,7 @@ var otherPrograms = map[string]func(value string) int{}
 const runnerScript = "PROC_TEST_RUNNER"
 
 func runner(script string) int {
-	p, err := Start(Spec{Argv: sh(script), Stdout: func([]byte) {}})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 125
-	}
+	p := Start(Spec{Argv: sh(script), Stdout: func([]byte) {}})
 	return p.Wait().Code
 }
 
@@ -104,10 +100,7 @@ func sh(script string) []string { return []string{"/bin/sh", "-c", script} }
 // must starts a command and waits for it at the end of the test.
 func must(t *testing.T, spec Spec) *Process {
 	t.Helper()
-	p, err := Start(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := Start(spec)
 	t.Cleanup(func() {
 		p.Stop(0)
 		p.Stop(0)

@@ -27,14 +27,10 @@ func interactiveRunner(script string) int {
 	defer RestoreTerminal()
 	asked := make(chan os.Signal, 4)
 	signal.Notify(asked, unix.SIGUSR1, unix.SIGUSR2, unix.SIGTERM, unix.SIGHUP) // before the command can be seen
-	p, err := Start(Spec{
+	p := Start(Spec{
 		Argv: sh(script), Interactive: true, KillAfter: 100 * time.Millisecond,
 		Stdout: func(b []byte) { _, _ = os.Stdout.Write(b) },
 	})
-	if err != nil {
-		fmt.Println(err)
-		return 125
-	}
 	go func() {
 		for s := range asked {
 			switch s {
@@ -53,11 +49,10 @@ func interactiveRunner(script string) int {
 	}()
 	e := p.Wait()
 	fmt.Printf("ended: %v, code %d\n", e.Cause, e.Code)
-	if p, err = Start(Spec{Argv: sh("exit 5")}); err != nil {
-		fmt.Println(err)
-		return 125
+	if e.StartErr != nil {
+		fmt.Println(e.StartErr)
 	}
-	e = p.Wait()
+	e = Start(Spec{Argv: sh("exit 5")}).Wait()
 	fmt.Printf("the next: %v, code %d\n", e.Cause, e.Code)
 	return 0
 }

@@ -45,11 +45,10 @@ type job struct {
 	closed bool
 }
 
-// start starts the command. follow follows it to its end; nil means that the command never
-// ran, and its end is known.
-func (p *Process) start() (follow func(), err error) {
+// start starts the command. follow follows it to its end.
+func (p *Process) start() (follow func()) {
 	if p.spec.terminal() {
-		return nil, fmt.Errorf("start %s: %w", p.spec.Argv[0], errNoTerminal)
+		return p.fail(codeLacking, fmt.Errorf("start %s: %w", p.spec.Argv[0], errNoTerminal))
 	}
 	cmd := exec.Command(p.spec.Argv[0], p.spec.Argv[1:]...)
 	cmd.Dir, cmd.Env = p.spec.Dir, p.spec.Env
@@ -63,7 +62,7 @@ func (p *Process) start() (follow func(), err error) {
 	cmd.Stderr = &writer{p: p, to: p.spec.Stderr, one: &one}
 	handle, err := newJob(p.spec.KeepBackground)
 	if err != nil {
-		return nil, fmt.Errorf("start %s: job object: %w", p.spec.Argv[0], err)
+		return p.fail(codeLacking, fmt.Errorf("start %s: job object: %w", p.spec.Argv[0], err))
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 	j := &job{cmd: cmd, handle: handle}
@@ -71,11 +70,10 @@ func (p *Process) start() (follow func(), err error) {
 	if err := j.start(); err != nil {
 		p.release()
 		windows.CloseHandle(handle)
-		p.fail(startCode(err), err)
-		return nil, nil //nolint:nilnil // there is nothing to follow
+		return p.fail(startCode(err), err)
 	}
 	p.id = cmd.Process.Pid
-	return func() { p.watch(j) }, nil
+	return func() { p.watch(j) }
 }
 
 // start starts the command within the job. An end that was requested before then found nothing

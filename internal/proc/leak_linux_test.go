@@ -33,10 +33,7 @@ func TestNothingLeaks(t *testing.T) {
 	round := func(n int) {
 		for i := range n {
 			spec := specs[i%len(specs)]
-			p, err := Start(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := Start(spec)
 			await(t, p)
 		}
 	}
@@ -63,10 +60,7 @@ func TestAllocations(t *testing.T) {
 	small := Spec{Argv: sh("head -c 1 /dev/zero"), Stdout: func([]byte) {}}
 	one := func(spec Spec) float64 {
 		return testing.AllocsPerRun(5, func() {
-			p, err := Start(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := Start(spec)
 			p.Wait()
 		})
 	}

@@ -14,10 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Exit codes of a command that never ran, as shells use them; a resource that this program
-// lacks is not the command's fault.
+// Exit codes of a command that never ran, as shells use them.
 const (
-	codeLacking       = 125
 	codeNotExecutable = 126
 	codeNotFound      = 127
 )

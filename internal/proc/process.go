@@ -3,6 +3,7 @@ package proc
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -77,44 +78,32 @@ type Process struct {
 	exit      Exit
 }
 
-// Start starts a command. If the command cannot be started, that is not an error of Start but
-// an Exit with the cause StartFailed; an error means that this program lacks something: a
-// command to start, a pipe, a pseudo terminal.
-func Start(spec Spec) (*Process, error) {
-	p, follow, err := create(spec)
-	if follow != nil {
-		go follow()
-	}
-	return p, err
+// Start starts a command. If it cannot be started, its Exit has the cause StartFailed.
+func Start(spec Spec) *Process {
+	p, follow := create(spec)
+	go follow()
+	return p
 }
 
 // Run starts a command and waits for it, as Start and Wait do, without a goroutine of its own.
 // started, unless nil, is called with the process before any of its output.
-func Run(spec Spec, started func(*Process)) (Exit, error) {
-	p, follow, err := create(spec)
-	if err != nil {
-		return Exit{}, err
-	}
+func Run(spec Spec, started func(*Process)) Exit {
+	p, follow := create(spec)
 	if started != nil {
 		started(p)
 	}
-	if follow != nil {
-		follow()
-	}
-	return p.Wait(), nil
+	follow()
+	return p.Wait()
 }
 
-// create starts a command. Unless follow is nil, the caller must call it to follow the
-// command.
-func create(spec Spec) (p *Process, follow func(), err error) {
-	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
-		return nil, nil, errors.New("start: no command given")
-	}
+// create starts a command. The caller must call follow, which returns when the command has
+// ended.
+func create(spec Spec) (p *Process, follow func()) {
 	p = &Process{spec: spec, done: make(chan struct{})}
-	if follow, err = p.start(); err != nil {
-		return nil, nil, err
+	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
+		return p, p.fail(codeLacking, errors.New("start: no command given"))
 	}
-	return p, follow, nil
+	return p, p.start()
 }
 
 // Pid returns the process id of the command; zero if it could not be started.
@@ -163,8 +152,7 @@ func (p *Process) endLocked(cause Cause, sig syscall.Signal) {
 	if p.cause == Exited {
 		p.cause = cause
 	}
-	p.suspended, p.stopped, p.waiting = false, false, false
-	p.clock.resume()
+	p.suspended, p.stopped = false, false
 	p.tree.end(sig, p.spec.killAfter())
 }
 
@@ -183,10 +171,8 @@ func (p *Process) Suspend() error {
 		return err
 	}
 	p.suspended = true
-	if !p.stopped {
-		p.clock.pause()
-		p.terminal.leave()
-	}
+	p.clock.pause()
+	p.terminal.leave()
 	return nil
 }
 
@@ -221,19 +207,14 @@ func (p *Process) goOn(reason *bool) error {
 func (p *Process) HoldClocks() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tree != nil && p.cause == Exited {
-		p.waiting = true
-		p.clock.pause()
-	}
+	p.waiting = true
+	p.clock.pause()
 }
 
 // ReleaseClocks lets them continue from where they stopped.
 func (p *Process) ReleaseClocks() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tree == nil || !p.waiting {
-		return
-	}
 	p.waiting = false
 	if !p.standsStill() {
 		p.clock.resume()
@@ -271,7 +252,7 @@ func (p *Process) left() (time.Duration, Cause) {
 }
 
 func (p *Process) armLocked() {
-	if p.timer != nil && !p.standsStill() && !p.waiting && !p.over && p.cause == Exited {
+	if p.timer != nil {
 		left, _ := p.left()
 		p.timer.Reset(left)
 	}
@@ -280,7 +261,7 @@ func (p *Process) armLocked() {
 func (p *Process) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tree == nil || p.standsStill() || p.waiting || p.over || p.cause != Exited {
+	if p.over || p.cause != Exited || p.standsStill() || p.waiting { // it is armed again when it goes on
 		return
 	}
 	if left, cause := p.left(); left <= 0 {
@@ -292,10 +273,8 @@ func (p *Process) tick() {
 
 // deliver passes output on and updates the idle clock.
 func (p *Process) deliver(to func([]byte), b []byte) {
-	if p.spec.IdleTimeout > 0 {
-		p.held(true)
-		defer p.held(false)
-	}
+	p.held(true)
+	defer p.held(false)
 	if to != nil {
 		to(b)
 	}
@@ -318,7 +297,7 @@ func (p *Process) commandEnded() {
 func (p *Process) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.tree = nil
+	p.tree, p.over = nil, true
 	if p.timer != nil {
 		p.timer.Stop()
 	}
@@ -349,11 +328,16 @@ func (e *Exit) end(r report, asked Cause) {
 	}
 }
 
-// fail publishes that the command never ran.
-func (p *Process) fail(code int, err error) {
-	if missing := FindShell(); p.spec.Argv[0] == shell && missing != nil {
+// codeLacking is the exit code of a command that never ran because this program lacks a
+// resource.
+const codeLacking = 125
+
+// fail publishes that the command never ran. There is nothing to follow.
+func (p *Process) fail(code int, err error) (follow func()) {
+	if missing := FindShell(); missing != nil && slices.Index(p.spec.Argv, shell) == 0 {
 		err = missing
 	}
 	p.exit = Exit{Code: code, Cause: StartFailed, StartErr: err}
 	close(p.done)
+	return func() {}
 }

@@ -77,9 +77,6 @@ func TestStartFailures(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Start(Spec{}); err == nil {
-		t.Error("no command: no error")
-	}
 }
 
 // The PATH that counts is the command's.
@@ -468,23 +465,23 @@ func TestATreeGoesOnOnce(t *testing.T) {
 	}
 }
 
-// Run follows a command to its end. One that cannot start is no error, and no command is one.
+// Run follows a command to its end. One that cannot start has ended.
 func TestRunFollowsACommand(t *testing.T) {
 	var p *Process
-	e, err := Run(Spec{Argv: sh("echo x; exit 3"), Stdout: func([]byte) {
+	e := Run(Spec{Argv: sh("echo x; exit 3"), Stdout: func([]byte) {
 		if p == nil {
 			t.Error("its output comes before it is known")
 		}
 	}}, func(started *Process) { p = started })
-	if err != nil || e.Cause != Exited || e.Code != 3 || p == nil || p.Pid() == 0 {
-		t.Errorf("%+v, %v", e, err)
+	if e.Cause != Exited || e.Code != 3 || p == nil || p.Pid() == 0 {
+		t.Errorf("%+v", e)
 	}
-	if e, err := Run(Spec{Argv: []string{"/no/such/command"}}, nil); err != nil || e.Cause != StartFailed {
-		t.Errorf("%+v, %v", e, err)
-	}
-	for _, argv := range [][]string{nil, {""}} {
-		if e, err := Run(Spec{Argv: argv}, nil); err == nil {
-			t.Errorf("%q has run: %+v", argv, e)
+	for _, c := range []struct {
+		argv []string
+		code int
+	}{{nil, codeLacking}, {[]string{""}, codeLacking}, {[]string{"/no/such/command"}, 127}} {
+		if e := Run(Spec{Argv: c.argv}, nil); e.Code != c.code || e.Cause != StartFailed || e.StartErr == nil {
+			t.Errorf("%q: %+v", c.argv, e)
 		}
 	}
 }

@@ -107,6 +107,9 @@ type Exit struct {
 	Lost error
 }
 
+// Well reports whether the command ended by itself, with 0.
+func (e Exit) Well() bool { return e.Code == 0 && e.Cause == Exited }
+
 // Survivor is a process that could not be ended.
 type Survivor struct {
 	Pid  int // zero: not known

@@ -54,9 +54,8 @@ var nullDevice = sync.OnceValues(func() (int, error) {
 	return unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 })
 
-// start starts the command. follow follows it to its end; nil means that the command never
-// ran, and its end is known.
-func (p *Process) start() (follow func(), err error) {
+// start starts the command. follow follows it to its end.
+func (p *Process) start() (follow func()) {
 	req := request{
 		dir: p.spec.Dir, argv: p.spec.Argv, env: p.spec.Env,
 		killAfter: p.spec.killAfter(), foreign: killGrace, keep: p.spec.KeepBackground,
@@ -67,34 +66,34 @@ func (p *Process) start() (follow func(), err error) {
 	if req.env == nil {
 		req.env = os.Environ()
 	}
+	var err error
 	if req.path, err = lookPath(req.argv[0], req.dir, req.env); err != nil {
-		return nil, p.refuse(err)
+		return p.refuse(err)
 	}
 	s, err := p.open(&req)
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", req.argv[0], err)
+		return p.refuse(err)
 	}
 	t, err := launch(req)
 	if err != nil {
 		s.close()
-		return nil, p.refuse(err)
+		return p.refuse(err)
 	}
 	p.begin(t)
-	return func() { p.pump(s, t) }, nil
+	return func() { p.pump(s, t) }
 }
 
 // refuse turns the reason why the command could not start into its Exit.
-func (p *Process) refuse(err error) error {
+func (p *Process) refuse(err error) (follow func()) {
 	var se *startError
 	switch {
 	case errors.As(err, &se):
-		p.fail(se.code, se.err)
-		return nil
+		return p.fail(se.code, se.err)
 	case errors.Is(err, errLost):
 		p.finish(report{lost: err})
-		return nil
+		return func() {}
 	}
-	return fmt.Errorf("start %s: %w", p.spec.Argv[0], err)
+	return p.fail(codeLacking, fmt.Errorf("start %s: %w", p.spec.Argv[0], err))
 }
 
 // busyRetries is how often to retry a file that is open for writing: a command that another
