@@ -15,24 +15,22 @@ import (
 
 // Response answers a request.
 type Response struct {
-	Schema  string   `json:"schema,omitempty"` // [AnswerSchema], or empty
-	ID      string   `json:"id,omitempty"`     // that of the request
-	Answers []Answer `json:"answers"`          // one for each question
+	Schema  string   `json:"schema,omitempty" doc:"The version of the protocol." is:"words=looprun.dev/answer/v1"`
+	ID      string   `json:"id,omitempty" doc:"The id of the request."`
+	Answers []Answer `json:"answers" doc:"The answers. The file LOOPRUN_ANSWERS has those of several rounds." is:"required least=1"`
 }
 
 // Answer answers one question: by Selected, by Text, or by being Cancelled.
 type Answer struct {
-	ID        string   `json:"id"` // that of the question
-	Selected  Selected `json:"selected"`
-	Text      *string  `json:"text"`
-	Cancelled bool     `json:"cancelled"`
-	Responder string   `json:"responder"` // who answered: when_stuck, policy, assistant, parent, user, detached
-	Person    bool     `json:"person,omitempty"`
-	// Assistant is the assistant that answered, if known.
-	Assistant core.Assistant `json:"assistant,omitzero"`
-	Reason    string         `json:"reason"`
-	// Earlier means that nobody was asked: the answer is that of an earlier, equal question.
-	Earlier bool `json:"earlier,omitempty"`
+	ID        string         `json:"id" doc:"The id of the question." is:"required"`
+	Selected  Selected       `json:"selected" doc:"The id of an option, or yes or no; a list of ids for multi_select; null when it was answered as text or cancelled." is:"null"`
+	Text      *string        `json:"text" doc:"The answer as text, if the question takes text; it replaces a selection." is:"null"`
+	Cancelled bool           `json:"cancelled" doc:"Whether the question was declined, where it allows that. It takes precedence over text."`
+	Responder string         `json:"responder" doc:"Who answered: when_stuck, policy, assistant, parent, user, detached."`
+	Person    bool           `json:"person,omitempty" doc:"Whether a person gave the answer."`
+	Assistant core.Assistant `json:"assistant,omitzero" doc:"Which assistant it was."`
+	Reason    string         `json:"reason" doc:"Why."`
+	Earlier   bool           `json:"earlier,omitempty" doc:"Whether nobody was asked: it is the answer to the same question before."`
 }
 
 // Who returns who answered, in the form of [core.Answer.Who].
@@ -43,13 +41,13 @@ func (a Answer) Who() string {
 // ShortAnswer answers one question of any kind: looprun answer accepts it instead of a
 // response, and the page sends it.
 type ShortAnswer struct {
-	Question string   `json:"question,omitempty"` // its id; empty: the only one that waits
 	Option   string   `json:"option,omitempty"`
 	Options  []string `json:"options,omitempty"` // of a question that takes several
 	Text     *string  `json:"text,omitempty"`
 	Cancel   bool     `json:"cancel,omitempty"`
 	Reason   string   `json:"reason,omitempty"`
 	Guidance string   `json:"guidance,omitempty"`
+	Question string   `json:"question,omitempty"` // its id; empty: the only one that waits
 }
 
 // Selected is the choice: nothing, one id, or a list of ids. In JSON it is null, a text, or a
@@ -58,6 +56,9 @@ type Selected struct {
 	ids  []string
 	list bool
 }
+
+// Form is what it is in JSON.
+func (Selected) Form() strictjson.Form { return strictjson.Selected }
 
 // One returns the choice of one option, or of yes or no.
 func One(id string) Selected { return Selected{ids: []string{id}} }

@@ -9,11 +9,10 @@ const StatusChoices = "paused_awaiting_choices"
 // $LOOPRUN_DIR/questions.json, before it exits. looprun asks, and the next iteration receives
 // the answers.
 type Choices struct {
-	Schema        string          `json:"schema,omitempty"` // [ChoicesSchema], or empty
-	Status        string          `json:"status"`           // always [StatusChoices]
-	PartialResult json.RawMessage `json:"partial_result,omitempty"`
-	// PendingUserChoices holds one or more questions; ask them in [Batches].
-	PendingUserChoices []Question `json:"pending_user_choices"`
+	Schema             string          `json:"schema,omitempty" doc:"The version of the protocol." is:"words=looprun.dev/choices/v1"`
+	Status             string          `json:"status" doc:"Says what the document is." is:"required words=paused_awaiting_choices"`
+	PartialResult      json.RawMessage `json:"partial_result,omitempty" doc:"What the command has so far, in any form."`
+	PendingUserChoices []Question      `json:"pending_user_choices" doc:"The questions. More than four are asked in several rounds." is:"required least=1"` // ask them in [Batches]
 }
 
 // ParseChoices parses the document, fills in defaults, and validates it. The error is

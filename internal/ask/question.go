@@ -37,48 +37,41 @@ const (
 	ToAssistantWithEscalation = "assistant_with_escalation"
 )
 
-// Request is the set of questions that a command asks in one round.
+// Request is the set of questions that a command asks in one round. The tags of this package's
+// documents are their form: see [strictjson.Of].
 type Request struct {
 	// Type is "ask" in a message on the socket, otherwise empty.
-	Type      string     `json:"type,omitempty"`
-	Schema    string     `json:"schema,omitempty"` // [QuestionSchema], or empty
-	ID        string     `json:"id,omitempty"`     // the response has the same
-	Questions []Question `json:"questions"`        // 1 to 4
-	To        string     `json:"to,omitempty"`
+	Type      string     `json:"type,omitempty" doc:"The type of the message, on the run's socket." is:"words=ask"`
+	Schema    string     `json:"schema,omitempty" doc:"The version of the protocol." is:"words=looprun.dev/question/v1"`
+	ID        string     `json:"id,omitempty" doc:"Names the request; the response has the same id."`
+	Questions []Question `json:"questions" doc:"The questions." is:"required least=1 most=4"`
+	To        string     `json:"to,omitempty" doc:"Who may answer. Left out: as the run is configured." is:"words=user|assistant|assistant_with_escalation"`
 }
 
 // Question is one decision.
 type Question struct {
-	// ID identifies the question in its answer. Empty means q1, q2 and so on, by position.
-	ID       string    `json:"id,omitempty"`
-	Header   string    `json:"header,omitempty"` // at most 12 code points
-	Question string    `json:"question"`
-	Kind     core.Kind `json:"kind,omitempty"` // empty: select
-	// Options holds 2 to 4 options for select, none for the other kinds.
-	Options     []Option `json:"options,omitempty"`
-	MultiSelect bool     `json:"multi_select,omitempty"` // several options can be chosen
-	// AllowText means that a text may answer the question instead of an option; nil means true
-	// for select, false for confirm. A text question always accepts text.
-	AllowText   *bool `json:"allow_text,omitempty"`
-	AllowCancel bool  `json:"allow_cancel,omitempty"` // the question can be declined
-	Exclusive   bool  `json:"exclusive,omitempty"`    // a person has to answer
-	// Default is the answer if nobody answers and the run is set to defaults: the id of an
-	// option, yes or no, or a text; of several options, their ids, one per line. Empty means
-	// there is none.
-	Default string `json:"default,omitempty"`
-	// Safe is the answer, yes or no, that the exit code of a confirm question reports when
-	// nobody answers. Empty means it reports that nobody answered.
-	Safe string `json:"safe,omitempty"`
-	// Again asks even if the same question, with the same ID, was answered before.
-	Again bool `json:"again,omitempty"`
+	ID          string    `json:"id,omitempty" doc:"Names the question in its answer. Left out: q1, q2 and so on by its place."`
+	Header      string    `json:"header,omitempty" doc:"A word or two, at most 12 characters." is:"most=12"`
+	Question    string    `json:"question" doc:"What is asked." is:"required filled"`
+	Kind        core.Kind `json:"kind,omitempty" doc:"What answers it: an option, yes or no, or a text. Left out: select." is:"words=select|confirm|text"`
+	Options     []Option  `json:"options,omitempty" doc:"What can be chosen: 2 to 4 for select, none for the other kinds." is:"most=4"`
+	MultiSelect bool      `json:"multi_select,omitempty" doc:"Whether several options can be chosen."`
+	// A text question always accepts text, whatever AllowText is.
+	AllowText   *bool `json:"allow_text,omitempty" doc:"Whether a text is accepted instead of an option. Left out: true for select, false for confirm."`
+	AllowCancel bool  `json:"allow_cancel,omitempty" doc:"Whether the question can be declined."`
+	Exclusive   bool  `json:"exclusive,omitempty" doc:"Whether a person has to answer."`
+	// Default holds the ids of several options one per line. Empty means there is none.
+	Default string `json:"default,omitempty" doc:"The answer if nobody answers and the run is set to defaults: the id of an option, yes or no, or a text."`
+	// Safe is empty if the exit code reports that nobody answered.
+	Safe  string `json:"safe,omitempty" doc:"What the exit code of a confirm question says when nobody answers." is:"words=yes|no"`
+	Again bool   `json:"again,omitempty" doc:"Whether it is asked although the same question, with the same id, was answered before."`
 }
 
 // Option is one answer to a select question.
 type Option struct {
-	// ID identifies the option in the answer. If empty, it is derived from the label.
-	ID          string `json:"id,omitempty"`
-	Label       string `json:"label"`
-	Description string `json:"description,omitempty"`
+	ID          string `json:"id,omitempty" doc:"Names the option in the answer. Left out: made of the label."`
+	Label       string `json:"label" doc:"What a person chooses. No two are the same." is:"required filled"`
+	Description string `json:"description,omitempty" doc:"What it means."`
 }
 
 // Parse parses a request, fills in defaults, and validates it. The error is [Problems].

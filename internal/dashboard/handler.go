@@ -168,11 +168,7 @@ func (s *Server) writes(next func(http.ResponseWriter, *http.Request, *row)) htt
 // none of them it shows a code on the terminal.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	var given struct{ Token, Code, Key, Signature string }
-	form := strictjson.Shape{Form: strictjson.Object}
-	for _, name := range []string{"token", "code", "key", "signature"} {
-		form.Fields = append(form.Fields, strictjson.Optional(name, strictjson.Shape{Form: strictjson.Text}))
-	}
-	if !read(w, r, "request", form, &given) {
+	if !read(w, r, "request", formOf(&given), &given) {
 		return
 	}
 	from, now := s.who(r), time.Now()
@@ -315,7 +311,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 
 // reportTicket creates an address at which the full report can be opened once.
 func (s *Server) reportTicket(w http.ResponseWriter, r *http.Request, run *row) {
-	if read(w, r, "request", strictjson.Shape{Form: strictjson.Object}, &struct{}{}) {
+	if readNothing(w, r) {
 		s.ticket(w, &s.reports, "/report/", run.dir)
 	}
 }
@@ -378,18 +374,20 @@ func read(w http.ResponseWriter, r *http.Request, what string, form strictjson.S
 	return err == nil
 }
 
-// answerForm returns the form of an answer from the page, which must name the question that
-// the page shows.
-func answerForm() strictjson.Shape {
-	form := ask.ShortAnswerShape()
-	i := slices.IndexFunc(form.Fields, func(f strictjson.Field) bool { return f.Name == "question" })
-	form.Fields[i] = strictjson.Required("question", strictjson.Shape{Form: strictjson.Text})
-	return form
+// formOf returns the form of the value that v points to.
+func formOf(v any) strictjson.Shape { return strictjson.Of(v, strictjson.Shape{}) }
+
+// readNothing reads a request that says nothing.
+func readNothing(w http.ResponseWriter, r *http.Request) bool {
+	var nothing struct{}
+	return read(w, r, "request", formOf(&nothing), &nothing)
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, run *row) {
 	var given ask.ShortAnswer
-	if !read(w, r, "answer", answerForm(), &given) {
+	form := ask.ShortAnswerShape()
+	question := &form.Fields[slices.Index(form.Names(), "question")] // the one that the page shows
+	if *question = strictjson.Required("question", strictjson.Shape{Form: strictjson.Text}); !read(w, r, "answer", form, &given) {
 		return
 	}
 	said, err := s.o.Actions.Answer(r.Context(), run.dir, given)
@@ -398,14 +396,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, run *row) {
 
 func (s *Server) order(w http.ResponseWriter, r *http.Request, run *row) {
 	var given struct {
-		Order core.Order
+		Order core.Order `is:"required words=say|pause|stop"`
 		Words string
 	}
-	form := strictjson.Shape{Form: strictjson.Object, Fields: []strictjson.Field{
-		strictjson.Required("order", strictjson.Shape{Form: strictjson.Text, Words: []string{string(core.OrderSay), string(core.OrderPause), string(core.OrderStop)}}),
-		strictjson.Optional("words", strictjson.Shape{Form: strictjson.Text}),
-	}}
-	if !read(w, r, "order", form, &given) {
+	if !read(w, r, "order", formOf(&given), &given) {
 		return
 	}
 	said, err := s.o.Actions.Order(r.Context(), run.dir, given.Order, given.Words)
@@ -413,7 +407,7 @@ func (s *Server) order(w http.ResponseWriter, r *http.Request, run *row) {
 }
 
 func (s *Server) resume(w http.ResponseWriter, r *http.Request, run *row) {
-	if !read(w, r, "request", strictjson.Shape{Form: strictjson.Object}, &struct{}{}) {
+	if !readNothing(w, r) {
 		return
 	}
 	said, err := s.o.Actions.Resume(r.Context(), run.dir)

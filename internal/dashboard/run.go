@@ -19,7 +19,6 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/plural"
-	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/report"
@@ -385,7 +384,7 @@ func (r *whileAsked) Read(b []byte) (int, error) {
 // logTicket creates an address at which the whole output can be saved once.
 func (s *Server) logTicket(w http.ResponseWriter, r *http.Request, run *row, n int) {
 	var of struct{ Check bool }
-	if read(w, r, "request", strictjson.Shape{Form: strictjson.Object, Fields: []strictjson.Field{strictjson.Optional("check", strictjson.Shape{Form: strictjson.Bool})}}, &of) {
+	if read(w, r, "request", formOf(&of), &of) {
 		s.ticket(w, &s.logs, "/log/", filepath.Join(run.dir, filepath.FromSlash(outputName(n, of.Check))))
 	}
 }

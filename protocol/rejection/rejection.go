@@ -32,38 +32,34 @@ func Reasons() []Reason {
 // Evidence is an observation that supports the reason.
 type Evidence struct {
 	// Type is the kind of evidence; error_log, status_check and api_response prove a BLOCKER.
-	Type string `json:"type"`
-	// Data is what was observed. Without it the evidence does not count.
-	Data string `json:"data"`
-	// Source is where it was observed: a command, a file, an address.
-	Source string `json:"source,omitempty"`
+	Type   string `json:"type" is:"lenient"`
+	Data   string `json:"data" doc:"What was observed." is:"lenient"` // without it the evidence does not count
+	Source string `json:"source,omitempty" doc:"Where it was observed: a command, a file, an address." is:"null"`
 }
 
 // Task is one of the tasks proposed to replace the rejected one.
 type Task struct {
-	// Title is the name of the task, by which other tasks refer to it.
-	Title string `json:"title"`
-	Scope string `json:"scope,omitempty"`
-	// Dependencies are the titles of the tasks that must come first.
-	Dependencies []string `json:"dependencies,omitempty"`
-	Estimate     string   `json:"estimate,omitempty"`
+	Title        string   `json:"title" doc:"The name of the task. Others depend on it by that name." is:"lenient"`
+	Scope        string   `json:"scope,omitempty" doc:"What belongs to it." is:"null"`
+	Dependencies []string `json:"dependencies,omitempty" doc:"The titles of the tasks that come first." is:"null"`
+	Estimate     string   `json:"estimate,omitempty" doc:"How much work it is." is:"null"`
 }
 
-// Rejection is the document. The zero value breaks most rules.
+// Rejection is the document. The zero value breaks most rules. The tags are the form of the
+// document: see [strictjson.Of].
 type Rejection struct {
-	Task           string     `json:"task"`
-	Agent          string     `json:"agent"`
-	ReasonType     Reason     `json:"reason_type"`
-	Summary        string     `json:"reason_summary"`
-	Detail         string     `json:"reason_detail"`
-	Attempted      []string   `json:"what_attempted"`
-	BlockingFactor string     `json:"blocking_factor"`
-	Evidence       []Evidence `json:"evidence,omitempty"`
-	Suggested      string     `json:"suggested_alternative"`
-	Alternatives   []Task     `json:"alternative_tasks,omitempty"`
-	OriginalScope  string     `json:"task_original_scope,omitempty"`
-	// Growth is the factor by which the scope has grown.
-	Growth float64 `json:"scope_growth_factor,omitempty"`
+	Task           string     `json:"task" doc:"The task, as the command knows it." is:"null"`
+	Agent          string     `json:"agent" doc:"Who rejects it." is:"null"`
+	ReasonType     Reason     `json:"reason_type" doc:"The type of the reason. Each has rules of its own." is:"lenient"`
+	Summary        string     `json:"reason_summary" doc:"The reason in a sentence." is:"null"`
+	Detail         string     `json:"reason_detail" doc:"The reason in full. MISSING_DEPENDENCY: says “required because”. INFEASIBLE: says “conflict”. UNCLEAR_REQUIREMENTS: asks a question with “?” and says “interpreted as”." is:"null"`
+	Attempted      []string   `json:"what_attempted" is:"lenient"`
+	BlockingFactor string     `json:"blocking_factor" is:"lenient"`
+	Evidence       []Evidence `json:"evidence,omitempty" doc:"What shows the reason. BLOCKER needs 1 piece, INFEASIBLE 2." is:"null"`
+	Suggested      string     `json:"suggested_alternative" is:"lenient"`
+	Alternatives   []Task     `json:"alternative_tasks,omitempty" doc:"The tasks that this one should be. SCOPE_CREEP needs 2." is:"null"`
+	OriginalScope  string     `json:"task_original_scope,omitempty" doc:"SCOPE_CREEP: what the task was when it began." is:"null"`
+	Growth         float64    `json:"scope_growth_factor,omitempty" is:"null"` // the factor by which the scope has grown
 }
 
 // Normalize trims the white space around every text. It drops nothing: lists keep their

@@ -6,29 +6,29 @@ import (
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
-// field is one text of a signal: its key in JSON, its label in text, its description in the
-// schema, and where it is stored.
+// field is one text of a signal: its key in JSON, its label in text, and where it is
+// stored.
 type field struct {
-	key, label, about string
-	of                func(*Signal) *string
+	key, label string
+	of         func(*Signal) *string
 }
 
 // ids are texts of one word or name; messages are texts of any length.
 var (
 	ids = []field{
-		{"task", "Task", "The task that it is about; left out: that of the run.", func(s *Signal) *string { return &s.Task }},
-		{"agent", "Agent", "Who says it.", func(s *Signal) *string { return &s.Agent }},
-		{"expert", "Expert", "The expert whose advice was followed.", func(s *Signal) *string { return &s.Expert }},
-		{"cause", "Cause", "Why clarification is needed.", func(s *Signal) *string { return &s.Cause }},
+		{"task", "Task", func(s *Signal) *string { return &s.Task }},
+		{"agent", "Agent", func(s *Signal) *string { return &s.Agent }},
+		{"expert", "Expert", func(s *Signal) *string { return &s.Expert }},
+		{"cause", "Cause", func(s *Signal) *string { return &s.Cause }},
 	}
 	messages = []field{
-		{"text", "", "The message.", func(s *Signal) *string { return &s.Text }},
-		{"approach", "Approach", "The approach, in a sentence.", func(s *Signal) *string { return &s.Approach }},
-		{"outcome", "Outcome", "What came of it.", func(s *Signal) *string { return &s.Outcome }},
-		{"why_different", "Why Different", "What is different from the attempts before.", func(s *Signal) *string { return &s.WhyDifferent }},
-		{"question", "Question", "What is asked.", func(s *Signal) *string { return &s.Question }},
-		{"context", "Context", "What has to be known to answer.", func(s *Signal) *string { return &s.Context }},
-		{"what_would_help", "What Would Help", "What would help to continue.", func(s *Signal) *string { return &s.WouldHelp }},
+		{"text", "", func(s *Signal) *string { return &s.Text }},
+		{"approach", "Approach", func(s *Signal) *string { return &s.Approach }},
+		{"outcome", "Outcome", func(s *Signal) *string { return &s.Outcome }},
+		{"why_different", "Why Different", func(s *Signal) *string { return &s.WhyDifferent }},
+		{"question", "Question", func(s *Signal) *string { return &s.Question }},
+		{"context", "Context", func(s *Signal) *string { return &s.Context }},
+		{"what_would_help", "What Would Help", func(s *Signal) *string { return &s.WouldHelp }},
 	}
 )
 

@@ -19,37 +19,31 @@ func Schema() []byte { return documentShape().Document(SchemaID, "looprun signal
 // Limits that [Signal.Validate] checks, because it also checks signals in text, are only in
 // the schema.
 func documentShape() shape {
-	document := shape{
-		Form: strictjson.Object, About: "What the command of a loop tells looprun while it works.",
-		Also: object{"required": []string{"name"}, "allOf": rulesByName()},
-	}
-	add := func(key string, s shape) {
-		document.Fields = append(document.Fields, strictjson.Optional(key, s))
-	}
-	add("schema", shape{
+	document := strictjson.Of(new(Signal), shape{Lenient: true})
+	document.About = "What the command of a loop tells looprun while it works."
+	document.Also = object{"required": []string{"name"}, "allOf": rulesByName()}
+	document.Fields = append([]strictjson.Field{strictjson.Optional("schema", shape{
 		Form: strictjson.Text, Lenient: true, About: "The form of this document.", Words: []string{SchemaID, ""},
 		Also: object{"type": nil, "enum": nil, "const": SchemaID},
-	})
-	add("name", oneOf("What the signal means.", texts(Names())))
+	})}, document.Fields...)
 	for _, f := range ids {
-		if f.key == "cause" {
-			add(f.key, oneOf("Why clarification is needed. Each of these asks a person at once.", append([]string{""}, Causes()...)))
-			continue
-		}
-		add(f.key, text(f.about, MaxID, 0))
+		document.At(f.key).Also = object{"maxLength": MaxID}
 	}
 	for _, f := range messages {
-		add(f.key, text(f.about, MaxText, 0))
+		document.At(f.key).Also = object{"maxLength": MaxText}
 	}
-	considered := shape{Form: strictjson.Object, Also: object{"required": []string{"option"}}, Fields: []strictjson.Field{
-		strictjson.Optional("option", text("The option.", MaxText, 1)),
-		strictjson.Optional("why_insufficient", text("Why it does not do.", MaxText, 0)),
-	}}
-	add("options_considered", list("What was thought of, and why it does not do.", considered))
-	add("attempts_made", list("What was tried before.", text("One attempt.", MaxText, 0)))
-	add("usd", number(strictjson.Number, "US dollars since the last report.", MaxUSD))
-	add("tokens", number(strictjson.Integer, "Tokens since the last report.", int64(MaxTokens)))
-	add("via", oneOf("How the signal came. looprun sets it.", []string{"", ViaSocket, ViaText}))
+	for key, words := range map[string][]string{"name": texts(Names()), "cause": append([]string{""}, Causes()...), "via": {"", ViaSocket, ViaText}} {
+		document.At(key).Also = object{"type": nil, "enum": words}
+	}
+	for key, most := range map[string]any{"usd": MaxUSD, "tokens": int64(MaxTokens)} {
+		document.At(key).Also = object{"minimum": 0, "maximum": most}
+	}
+	considered, attempts := document.At("options_considered"), document.At("attempts_made")
+	considered.Also, attempts.Also = object{"maxItems": MaxList}, object{"maxItems": MaxList}
+	considered.Items.Lenient, considered.Items.Also = false, object{"required": []string{"option"}}
+	considered.Items.At("option").Also = object{"maxLength": MaxText, "minLength": 1}
+	considered.Items.At("why_insufficient").Also = object{"maxLength": MaxText}
+	attempts.Items.About, attempts.Items.Also = "One attempt.", object{"maxLength": MaxText}
 	return document
 }
 
@@ -82,24 +76,4 @@ func rulesByName() []object {
 		when(others(Cost), none),
 		when(others(Clarify), noCause),
 	}
-}
-
-func text(about string, most, least int) shape {
-	t := shape{Form: strictjson.Text, Lenient: true, About: about, Also: object{"maxLength": most}}
-	if least > 0 {
-		t.Also["minLength"] = least
-	}
-	return t
-}
-
-func oneOf(about string, words []string) shape {
-	return shape{Form: strictjson.Text, Lenient: true, About: about, Also: object{"type": nil, "enum": words}}
-}
-
-func number(form strictjson.Form, about string, most any) shape {
-	return shape{Form: form, Lenient: true, About: about, Also: object{"minimum": 0, "maximum": most}}
-}
-
-func list(about string, of shape) shape {
-	return shape{Form: strictjson.List, Lenient: true, About: about, Items: &of, Also: object{"maxItems": MaxList}}
 }

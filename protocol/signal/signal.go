@@ -56,44 +56,42 @@ const (
 
 // Considered is an option that the sender considered and why it is not sufficient.
 type Considered struct {
-	Option string `json:"option"`
-	Why    string `json:"why_insufficient,omitempty"`
+	Option string `json:"option" doc:"The option."`
+	Why    string `json:"why_insufficient,omitempty" doc:"Why it does not do."`
 }
 
 // Signal is one signal. [Parse] and [Scanner] return only valid signals, with texts that are
-// safe to show.
+// safe to show. The tags are the form of the document: see [strictjson.Of].
 type Signal struct {
-	Name Name `json:"name"`
-	// Task is the id of the task that it is about; empty means the run's own.
-	Task  string `json:"task,omitempty"`
-	Agent string `json:"agent,omitempty"`
-	// Text is a message in the sender's words.
-	Text string `json:"text,omitempty"`
+	Name  Name   `json:"name" doc:"What the signal means."`
+	Task  string `json:"task,omitempty" doc:"The task that it is about; left out: that of the run."`
+	Agent string `json:"agent,omitempty" doc:"Who says it."`
+	Text  string `json:"text,omitempty" doc:"The message."`
 
 	// Fields of an attempt.
-	Approach     string `json:"approach,omitempty"`
-	Outcome      string `json:"outcome,omitempty"`
-	WhyDifferent string `json:"why_different,omitempty"`
+	Approach     string `json:"approach,omitempty" doc:"The approach, in a sentence."`
+	Outcome      string `json:"outcome,omitempty" doc:"What came of it."`
+	WhyDifferent string `json:"why_different,omitempty" doc:"What is different from the attempts before."`
 
 	// Cause of a clarification: one of [Causes], or empty.
-	Cause string `json:"cause,omitempty" mask:"own"`
+	Cause string `json:"cause,omitempty" mask:"own" doc:"Why clarification is needed. Each of these asks a person at once."`
 
 	// The question for a person, and earlier attempts.
-	Question   string       `json:"question,omitempty"`
-	Context    string       `json:"context,omitempty"`
-	Considered []Considered `json:"options_considered,omitempty"`
-	Attempts   []string     `json:"attempts_made,omitempty"`
-	WouldHelp  string       `json:"what_would_help,omitempty"`
+	Question   string       `json:"question,omitempty" doc:"What is asked."`
+	Context    string       `json:"context,omitempty" doc:"What has to be known to answer."`
+	Considered []Considered `json:"options_considered,omitempty" doc:"What was thought of, and why it does not do."`
+	Attempts   []string     `json:"attempts_made,omitempty" doc:"What was tried before."`
+	WouldHelp  string       `json:"what_would_help,omitempty" doc:"What would help to continue."`
 
 	// Expert is the requested expert; empty means the next one.
-	Expert string `json:"expert,omitempty"`
+	Expert string `json:"expert,omitempty" doc:"The expert whose advice was followed."`
 
-	// Fields of a cost: US dollars and tokens since the last report.
-	USD    float64 `json:"usd,omitempty"`
-	Tokens int64   `json:"tokens,omitempty"`
+	// Fields of a cost.
+	USD    float64 `json:"usd,omitempty" doc:"US dollars since the last report."`
+	Tokens int64   `json:"tokens,omitempty" doc:"Tokens since the last report."`
 
-	// Via is how it arrived, socket or text; empty if unknown.
-	Via string `json:"via,omitempty" mask:"own"`
+	// Via is empty if it is not known how the signal came.
+	Via string `json:"via,omitempty" mask:"own" doc:"How the signal came. looprun sets it."`
 }
 
 // Limits of a signal.
