@@ -142,11 +142,11 @@ func (a Agent) put(text []byte, keys []string) ([]byte, error) {
 	}
 	end := inner.end - 1
 	at := end
-	if len(inner.in) > 0 { // behind the last one, set out as that
-		at = len(bytes.TrimRight(text[:end], " \t\r\n"))
+	if in := inner.holds(text); len(in) > 0 { // behind the last one, set out as that
+		at = in[len(in)-1].end
 		lead := " "
-		if space := string(text[at:end]); strings.Contains(space, "\n") {
-			lead = space + "  "
+		if behind := string(text[at:end]); strings.Contains(behind, "\n") {
+			lead = behind + "  "
 		}
 		added = "," + lead + added
 	}
@@ -176,21 +176,17 @@ func (a Agent) Without(text []byte) (_ []byte, err error) {
 // take removes the entries from the list at those keys.
 func take(text []byte, keys []string) ([]byte, error) {
 	_, _, entries, err := placeIn(text, keys)
-	if err != nil {
-		return nil, err
-	}
 	for _, own := range slices.Backward(entries) {
 		text = cut(text, own)
 	}
-	for depth := len(keys) - 1; depth >= 0; depth-- {
-		whole, err := parse(text)
-		at, found := whole.reach(keys[:depth+1])
-		if found <= depth || len(at.in) > 0 {
-			return text, err
+	for depth := len(keys); depth > 0 && err == nil; depth-- {
+		at, found := reach(text, keys[:depth])
+		if found < depth || len(at.holds(text)) > 0 {
+			break
 		}
 		text = cut(text, at)
 	}
-	return text, nil
+	return text, err
 }
 
 // Write writes an agent's file after With or Without; nil removes it.
@@ -270,15 +266,14 @@ func read(file string) ([]byte, error) {
 // placeIn follows those keys, which lead to a list of hooks, as far as they exist in a file. It
 // returns the innermost value, how many keys lead to it, and looprun's own entries in the list.
 func placeIn(text []byte, keys []string) (inner value, depth int, entries []value, err error) {
-	whole, err := parse(text)
-	if err != nil {
-		return inner, 0, nil, err
+	if err := json.Unmarshal(text, new(any)); err != nil {
+		return inner, 0, nil, fmt.Errorf("it is not JSON that can be changed: %w", err)
 	}
-	inner, depth = whole.reach(keys)
+	inner, depth = reach(text, keys)
 	want := byte('{')
 	if depth == len(keys) {
 		want = '['
-		for _, v := range inner.in {
+		for _, v := range inner.holds(text) {
 			if own := text[v.start:v.end]; bytes.Contains(own, []byte(`"`+Command)) || bytes.Contains(own, []byte(quietly+Command)) {
 				entries = append(entries, v)
 			}
@@ -290,76 +285,59 @@ func placeIn(text []byte, keys []string) (inner value, depth int, entries []valu
 	return inner, depth, entries, err
 }
 
-// value is a JSON value in a text: its position, in bytes, and its contents.
+// value is a JSON value in a text: its key and its position, in bytes. The comma before it is at
+// from; the first of an object or a list, which has none, begins there.
 type value struct {
-	key        string
-	from       int // where its key begins; without one as start
-	start, end int
-	in         []value
+	key              string
+	from, start, end int
 }
 
-// reach follows the keys as far as they exist, and returns how many do.
-func (v value) reach(keys []string) (value, int) {
-	for depth, key := range keys {
-		at := -1
-		for i, in := range v.in {
-			if in.key == key { // of several the last counts
-				at = i
+// space is what may be between the parts of JSON.
+const space = " \t\r\n"
+
+// reach follows the keys as far as they exist in a text, which is JSON, and returns how many do.
+func reach(text []byte, keys []string) (v value, depth int) {
+	v = value{start: len(text) - len(bytes.TrimLeft(text, space)), end: len(bytes.TrimRight(text, space))}
+	for ; depth < len(keys); depth++ {
+		outer := v
+		for _, in := range outer.holds(text) {
+			if in.key == keys[depth] { // of several the last counts
+				v = in
 			}
 		}
-		if at < 0 {
-			return v, depth
+		if v == outer {
+			break
 		}
-		v = v.in[at]
 	}
-	return v, len(keys)
+	return v, depth
 }
 
-// parse parses a text that is one JSON value.
-func parse(text []byte) (value, error) {
-	var whole any
-	if err := json.Unmarshal(text, &whole); err != nil {
-		return value{}, fmt.Errorf("it is not JSON that can be changed: %w", err)
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	next := func() int { return len(text) - len(bytes.TrimLeft(text[d.InputOffset():], ",: \t\r\n")) }
-	token := func() json.Token {
-		t, _ := d.Token() // the text is JSON
-		return t
-	}
-	var read func() value
-	read = func() value {
-		v := value{from: next(), start: next()}
-		if open, holds := token().(json.Delim); holds {
-			for d.More() {
-				key, from := "", next()
-				if open == '{' {
-					key = token().(string)
-				}
-				in := read()
-				in.key, in.from = key, from
-				v.in = append(v.in, in)
-			}
-			token()
+// holds returns what an object or a list holds; nothing of another value.
+func (v value) holds(text []byte) (in []value) {
+	d := json.NewDecoder(bytes.NewReader(text[v.start:v.end]))
+	open, _ := d.Token() // the text is JSON
+	for d.More() {
+		from, key := int(d.InputOffset()), json.Token("")
+		if open == json.Delim('{') {
+			key, _ = d.Token()
 		}
-		v.end = int(d.InputOffset())
-		return v
+		var raw json.RawMessage
+		_ = d.Decode(&raw)
+		end := v.start + int(d.InputOffset())
+		in = append(in, value{key.(string), v.start + from, end - len(raw), end})
 	}
-	return read(), nil
+	return in
 }
 
 // cut removes a value from a list or an object, with the adjacent comma.
 func cut(text []byte, v value) []byte {
-	before, after := bytes.TrimRight(text[:v.from], " \t\r\n"), bytes.TrimLeft(text[v.end:], " \t\r\n")
-	switch {
-	case bytes.HasSuffix(before, []byte(",")):
-		v.from = len(before) - 1
-	case bytes.HasPrefix(after, []byte(",")):
+	after := bytes.TrimLeft(text[v.end:], space)
+	if text[v.from] != ',' && after[0] == ',' { // it is the first of several
 		v.end = len(text) - len(after) + 1
 	}
 	return splice(text, v.from, v.end, "")
 }
 
 func splice(text []byte, from, to int, with string) []byte {
-	return append(append(append([]byte(nil), text[:from]...), with...), text[to:]...)
+	return slices.Concat(text[:from], []byte(with), text[to:])
 }

@@ -174,25 +174,24 @@ func (j Judge) run(ctx context.Context, s Stop, args ...string) error {
 	return errors.New(cmp.Or(lastMessage(exited.Stderr), err.Error()))
 }
 
-// notes are the files that record which run belongs to a prompt of a session, and which one
-// was the session's last. Their names are digests of what the agent sent. If empty, there is
-// no place for them, and each stop is judged alone.
-type notes struct{ prompt, session string }
+// notes are the files that record which run belongs to a prompt of a session, which one was the
+// session's last, and how its prompt began. If empty, there is no place for them, and each stop
+// is judged alone.
+type notes struct{ prompt, session, began string }
 
 // notesOf returns the notes of a session in a project: an agent that changes directories
 // within a project continues its run.
 func notesOf(s Stop, project string) notes {
-	if own("") == "" {
-		return notes{}
+	return notes{note("", s.Agent, s.Session, s.Prompt, project), note("", s.Agent, s.Session, project), note(".prompt", s.Agent, s.Session, project)}
+}
+
+// note returns the path of a file about something, by a digest of what the agent sent.
+func note(ending string, parts ...string) string {
+	sum := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(sum, "%d:%s", len(part), part)
 	}
-	name := func(parts ...string) string {
-		sum := sha256.New()
-		for _, part := range parts {
-			fmt.Fprintf(sum, "%d:%s", len(part), part)
-		}
-		return own(hex.EncodeToString(sum.Sum(nil)[:16]))
-	}
-	return notes{name(s.Agent, s.Session, s.Prompt, project), name(s.Agent, s.Session, project)}
+	return own(hex.EncodeToString(sum.Sum(nil)[:16]) + ending)
 }
 
 // begun returns the run that the stop belongs to, and its directory: that of the prompt, or
@@ -200,10 +199,10 @@ func notesOf(s Stop, project string) notes {
 // allowed to stop ends with that turn. s is nil if there is no run, or it is done, so that
 // another one begins.
 func (n notes) begun(sameTurn bool) (dir string, s *core.State) {
-	if dir, s = noted(n.prompt); s != nil && (sameTurn || !stopped(s) && !toldToEnd(s)) {
+	if dir, s = recorded(n.prompt); s != nil && !(s.Ended && s.Ending.Status == core.StatusDone) && (sameTurn || !stopped(s) && !toldToEnd(s)) {
 		return dir, s
 	}
-	if dir, s = noted(n.session); s == nil || !toldToGoOn(s) || n.write(dir) != nil {
+	if dir, s = recorded(n.session); s == nil || !toldToGoOn(s) || n.write(dir) != nil {
 		return "", nil
 	}
 	return dir, s
@@ -225,14 +224,6 @@ func toldToEnd(s *core.State) bool {
 	return !ok || o.Action.Ends()
 }
 
-// noted returns the run whose directory is recorded in a file, unless it is done.
-func noted(file string) (dir string, s *core.State) {
-	if dir, s = recorded(file); s == nil || s.Ended && s.Ending.Status == core.StatusDone {
-		return "", nil
-	}
-	return dir, s
-}
-
 // recorded returns the run whose directory is recorded in a file, and the run's state; nil if it
 // cannot be read. dir is empty if there is no record.
 func recorded(file string) (dir string, s *core.State) {
@@ -249,14 +240,11 @@ func recorded(file string) (dir string, s *core.State) {
 
 // write records the run.
 func (n notes) write(run string) error {
-	if n.prompt == "" {
-		return nil
-	}
 	return errors.Join(keep(n.prompt, []byte(run+"\n")), keep(n.session, []byte(run+"\n")))
 }
 
 // own returns the path of one of the user's own files about sessions; empty if there is no place
-// for them.
+// for them. Nothing can be read from an empty path, and [keep] writes nothing there.
 func own(name string) string {
 	if state := xdg.State(); state != "" {
 		return filepath.Join(state, "hooks", name)
@@ -266,6 +254,9 @@ func own(name string) string {
 
 // keep writes such a file.
 func keep(file string, text []byte) error {
+	if file == "" {
+		return nil
+	}
 	return errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), atomicfile.Write(file, text, false))
 }
 
@@ -281,14 +272,14 @@ const troubleName = "trouble.json"
 // Keep stores the trouble, if there is a place for it.
 func (t Trouble) Keep() {
 	text, err := json.Marshal(t)
-	if file := own(troubleName); file != "" && err == nil {
-		_ = keep(file, append(text, '\n'))
+	if err == nil {
+		_ = keep(own(troubleName), append(text, '\n'))
 	}
 }
 
 // LastTrouble returns the trouble stored since then; false if there is none.
 func LastTrouble(since time.Time) (t Trouble, ok bool) {
-	text, err := os.ReadFile(own(troubleName)) // without a place, of nothing
+	text, err := os.ReadFile(own(troubleName))
 	if err != nil || json.Unmarshal(text, &t) != nil || t.Time.Before(since) {
 		return Trouble{}, false
 	}

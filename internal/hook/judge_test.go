@@ -197,7 +197,7 @@ func TestWhichRunAStopBelongsTo(t *testing.T) {
 			if err := os.WriteFile(n.prompt, []byte(filepath.Base(run)+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if dir, s := noted(n.prompt); s != nil {
+			if dir, s := recorded(n.prompt); s != nil {
 				t.Errorf("a note without a whole path is %q", dir)
 			}
 		})

@@ -28,12 +28,9 @@ const lookLimit = 5 * time.Second
 
 // begin records the prompt and the state of the work tree, and supersedes the session's last run.
 func (n notes) begin(ctx context.Context, dir, words string) error {
-	if n.session == "" {
-		return nil
-	}
 	p := prompted{termsafe.Short(termsafe.Line(words), 60), look(ctx, dir)}
 	text, err := json.Marshal(p)
-	return errors.Join(err, keep(n.session+".prompt", text), n.supersede(p.Words))
+	return errors.Join(err, keep(n.began, text), n.supersede(p.Words))
 }
 
 // supersede closes the session's last run if it waits for an answer; the session continues with
@@ -49,17 +46,14 @@ func (n notes) supersede(name string) error {
 
 // prompted returns what begin recorded last, or the zero value if there is no record.
 func (n notes) prompted() (p prompted) {
-	if n.session == "" { // a file of the current directory is nobody's note
-		return prompted{}
-	}
-	text, err := os.ReadFile(n.session + ".prompt")
+	text, err := os.ReadFile(n.began)
 	if err != nil || json.Unmarshal(text, &p) != nil {
 		return prompted{}
 	}
 	return p
 }
 
-// look returns the state of a git work tree; zero if it cannot be determined.
+// look returns the state of a work tree; without a commit if it cannot be determined or has no git.
 func look(ctx context.Context, dir string) workspace.Fingerprint {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
@@ -67,10 +61,7 @@ func look(ctx context.Context, dir string) workspace.Fingerprint {
 	if err != nil {
 		return workspace.Fingerprint{}
 	}
-	f, err := tree.Fingerprint(ctx)
-	if err != nil || f.Commit == "" {
-		return workspace.Fingerprint{}
-	}
+	f, _ := tree.Fingerprint(ctx)
 	return f
 }
 
@@ -95,12 +86,7 @@ func (n notes) idle(ctx context.Context, dir string) (d Decision, ok bool) {
 
 // switchFile returns the file that exists while the hook is off in a project; empty if there
 // is no place for it.
-func switchFile(project string) string {
-	if file := notesOf(Stop{}, project).session; file != "" {
-		return file + ".off"
-	}
-	return ""
-}
+func switchFile(project string) string { return note(".off", "", "", project) }
 
 // Project returns the folder in which the hook is switched off from the current directory.
 func Project() (string, error) {
@@ -124,10 +110,7 @@ func Switch(project string, on bool) error {
 		return errors.New("there is no folder for looprun's own state: set HOME or XDG_STATE_HOME")
 	}
 	if on {
-		if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
+		return Write(file, nil)
 	}
 	return keep(file, nil)
 }

@@ -14,6 +14,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -64,7 +65,7 @@ func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
 	var text []byte
 	read := make(chan error, 1)
 	go func() {
-		all, err := io.ReadAll(io.LimitReader(in, MaxInput+1))
+		all, err := inputfile.ReadLimited(in, MaxInput)
 		text = all
 		read <- err
 	}()
@@ -75,9 +76,6 @@ func Read(ctx context.Context, in io.Reader, as string) (Stop, error) {
 		}
 	case <-ctx.Done():
 		return Stop{}, errors.New("the agent's request has no end")
-	}
-	if len(text) > MaxInput {
-		return Stop{}, fmt.Errorf("the agent's request has more than %d bytes", MaxInput)
 	}
 	var s said
 	if err := json.Unmarshal(text, &s); err != nil {

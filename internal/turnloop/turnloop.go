@@ -37,6 +37,8 @@ type Watch struct {
 	Times int // how often in a row something is a repetition; less than 2: nothing is
 
 	calls  row
+	failed uint64 // of the last call, as in Call
+	fails  int    // calls in a row that failed so
 	last   time.Time
 	said   row
 	piece  []byte // a sentence that has not ended
@@ -61,21 +63,24 @@ type Call struct {
 // Call takes a call that ended at the given time. The texts before and after a call never form
 // one passage.
 func (w *Watch) Call(c Call, at time.Time) (Found, bool) {
-	w.said, w.piece, w.size, w.fenced = row{}, w.piece[:0], 0, false
+	w.said, w.piece, w.size, w.fenced = nil, w.piece[:0], 0, false
 	if at.Sub(w.last) >= Apart {
-		w.calls = row{}
+		w.calls, w.fails = nil, 0
 	}
-	w.last = at
-	s := step{hash: c.Key, failed: c.Failed, size: 1, shown: c.Shown[:min(len(c.Shown), shownText)]}
-	if n := w.calls.add(s, w.Times, mostCalls, 1); n > 0 {
-		return w.found(&w.calls, n, true), true
+	if c.Failed == 0 || c.Failed != w.failed {
+		w.fails = 0
 	}
-	if w.calls.fails(w.Times) {
-		f := w.found(&w.calls, 1, true)
+	w.last, w.failed, w.fails = at, c.Failed, w.fails+1
+	s := step{c.Key, 1, c.Shown[:min(len(c.Shown), shownText)]}
+	n := w.calls.add(s, w.Times, mostCalls, 1)
+	if n == 0 && (c.Failed == 0 || w.fails < w.Times || w.Times < 2) {
+		return Found{}, false
+	}
+	f := w.found(&w.calls, max(n, 1), true)
+	if w.fails = 0; n == 0 {
 		f.Error = strings.ToValidUTF8(c.Error[:min(len(c.Error), shownText)], "")
-		return f, true
 	}
-	return Found{}, false
+	return f, true
 }
 
 // Say adds the next piece of the agent's text, cut anywhere.
@@ -88,64 +93,52 @@ func (w *Watch) Say(p []byte) (found Found, ok bool) {
 				w.piece = append(w.piece, c)
 			}
 		}
-		if ends && w.end(c == '\n') {
-			found, ok = w.found(&w.said, w.said.period, false), true
+		if ends {
+			if n := w.end(c == '\n'); n > 0 {
+				found, ok = w.found(&w.said, n, false), true
+			}
 		}
 	}
 	return found, ok
 }
 
-// end adds the piece that has ended, and reports whether it completes a repetition. It ignores
+// end adds the piece that has ended, and returns how many repeat with it, as add does. It ignores
 // code and tables, whose rows are alike.
-func (w *Watch) end(line bool) bool {
+func (w *Watch) end(line bool) int {
 	text := bytes.Join(bytes.Fields(w.piece), []byte(" "))
 	long := w.size > longestText
 	w.piece, w.size = w.piece[:0], 0
 	switch {
 	case line && bytes.HasPrefix(text, []byte("```")):
-		w.fenced = !w.fenced
-		w.said = row{}
-		return false
+		w.said, w.fenced = nil, !w.fenced
+		return 0
 	case w.fenced || len(text) == 0:
-		return false
+		return 0
 	case long || text[0] == '|' || !bytes.ContainsFunc(text, unicode.IsLetter):
-		w.said = row{}
-		return false
+		w.said = nil
+		return 0
 	}
-	s := step{hash: xxhash.Sum64(text), size: len(text), shown: string(text[:min(len(text), shownText)])}
-	return w.said.add(s, w.Times, mostPieces, leastText) > 0
+	s := step{xxhash.Sum64(text), len(text), string(text[:min(len(text), shownText)])}
+	return w.said.add(s, w.Times, mostPieces, leastText)
 }
 
 // found returns the repetition at the end of the row, and clears the row.
 func (w *Watch) found(r *row, period int, calls bool) Found {
 	f := Found{Calls: calls, Times: w.Times}
-	for _, s := range r.steps[len(r.steps)-period:] {
+	for _, s := range (*r)[len(*r)-period:] {
 		f.What = append(f.What, strings.ToValidUTF8(s.shown, ""))
 	}
-	*r = row{}
+	*r = nil
 	return f
 }
 
 // row is a sequence of steps, latest last.
-type row struct {
-	steps  []step
-	period int // of what it ends with
-}
+type row []step
 
 type step struct {
-	hash   uint64
-	failed uint64 // of how it failed; zero: it did not
-	size   int
-	shown  string
-}
-
-// fails reports whether the row ends with that many calls that failed with the same error.
-func (r *row) fails(times int) bool {
-	if times < 2 || len(r.steps) < times {
-		return false
-	}
-	end := r.steps[len(r.steps)-times:]
-	return end[0].failed != 0 && !slices.ContainsFunc(end, func(s step) bool { return s.failed != end[0].failed })
+	hash  uint64
+	size  int
+	shown string
 }
 
 // add returns how many steps at the end have come that many times in a row, or 0 if none have.
@@ -154,21 +147,16 @@ func (r *row) add(s step, times, most, size int) int {
 	if times < 2 {
 		return 0
 	}
-	r.steps = append(r.steps, s)
-	if n := len(r.steps) - times*most; n > 0 {
-		r.steps = append(r.steps[:0], r.steps[n:]...)
-	}
+	steps := append(*r, s)
+	steps = append(steps[:0], steps[max(0, len(steps)-times*most):]...)
+	*r = steps
 	sum := 0
-	for p := 1; p <= most && p*times <= len(r.steps); p++ {
-		if sum += r.steps[len(r.steps)-p].size; sum >= size && r.repeats(p, times) {
-			r.period = p
+	for p := 1; p <= most && p*times <= len(steps); p++ {
+		end := steps[len(steps)-p*times:]
+		same := slices.EqualFunc(end[p:], end[:len(end)-p], func(a, b step) bool { return a.hash == b.hash })
+		if sum += end[len(end)-p].size; sum >= size && same {
 			return p
 		}
 	}
 	return 0
-}
-
-func (r *row) repeats(period, times int) bool {
-	end := r.steps[len(r.steps)-period*times:]
-	return slices.EqualFunc(end[period:], end[:len(end)-period], func(a, b step) bool { return a.hash == b.hash })
 }

@@ -225,8 +225,8 @@ func FuzzSay(f *testing.F) {
 		for range min(max(n, 0), 200) {
 			w.Say([]byte(text))
 		}
-		if len(w.said.steps) > 8*mostPieces || cap(w.piece) > 2*longestText {
-			t.Fatalf("%d steps, %d bytes", len(w.said.steps), cap(w.piece))
+		if len(w.said) > 8*mostPieces || cap(w.piece) > 2*longestText {
+			t.Fatalf("%d steps, %d bytes", len(w.said), cap(w.piece))
 		}
 	})
 }
