@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -20,11 +19,8 @@ import (
 // looprun is the looprun program that does all the work, in a folder; empty is this process's.
 type looprun struct{ program, dir string }
 
-// The limits of one call of looprun: its time, and its output in bytes.
-const (
-	callTimeout = 30 * time.Second
-	maxPrinted  = 8 << 20
-)
+// callTimeout is how long one call of looprun may take.
+const callTimeout = 30 * time.Second
 
 // runID matches the id of a run. Nothing else is put on a command line.
 var runID = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}$`)
@@ -34,24 +30,18 @@ func (l looprun) call(ctx context.Context, stdin string, args ...string) ([]byte
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, l.program, args...)
-	cmd.Dir = l.dir
-	cmd.WaitDelay = time.Second
-	var out, said bounded
-	out.left, said.left = maxPrinted, 64<<10
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &said
-	err := cmd.Run()
+	cmd.Dir, cmd.Stdin, cmd.WaitDelay = l.dir, strings.NewReader(stdin), time.Second
+	out, err := cmd.Output() // of what it says beside, 64 KB are kept
+	exited, _ := errors.AsType[*exec.ExitError](err)
 	switch {
 	case missing(err):
 		return nil, errMissing
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("looprun %s did not end: %w", args[0], ctx.Err())
-	case err != nil:
-		text := strings.TrimPrefix(strings.TrimSpace(said.String()), "looprun: ")
-		return nil, errors.New(clean(cmp.Or(text, err.Error())))
-	case out.left == 0:
-		return nil, fmt.Errorf("looprun %s prints more than %d bytes", args[0], maxPrinted)
+	case exited != nil && len(exited.Stderr) > 0:
+		return nil, errors.New(clean(strings.TrimPrefix(strings.TrimSpace(string(exited.Stderr)), "looprun: ")))
 	}
-	return out.Bytes(), nil
+	return out, err
 }
 
 // errMissing explains what to do if there is no looprun.
@@ -65,27 +55,28 @@ func missing(err error) bool {
 const startsWithin = 20 * time.Second
 
 // start starts or resumes a run, detached from this process, and returns its id. The run
-// outlives this process; its output is in its directory.
-func (l looprun) start(ctx context.Context, args ...string) (id string, over <-chan struct{}, err error) {
+// outlives this process; its output is in its directory. When it has ended, or has not begun,
+// over is called.
+func (l looprun) start(ctx context.Context, over func(), args ...string) (string, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
-		return "", nil, err
+		over()
+		return "", err
 	}
 	defer r.Close() // looprun goes on when nobody reads its messages any more
 	cmd := exec.Command(l.program, append(args, "--non-interactive", "--verbose", "--log-format", "json")...)
 	cmd.Dir, cmd.Stderr, cmd.SysProcAttr = l.dir, w, detached()
 	err = cmd.Start()
 	w.Close()
-	if missing(err) {
-		return "", nil, errMissing
-	} else if err != nil {
-		return "", nil, err
-	}
-	ended := make(chan struct{})
 	go func() {
-		defer close(ended)
-		_ = cmd.Wait()
+		_ = cmd.Wait() // of what has not begun it returns at once
+		over()
 	}()
+	if missing(err) {
+		return "", errMissing
+	} else if err != nil {
+		return "", err
+	}
 	var run string
 	said := make(chan error, 1)
 	go func() {
@@ -95,11 +86,11 @@ func (l looprun) start(ctx context.Context, args ...string) (id string, over <-c
 	}()
 	select {
 	case err := <-said:
-		return run, ended, err
+		return run, err
 	case <-ctx.Done():
-		return "", ended, ctx.Err()
+		return "", ctx.Err()
 	case <-time.After(startsWithin):
-		return "", ended, errors.New("the run has not begun within " + startsWithin.String() + "; look for it with looprun list")
+		return "", errors.New("the run has not begun within " + startsWithin.String() + "; look for it with looprun list")
 	}
 }
 
@@ -124,19 +115,6 @@ func began(r io.Reader) (id string, err error) {
 		}
 	}
 	return "", errors.New(clean(cmp.Or(strings.Join(wrong, "\n"), "looprun ended and named no run")))
-}
-
-// bounded keeps the beginning of what is written to it.
-type bounded struct {
-	bytes.Buffer
-	left int
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	n := min(len(p), b.left)
-	b.left -= n
-	_, err := b.Buffer.Write(p[:n])
-	return len(p), err
 }
 
 // clean removes everything that would act on a screen from a text, which may come from a

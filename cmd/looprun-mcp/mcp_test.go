@@ -97,7 +97,13 @@ func dial(t *testing.T, version string, onePlace bool, who person, args ...strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = session.Close() })
+	t.Cleanup(func() {
+		_ = session.Close()
+		until(t, "the loops, which end a moment after they say so, write no more", func() bool {
+			held, _ := filepath.Glob(filepath.Join(c.dir, ".looprun", "*", "reserve")) // a loop removes it last
+			return len(held) == 0
+		})
+	})
 	c.ClientSession = session
 	if got := session.InitializeResult().ProtocolVersion; got != version {
 		t.Fatalf("the protocol is %s; want %s", got, version)

@@ -38,11 +38,7 @@ func (t *toolbox) ask(_ context.Context, r *mcp.CallToolRequest, in askArgs) (*m
 		if !asksForms(r.Session) {
 			return nil, errors.New("this client shows the person no questions; ask in your own words, and end your turn")
 		}
-		choices := make([]choice, len(in.Options))
-		for i, o := range in.Options {
-			choices[i] = choice{o, o}
-		}
-		return form(id, "The agent asks: "+in.Question, choose(choices), "Why, or what the agent should know."), nil
+		return form(id, "The agent asks: "+in.Question, choose(in.Options, in.Options), "Why, or what the agent should know."), nil
 	}
 	if answer.Action != "accept" {
 		return says("The person did not answer (" + clean(answer.Action) + "). This agrees to none of the options."), nil
@@ -89,7 +85,7 @@ func (t *toolbox) pass(ctx context.Context, r *mcp.CallToolRequest, in runArgs) 
 	}
 	run := s.RunID
 	if s, err = t.show(ctx, run); err == nil && s.Answered != "" { // it does not continue by itself
-		_, _, err = t.of(run).start(ctx, "resume", run)
+		_, err = t.of(run).start(ctx, func() {}, "resume", run)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the answer is recorded, but the run does not continue: %w", err)
@@ -107,12 +103,12 @@ func (q question) form(id string) *mcp.CallToolResult {
 			properties["choose_"+o.ID] = &jsonschema.Schema{Type: "boolean", Title: clean(o.Label), Description: clean(o.Description)}
 		}
 	case len(q.Options) > 0:
-		var choices []choice
+		var ids, labels []string
 		for _, o := range q.Options {
-			choices = append(choices, choice{o.ID, o.Label})
+			ids, labels = append(ids, o.ID), append(labels, o.Label)
 			message += "\n- " + clean(o.Label) + ": " + clean(o.Description)
 		}
-		properties = choose(choices)
+		properties = choose(ids, labels)
 	}
 	if q.AllowText || len(q.Options) == 0 {
 		properties["text"] = &jsonschema.Schema{Type: "string", Title: "In your own words", MaxLength: new(4000)}
@@ -123,12 +119,11 @@ func (q question) form(id string) *mcp.CallToolResult {
 // answer returns the person's answer in the format of looprun answer, which decides whether it
 // is valid for the question.
 func (q question) answer(given *mcp.ElicitResult) (string, error) {
-	out := map[string]any{"question": q.ID}
-	if option := word(given, "option"); option != "" {
-		out["option"] = option
-	}
-	if text := word(given, "text"); text != "" {
-		out["text"] = text
+	out := map[string]any{"question": q.ID, "reason": "answered in the agent's window"}
+	for key, field := range map[string]string{"option": "option", "text": "text", "reason": "reason", "guidance": "reason"} {
+		if value := word(given, field); value != "" {
+			out[key] = value
+		}
 	}
 	var options []string
 	for _, o := range q.Options {
@@ -139,10 +134,6 @@ func (q question) answer(given *mcp.ElicitResult) (string, error) {
 	if q.Multi {
 		out["options"] = options
 	}
-	out["reason"] = "answered in the agent's window"
-	if reason := word(given, "reason"); reason != "" {
-		out["reason"], out["guidance"] = reason, reason
-	}
 	document, err := json.Marshal(out)
 	return string(document), err
 }
@@ -150,14 +141,12 @@ func (q question) answer(given *mcp.ElicitResult) (string, error) {
 // fields are those of a form.
 type fields map[string]*jsonschema.Schema
 
-type choice struct{ id, label string }
-
 // choose returns a field for choosing one of them.
-func choose(choices []choice) fields {
+func choose(ids, labels []string) fields {
 	s := &jsonschema.Schema{Type: "string", Title: "Answer"}
 	var names []any
-	for _, c := range choices {
-		s.Enum, names = append(s.Enum, c.id), append(names, clean(c.label))
+	for i, id := range ids {
+		s.Enum, names = append(s.Enum, id), append(names, clean(labels[i]))
 	}
 	s.Extra = map[string]any{"enumNames": names}
 	return fields{"option": s}

@@ -133,13 +133,7 @@ func (t *toolbox) start(ctx context.Context, _ *mcp.CallToolRequest, in map[stri
 	default:
 		return nil, fmt.Errorf("%d loops that you started are still active; wait for one of them", maxLoops)
 	}
-	id, over, err := l.start(ctx, args...)
-	go func() {
-		if over != nil {
-			<-over
-		}
-		<-t.loops
-	}()
+	id, err := l.start(ctx, func() { <-t.loops }, args...)
 	if err != nil {
 		return nil, fmt.Errorf("the loop was not started: %w", err)
 	}
