@@ -3,7 +3,9 @@ package proc
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
+	"os"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -20,7 +22,8 @@ type guarded struct {
 	once      bool // the guardian is for this command only
 
 	heard    atomic.Bool
-	released chan struct{} // closed when nothing is asked of the guardian any more; nil until it is told to end
+	watching sync.Once
+	released chan struct{} // closed when nothing is asked of the guardian any more
 }
 
 // launch starts a command below a guardian if this program can be one, and otherwise in a
@@ -38,7 +41,7 @@ func launch(req request) (watched, error) {
 			return nil, err
 		}
 		pid, err := g.spawn(&req)
-		t := &guarded{guardian: g, id: pid, killAfter: req.killAfter, keep: req.keep, once: req.terminal != nil}
+		t := &guarded{guardian: g, id: pid, killAfter: req.killAfter, keep: req.keep, once: req.terminal != nil, released: make(chan struct{})}
 		if _, refused := errors.AsType[*startError](err); refused {
 			t.release(new(report))
 			return nil, err
@@ -55,19 +58,20 @@ func launch(req request) (watched, error) {
 	}
 }
 
-// absolute makes the directory independent of the guardian's.
+// absolute makes the directory independent of the guardian's. A link in it is followed by the
+// system, so that what comes after it means the same as without a guardian.
 func (r *request) absolute() error {
-	if filepath.IsAbs(r.dir) {
+	if strings.HasPrefix(r.dir, "/") {
 		return nil
 	}
-	dir, err := filepath.Abs(r.dir)
+	here, err := os.Getwd()
 	if err != nil {
 		if r.dir == "" {
 			return nil // the directory is gone; the guardian's is the same
 		}
 		return &startError{codeNotExecutable, fmt.Errorf("working directory: %w", err)}
 	}
-	r.dir = dir
+	r.dir = here + "/" + r.dir
 	return nil
 }
 
@@ -98,10 +102,7 @@ const (
 
 // expect starts watching, at the first request to end the command, that it does end.
 func (t *guarded) expect() {
-	if t.released == nil {
-		t.released = make(chan struct{})
-		go t.watch(t.released)
-	}
+	t.watching.Do(func() { go t.watch(t.released) })
 }
 
 // watch kills a guardian that does not follow its orders: somebody keeps stopping it, or holds
@@ -156,9 +157,7 @@ func (t *guarded) abandon(r *report, why error) {
 
 // release returns the guardian for the next command, unless there is still something below it.
 func (t *guarded) release(r *report) {
-	if t.released != nil {
-		close(t.released)
-	}
+	close(t.released)
 	switch {
 	case t.guardian.over: // it has been waited for
 	case len(r.survivors) > 0:

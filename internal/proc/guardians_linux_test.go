@@ -185,7 +185,7 @@ func TestGuardianThatHearsIsWatched(t *testing.T) {
 			}
 			defer unix.Close(pair[0])
 			defer unix.Close(pair[1])
-			g := &guarded{guardian: &guardian{wire: newWire(pair[0]), pid: asleep(t).Process.Pid}}
+			g := &guarded{guardian: &guardian{wire: newWire(pair[0]), pid: asleep(t).Process.Pid}, released: make(chan struct{})}
 			if err := newWire(pair[1]).send(newMessage(msgHeard).seal()); err != nil {
 				t.Fatal(err)
 			}
@@ -230,7 +230,7 @@ func TestGuardianEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		var r report
-		p := &guarded{guardian: g}
+		p := &guarded{guardian: g, released: make(chan struct{})}
 		for p.known(&r); !r.gone; p.receive(&r) { // it may have come with the news of the start
 			if readable, err := waitReadable(g.fd, eventually.Patience); !readable {
 				t.Fatalf("it says nothing: %v", err)
@@ -693,6 +693,20 @@ func TestAFileThatIsBeingWritten(t *testing.T) {
 	if e := run(t, Spec{Argv: []string{name, "0"}}); e.Cause != StartFailed || e.Code != codeNotExecutable {
 		t.Errorf("%+v", e)
 	}
+	file.Close()
+	for range 20 { // in one of them it is closed in time
+		if file, err = os.OpenFile(name, os.O_WRONLY, 0); err != nil {
+			t.Fatal(err)
+		}
+		closed := make(chan error)
+		time.AfterFunc(5*time.Millisecond, func() { closed <- file.Close() })
+		pid, err := forkExec(&request{path: name, argv: []string{name, "0"}}, nil)
+		if <-closed; err == nil {
+			_, _ = waitFor(pid)
+			return
+		}
+	}
+	t.Error("what another program has just written is never started")
 }
 
 // Output that is watched for its silence is read, even if nobody wants it.
@@ -724,22 +738,35 @@ func TestTheRestOfTheOutputCannotBeRead(t *testing.T) {
 	}
 }
 
-// Without its directory a program starts commands there as before, and none in a directory below.
+// A command runs where its program is, and not where the guardian was started; .. means what is
+// above where a link leads. Without its directory a program starts commands as before, and none
+// in a directory below.
 func TestTheDirectoryIsGone(t *testing.T) {
-	if out, err := other(t, goneDirectory, t.TempDir()).CombinedOutput(); err != nil || string(out) != "exited 3, start failed 126" {
+	dir := t.TempDir()
+	if out, err := other(t, goneDirectory, dir).CombinedOutput(); err != nil || strings.ReplaceAll(string(out), dir, "") != "/, /to/, /to/below/, /, /, exited 3, start failed 126" {
 		t.Errorf("%v, %s", err, out)
 	}
 }
 
 func inGoneDirectory(dir string) int {
-	if err := errors.Join(os.Chdir(dir), os.Remove(dir)); err != nil {
+	below := filepath.Join(dir, "to", "below")
+	err := errors.Join(os.MkdirAll(below, 0o700), os.Mkdir(filepath.Join(dir, "below"), 0o700), os.Symlink(filepath.Join(dir, "below"), filepath.Join(dir, "to", "link")), os.Chdir(dir))
+	var said []string
+	in := func(dir string) {
+		Run(Spec{Argv: sh(`printf '%s/' "$(pwd -P)"`), Dir: dir, Stdout: func(b []byte) { said = append(said, string(b)) }}, nil)
+	}
+	in("") // the guardian was started here
+	err = errors.Join(err, os.Chdir("to"))
+	in("")
+	in("below")
+	in("link/..")
+	in(dir + "/to/link/..")
+	if err = errors.Join(err, os.RemoveAll(filepath.Join(dir, "to"))); err != nil {
 		fmt.Println(err)
 		return 1
 	}
-	var said []string
 	for _, spec := range []Spec{{Argv: sh("exit 3")}, {Argv: sh("exit 3"), Dir: "below"}} {
-		p := Start(spec)
-		e := p.Wait()
+		e := Run(spec, nil)
 		said = append(said, fmt.Sprint(e.Cause, " ", e.Code))
 	}
 	fmt.Print(strings.Join(said, ", "))

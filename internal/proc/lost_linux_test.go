@@ -31,7 +31,7 @@ func saying(t *testing.T, said []byte) *guarded {
 		t.Fatal(err)
 	}
 	unix.Close(pair[1])
-	return &guarded{guardian: &guardian{wire: newWire(pair[0]), pid: process.Process.Pid}, id: 1}
+	return &guarded{guardian: &guardian{wire: newWire(pair[0]), pid: process.Process.Pid}, id: 1, released: make(chan struct{})}
 }
 
 // heard is how a command ends of which a guardian says that.

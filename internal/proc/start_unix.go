@@ -116,9 +116,6 @@ func forkExec(req *request, attr *syscall.SysProcAttr) (int, error) {
 
 // inWords turns the error of a forkExec into one that people can understand.
 func (r *request) inWords(err error) error {
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
-		return explain(r.path, r.dir, errno)
-	}
-	return err
+	errno, _ := errors.AsType[syscall.Errno](err) // it is no other
+	return explain(r.path, r.dir, errno)
 }
