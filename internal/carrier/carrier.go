@@ -46,15 +46,17 @@
 //
 // # Bounds
 //
-// A stream holds at most 1 MiB of an object, and for a longer one the beginnings of its texts;
-// 64 tool calls that have not ended; 32,768 values in 100 levels of an object; and two lines of
-// logs within each other. Other values of an object are read and not kept.
+// A stream holds at most 1 MiB of an object, in 100 levels, and of the texts of an agent's longer
+// one only the beginnings; 64 tool calls that have not ended; and two lines of logs within each
+// other.
 package carrier
 
 import (
 	"bytes"
 	"slices"
 	"time"
+
+	"github.com/looprun/looprun/internal/jsontext"
 )
 
 // Role is what the text of a part counts for.
@@ -144,10 +146,12 @@ func (Refused) fact()      {}
 const SaidBytes = 64 << 10
 
 const (
-	maxLine  = 1 << 20
-	maxCalls = 64
-	maxWords = 4 << 10
-	nested   = 3 // carriers within each other
+	maxLine   = 1 << 20
+	maxText   = maxLine - 128<<10 // beyond it, only the beginnings of texts are held
+	shortText = 256               // so much of each
+	maxCalls  = 64
+	maxWords  = 4 << 10
+	nested    = 3 // carriers within each other
 )
 
 // Stream opens one stream. The zero value uses [Known].
@@ -157,16 +161,22 @@ type Stream struct {
 	Table *Table     // nil: Known()
 	Logs  bool       // a log's lines were opened
 
-	mode   mode
-	mid    bool     // plain text of the line was passed on, so its end is passed on too
-	listed bool     // the last object is an entry of a list
-	esc    colours  // in the text after an object
-	lead   []byte   // what stands in front of an object that may come
-	doc    document // what is held of an object
-	agent  string   // of the object that is read
-	seen   string   // the last agent that there was
-	begun  int      // turns that have begun and have not ended
-	totals string   // the session whose totals are reported
+	holds  bool   // what may be an object
+	mid    bool   // plain text of the line was passed on, so its end is passed on too
+	beside bool   // after an object, on its line or in its list
+	listed bool   // the last object is an entry of a list
+	lead   []byte // what may surround an object
+	src    []byte // what is held of an object
+	esc    colours
+	json   jsontext.Scanner
+	began  int    // where a text of it began last
+	long   bool   // only the beginnings of its texts are held
+	half   bool   // within an escape of a text
+	drops  bool   // its text is dropped
+	agent  string // of the object that is read
+	seen   string // the last agent that there was
+	begun  int    // turns that have begun and have not ended
+	totals string // the session whose totals are reported
 	source string
 	depth  int
 	inner  *Stream // reads what a log's lines carry
@@ -175,15 +185,6 @@ type Stream struct {
 	words   words
 	trouble string // the last
 }
-
-type mode byte
-
-const (
-	passing  mode = iota // in text that is no object
-	holding              // in what may be an object
-	closed               // after an object
-	skipping             // in the rest of an object that was too long
-)
 
 type call struct {
 	id, name string
@@ -194,32 +195,17 @@ type call struct {
 
 // Reset clears all state, as for a new stream.
 func (s *Stream) Reset() {
-	*s = Stream{
-		Part: s.Part, Fact: s.Fact, Table: s.Table, depth: s.depth, inner: s.inner,
-		calls: s.calls[:0], doc: document{src: s.doc.src[:0], nodes: s.doc.nodes[:0]}, words: words{line: s.words.line[:0]},
-	}
-	if s.inner != nil {
-		s.inner.Reset()
-	}
+	*s = Stream{Part: s.Part, Fact: s.Fact, Table: s.Table, src: s.src[:0]}
 }
 
 // Write reads the next piece of the stream, cut anywhere. It never fails.
 func (s *Stream) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
-		switch s.mode {
-		case passing:
-			p = s.begin(p)
-		case holding:
+		if s.holds {
 			p = s.hold(p)
-		case closed:
-			p = s.after(p)
-		case skipping:
-			i := bytes.IndexByte(p, '\n')
-			if i < 0 {
-				return n, nil
-			}
-			s.mode, p = passing, p[i+1:]
+		} else {
+			p = s.begin(p)
 		}
 	}
 	return n, nil
@@ -227,16 +213,18 @@ func (s *Stream) Write(p []byte) (int, error) {
 
 // Flush ends the stream: an incomplete object is read as far as possible.
 func (s *Stream) Flush() {
-	held := s.mode == holding
+	held := s.holds
 	if held && s.object() {
-		held, s.lead = false, s.lead[:0]
+		held, s.beside = false, true
 	}
-	s.plain(s.lead)
+	if !s.beside {
+		s.plain(s.lead)
+	}
 	if held {
 		s.cutOff()
-		s.plain(s.doc.src)
+		s.plain(s.src)
 	}
-	s.mode, s.mid, s.listed, s.esc, s.lead = passing, false, false, colours{}, s.lead[:0]
+	s.holds, s.mid, s.beside, s.lead = false, false, false, s.lead[:0]
 	s.leave(false)
 	if s.inner != nil {
 		s.inner.Flush()
@@ -246,9 +234,8 @@ func (s *Stream) Flush() {
 // release passes on the brace that is held, and reads again what follows it: another object may
 // begin there.
 func (s *Stream) release() {
-	rest := bytes.Clone(s.doc.src[1:])
-	s.pass(s.doc.src[:1])
-	s.listed = false
+	rest := bytes.Clone(s.src[1:])
+	s.pass(s.src[:1])
 	_, _ = s.Write(rest)
 }
 
@@ -260,22 +247,37 @@ func (s *Stream) begin(p []byte) []byte {
 		return nil
 	}
 	s.pass(p[:i])
-	s.mode = holding
-	s.doc.reset()
+	s.holds, s.src, s.esc = true, s.src[:0], colours{}
+	s.json, s.long, s.half, s.drops = jsontext.Scanner{Lenient: true}, false, false, false
 	return p[i:]
 }
 
-// pass passes on text that is not a carrier, without what may stand in front of one.
+// pass passes on text that is not a carrier, without what may surround one.
 func (s *Stream) pass(text []byte) {
-	if len(s.lead) > 0 {
+	if s.holds = false; len(s.lead) > 0 {
 		text = slices.Concat(s.lead, text)
+	}
+	for s.beside {
+		n := around(text)
+		if n == len(text) {
+			s.lead = append(s.lead[:0], text...)
+			return
+		}
+		s.listed = s.listed && text[n] == '\n' && bytes.IndexByte(text[:n], ']') < 0
+		if s.beside = s.listed; text[n] != '\n' {
+			break
+		}
+		if s.mid {
+			s.plain(text[n : n+1])
+		}
+		s.mid, text = false, text[n+1:]
 	}
 	n := leadOf(text, !s.mid)
 	s.plain(text[:n])
 	if n > 0 {
 		s.mid = text[n-1] != '\n'
 	}
-	s.lead, s.mode = append(s.lead[:0], text[n:]...), passing
+	s.lead = append(s.lead[:0], text[n:]...)
 }
 
 // May reports whether whole lines of output may contain a carrier. If not, there is nothing to
@@ -302,7 +304,7 @@ func brace(p []byte) int {
 // begins a line.
 func leadOf(text []byte, fresh bool) int {
 	line := bytes.LastIndexByte(text, '\n') + 1
-	if line == 0 && !fresh || !isLead(text[line:]) {
+	if line == 0 && !fresh || around(text[line:]) < len(text)-line {
 		return len(text)
 	}
 	if line > 1 {
@@ -317,41 +319,34 @@ func leadOf(text []byte, fresh bool) int {
 // maxLead is how much text may surround an object at the beginning of its line, in bytes.
 const maxLead = 256
 
-// isLead reports whether p consists only of white space, a byte order mark, escape sequences
-// and the separators of a list.
-func isLead(p []byte) bool {
+// around returns how much of p may surround an object: white space, a byte order mark, escape
+// sequences and what separates the entries of a list.
+func around(p []byte) (n int) {
 	var e colours
-	for _, c := range p {
-		if ok, in := e.take(c); !ok || !in && bytes.IndexByte([]byte(" \t\r[,\xef\xbb\xbf"), c) < 0 {
-			return false
+	for ; n < min(len(p), maxLead); n++ {
+		if ok, in := e.take(p[n]); !ok || !in && bytes.IndexByte([]byte(" \t\r[],\xef\xbb\xbf"), p[n]) < 0 {
+			break
 		}
 	}
-	return len(p) <= maxLead
+	return n
 }
 
 // hold reads more of a possible object.
 func (s *Stream) hold(p []byte) []byte {
 	n, end := s.follow(p)
 	p = p[n:]
-	if end == more {
-		return p
-	}
-	listed := s.listed || bytes.Count(s.lead, []byte("[")) > bytes.Count(s.lead, []byte("\x1b["))
-	switch {
+	switch listed := s.listed || bytes.Count(s.lead, []byte("[")) > bytes.Count(s.lead, []byte("\x1b[")); {
+	case end == more:
 	case end == broken:
 		s.release()
-	case !s.object():
-		if s.doc.cut() {
-			s.cutOff()
-		}
-		if len(p) > 0 && p[0] == '\n' { // a line stays in one piece
-			s.doc.src, p = append(s.doc.src, '\n'), p[1:]
-		}
-		s.pass(s.doc.src)
-	case end == full:
-		s.mode, s.lead = skipping, s.lead[:0]
+	case s.object():
+		s.holds, s.beside, s.lead, s.listed = false, true, s.lead[:0], listed
 	default:
-		s.mode, s.lead, s.listed = closed, s.lead[:0], listed
+		s.cutOff()
+		if len(p) > 0 && p[0] == '\n' { // a line stays in one piece
+			s.src, p = append(s.src, '\n'), p[1:]
+		}
+		s.pass(s.src)
 	}
 	return p
 }
@@ -360,100 +355,76 @@ func (s *Stream) hold(p []byte) []byte {
 type ending byte
 
 const (
-	more ending = iota
-	whole
-	broken // it is no object
-	full   // there is no room for it
+	more   ending = iota
+	whole         // or too long for an unknown object
+	broken        // it is no object
 )
 
-// follow holds the part of p that belongs to a possible object.
+// follow holds the part of p that belongs to a possible object. Of the texts of an agent's long
+// object it holds only the beginnings.
 func (s *Stream) follow(p []byte) (n int, end ending) {
-	d := &s.doc
 	for n < len(p) {
-		if len(d.src) >= maxLine {
-			return n, full
-		}
-		if d.json.InText() {
-			took := d.json.Plain(p[n:])
-			if took > 0 {
-				n += s.keep(p[n : n+took])
-				continue
+		if !s.long && len(s.src) >= maxText {
+			if s.long = s.table().knows(value{raw: s.src}) || s.table().of(value{raw: s.src}, s.seen) != nil; !s.long {
+				return n, whole
 			}
-			if p[n] == '\n' || !d.take(p[n]) {
+		}
+		if took := s.json.Plain(p[n:]); took > 0 {
+			room := maxText
+			if s.long {
+				room = s.began + shortText
+			}
+			room = max(0, min(took, room-len(s.src)))
+			if s.keep(p[n : n+room]); s.long {
+				room = took
+			}
+			n += room
+			continue
+		}
+		c, text := p[n], s.json.InText()
+		if !text {
+			ok, in := s.esc.take(c)
+			if !ok {
 				return n, broken
 			}
-			if d.json.InText() {
-				n += s.keep(p[n : n+1])
-				continue
+			if in {
+				c = ' ' // which ends a number
 			}
-		} else if ok, in := d.esc.take(p[n]); !ok || in && !d.take(' ') || !in && !d.take(p[n]) { // a blank ends a number
+		}
+		step := s.json.Take(c)
+		if step == jsontext.WordEnd {
+			step = s.json.Take(c)
+		}
+		if step == jsontext.Text {
+			s.began = len(s.src) + 1
+		}
+		if step == jsontext.Malformed || p[n] == '\n' && (text || !s.mayBegin()) {
 			return n, broken
 		}
-		if p[n] == '\n' {
-			if first := d.first(); first != nil && !s.table().names[string(first)] {
-				return n, broken
-			}
+		if !s.half { // an escape is dropped as a whole
+			s.drops = text && s.long && len(s.src) >= s.began+shortText
 		}
-		d.src = append(d.src, p[n])
-		if n++; len(d.open) == 0 {
+		s.half = text && c == '\\' && !s.half
+		if !s.drops || step == jsontext.TextEnd {
+			s.keep(p[n : n+1])
+		}
+		if n++; s.json.Depth() == 0 {
 			return n, whole
 		}
 	}
 	return n, more
 }
 
-// keep holds a piece of a text, as far as there is room, and returns how much of it was read.
-// Of the texts of an agent's long object it holds only the beginnings.
-func (s *Stream) keep(p []byte) int {
-	d := &s.doc
-	room := max(maxLine-spare-len(d.src), shortText-(len(d.src)-d.began))
-	if len(p) > room && !d.short {
-		d.short = s.table().of(d, s.seen) != nil
-		d.each(0, "type", func(c int32) { d.short = d.short || len(s.table().ofType(d, c)) > 0 })
-		if d.short {
-			d.src = append(d.src, p[:max(0, room)]...)
-		}
-		if d.short && !d.json.Name() {
-			d.latest().cut = true
-		}
-	}
-	if d.short {
-		return len(p)
-	}
-	p = p[:min(len(p), maxLine-len(d.src))]
-	d.src = append(d.src, p...)
-	return len(p)
-}
+// keep holds a piece of an object, as far as there is room.
+func (s *Stream) keep(p []byte) { s.src = append(s.src, p[:min(len(p), maxLine-len(s.src))]...) }
 
-// after handles the text after an object on its line: it ignores commas and brackets of the
-// object's list, white space and escape sequences.
-func (s *Stream) after(p []byte) []byte {
-	for i, c := range p {
-		ok, in := s.esc.take(c)
-		switch {
-		case in && ok, c == ' ', c == '\t', c == '\r', c == ',' && s.listed:
-			continue
-		case c == ']' && s.listed:
-			s.listed = false
-			continue
-		case c == '\n':
-			if s.mid {
-				s.plain(p[i : i+1])
-			}
-			s.mid = false
-			if s.listed {
-				continue
-			}
-			s.mode = passing
-			return p[i+1:]
-		}
-		s.esc = colours{}
-		if s.mode = passing; c != '{' {
-			s.mid, s.listed = true, false
-		}
-		return p[i:]
-	}
-	return nil
+// cut reports whether the object has not ended, or is not held whole.
+func (s *Stream) cut() bool { return s.json.Depth() > 0 || len(s.src) == maxLine }
+
+// mayBegin reports whether an object on several lines may be an agent's, by its first name.
+func (s *Stream) mayBegin() bool {
+	first, _ := next(s.src[1:])
+	return first.cut || s.table().begins[string(first.text())]
 }
 
 func (s *Stream) table() *Table {

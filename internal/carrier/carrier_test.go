@@ -279,6 +279,19 @@ func TestOwnTable(t *testing.T) {
 	}
 }
 
+// A shape that names the type of an object reads it rather than one that takes any type.
+func TestATypeComesFirst(t *testing.T) {
+	said := ""
+	s := Stream{
+		Table: NewTable(append(KnownShapes(), Shape{Agent: "own", When: Match{"type": "say", "uuid": "*"}, Read: []Reading{{Said: "text"}}})...),
+		Part:  func(p Part) { said += p.Agent + " " + string(p.Text) },
+	}
+	_, _ = s.Write([]byte(`{"type":"say","session_id":"s","uuid":"u","text":"fine"}` + "\n"))
+	if s.Flush(); said != "own fine\n" {
+		t.Errorf("said %q", said)
+	}
+}
+
 // What never ends takes no more memory than what does.
 func TestBounds(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -317,8 +330,8 @@ func TestBounds(t *testing.T) {
 			}
 			_, _ = s.Write(piece)
 			s.Flush()
-			if got := cap(s.doc.src) + cap(s.lead) + cap(s.words.line) + len(s.calls)*maxWords; got > 4<<20 || cap(s.doc.nodes) > 2*maxNodes || len(s.calls) > maxCalls || held > 2<<20 {
-				t.Errorf("%d bytes kept, %d values, %d calls, parts of up to %d bytes", got, cap(s.doc.nodes), len(s.calls), held)
+			if got := cap(s.src) + cap(s.lead) + cap(s.words.line) + len(s.calls)*maxWords; got > 4<<20 || len(s.calls) > maxCalls || held > 2<<20 {
+				t.Errorf("%d bytes kept, %d calls, parts of up to %d bytes", got, len(s.calls), held)
 			}
 			want := c.plain * times
 			if want > 0 {
@@ -334,14 +347,14 @@ func TestBounds(t *testing.T) {
 // However many values an object has, it is read to its end, and what is in another's object is
 // none of an agent's.
 func TestManyValues(t *testing.T) {
-	many := strings.Repeat("0,", maxNodes+232)
+	many := strings.Repeat("0,", 33_000)
 	const done = `{"type":"result","subtype":"success","is_error":false,"session_id":"s","result":"ok"}`
 	for name, c := range map[string]struct{ in, want string }{
 		"a tool's": {
 			`[{"type":"user","session_id":"s","message":{"content":[]},"tool_use_result":[` + many + `0]},` + done + "]\n",
 			"said    ok\n! ended {Agent:claude Failed:false Last:ok}\n",
 		},
-		"a turn's":          {strings.TrimSuffix(done, "}") + `,"rows":[` + many + "0]}\n", "said    ok\n! began {Agent:claude}\n"},
+		"a turn's":          {strings.TrimSuffix(done, "}") + `,"rows":[` + many + "0]}\n", "said    ok\n! ended {Agent:claude Failed:false Last:ok}\n"},
 		"around an agent's": {`{"report":[` + many + done + `],"x":1}` + "\n", "plain   {\"report\":[" + many + done + `],"x":1}` + "\n"},
 		"around an error":   {`{"rows":[` + many + `{"session_id":"4","error":{"message":"no"}}],"x":1}` + "\n", `plain   {"rows":[` + many + `{"session_id":"4","error":{"message":"no"}}],"x":1}` + "\n"},
 	} {

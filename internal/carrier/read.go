@@ -9,15 +9,14 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
-	"github.com/looprun/looprun/internal/jsontext"
 )
 
 // object reads the object that is held, or its beginning if it was cut off, and reports whether
 // it is a carrier.
 func (s *Stream) object() bool {
-	d := &s.doc
-	shape := s.table().of(d, s.seen)
-	if shape == nil || shape.Agent == "" && (s.mid || len(s.lead) > 0 || bytes.IndexByte(d.src, '\n') >= 0) {
+	o := value{raw: s.src}
+	shape := s.table().of(o, s.seen)
+	if shape == nil || shape.Agent == "" && (s.mid || len(s.lead) > 0 && !s.beside || bytes.IndexByte(s.src, '\n') >= 0) {
 		return false
 	}
 	if s.agent = shape.Agent; s.agent != "" && s.agent != s.seen {
@@ -26,44 +25,39 @@ func (s *Stream) object() bool {
 	if shape.opens {
 		s.turnBegan(s.agent, shape.Starts)
 	}
-	at := d.find(0, cmp.Or(shape.Each, "."))
-	if at != none && d.nodes[at].kind == list {
-		for c := range d.members(at) {
+	switch at := o.find(cmp.Or(shape.Each, ".")); {
+	case at.is("["):
+		for c := range at.members() {
 			s.entry(shape, c)
 		}
-	} else if at != none {
+	case at.raw != nil:
 		s.entry(shape, at)
 	}
 	return true
 }
 
-// cutOff reports that a turn is under way if the object that was cut off may be an agent's: it
-// has the type of one on its first line, or first of all.
+// cutOff reports that a turn is under way if the object that is held was cut off and may be an
+// agent's: it has the type of one on its first two lines.
 func (s *Stream) cutOff() {
-	d := &s.doc
-	d.each(0, "type", func(c int32) {
-		if len(s.table().ofType(d, c)) > 0 && bytes.Count(d.src[:d.nodes[c].at], []byte("\n")) < 2 {
-			s.turnBegan(cmp.Or(s.seen, "an agent"), false)
-		}
-	})
+	lines := bytes.SplitAfterN(s.src, []byte("\n"), 3)
+	if s.cut() && s.table().knows(value{raw: bytes.Join(lines[:min(2, len(lines))], nil)}) {
+		s.turnBegan(cmp.Or(s.seen, "an agent"), false)
+	}
 }
 
-func (s *Stream) entry(of *shape, i int32) {
-	for k := range of.read {
-		if r := &of.read[k]; r.when.holds(&s.doc, i, r.Turn == Done) {
-			s.parts(r, i)
-			s.facts(of, r, i)
-			return
-		}
+func (s *Stream) entry(of *shape, o value) {
+	if r := of.reading(o); r != nil {
+		s.parts(r, o)
+		s.facts(of, r, o)
 	}
 }
 
 // parts emits the entry's parts.
-func (s *Stream) parts(r *reading, i int32) {
+func (s *Stream) parts(r *Reading, o value) {
 	if r.Ends {
 		s.finish()
 	}
-	if text, cut := s.texts(r.Said, i); text != nil {
+	if text, cut := s.texts(r.Said, o); text != nil {
 		switch {
 		case cut: // the rest of the last line could mean the opposite
 			n := bytes.LastIndexByte(text, '\n') + 1
@@ -76,27 +70,27 @@ func (s *Stream) parts(r *reading, i int32) {
 			s.say(Said, text, r.Turn != Goes)
 		}
 	}
-	if text, _ := s.texts(r.Printed, i); text != nil {
+	if text, _ := s.texts(r.Printed, o); text != nil {
 		if s.agent == "" {
-			s.log(r, text, i)
+			s.log(r, text, o)
 		} else {
 			s.say(Printed, text, r.Turn != Goes)
 		}
 	}
-	if text, _ := s.texts(r.Noise, i); text != nil {
+	if text, _ := s.texts(r.Noise, o); text != nil {
 		s.ended(Noise, text)
 	}
 	if r.Name != "" {
-		s.call(r, i)
+		s.call(r, o)
 	}
 }
 
 // log handles the text of a log's line, which may itself be a carrier.
-func (s *Stream) log(r *reading, text []byte, i int32) {
+func (s *Stream) log(r *Reading, text []byte, o value) {
 	if r.Line && !bytes.HasSuffix(text, []byte("\n")) {
 		text = append(text, '\n')
 	}
-	from := s.word(r.Source, i)
+	from := s.word(r.Source, o)
 	if s.Logs = true; s.depth+1 == nested {
 		s.source = from
 		s.plain(text)
@@ -110,16 +104,21 @@ func (s *Stream) log(r *reading, text []byte, i int32) {
 }
 
 // call starts or ends a tool call.
-func (s *Stream) call(r *reading, i int32) {
-	c := call{id: s.word(r.ID, i), name: s.called(r.Name, i)}
-	at := s.doc.find(i, r.Input)
-	if at != none {
-		raw := s.doc.raw(at)
-		c.input, c.hash, c.reads = bytes.Clone(raw[:min(len(raw), maxWords)]), xxhash.Sum64(raw), s.reads(at)
+func (s *Stream) call(r *Reading, o value) {
+	c := call{id: s.word(r.ID, o), name: s.word(r.Name, o)}
+	if tool := o.find(r.Name); tool.is("{") {
+		c.name = string(tool.name)
 	}
+	at := o.find(r.Input)
 	known := s.forget(c.id)
-	if known == nil && at != none {
-		s.ended(Noise, s.shown(c.name, at))
+	if at.raw != nil {
+		raw := at.inner()
+		c.input, c.hash = bytes.Clone(raw[:min(len(raw), maxWords)]), xxhash.Sum64(raw)
+		c.reads = at.find(runs).raw == nil && at.find(places).raw != nil
+	}
+	if known == nil && at.raw != nil { // for people: the tool, and what it is called with
+		shown := strings.TrimRight(c.name+" "+string(at.first()), " ")
+		s.ended(Noise, []byte(shown[:min(len(shown), maxWords)]))
 	}
 	if r.Output == "" {
 		s.calls = append(s.calls, c)
@@ -129,14 +128,14 @@ func (s *Stream) call(r *reading, i int32) {
 		return
 	}
 	if known != nil {
-		if at == none {
+		if at.raw == nil {
 			c.input, c.hash, c.reads = known.input, known.hash, known.reads
 		}
 		if c.name == "" {
 			c.name = known.name
 		}
 	}
-	output, _ := s.texts(r.Output, i)
+	output, _ := s.texts(r.Output, o)
 	role, silent := Printed, s.table().isSilent(output)
 	if c.reads || silent {
 		role = Noise
@@ -144,7 +143,7 @@ func (s *Stream) call(r *reading, i int32) {
 	s.ended(role, output)
 	s.tell(Call{
 		Agent: s.agent, Name: c.name, Input: c.input, Output: output,
-		InputHash: c.hash, Failed: len(r.broken) > 0 && r.broken.holds(&s.doc, i, false), Silent: silent,
+		InputHash: c.hash, Failed: len(r.Broken) > 0 && r.Broken.holds(o, false), Silent: silent,
 	})
 }
 
@@ -166,32 +165,6 @@ const (
 	places = "file_path|filePath|absolute_path|path|paths|dir_path|notebook_path|pattern|glob|url|query|prompt|todos|patch"
 )
 
-// reads reports whether the tool prints existing content.
-func (s *Stream) reads(input int32) bool {
-	return s.doc.find(input, runs) == none && s.doc.find(input, places) != none
-}
-
-// shown formats a call for people: the tool, and the first text of its input.
-func (s *Stream) shown(name string, input int32) []byte {
-	out := []byte(name)
-	for c := input; c < s.doc.past(input); c++ {
-		if s.doc.nodes[c].kind == text {
-			out = jsontext.Unescape(append(out, ' '), s.doc.raw(c))
-			break
-		}
-	}
-	return out[:min(len(out), maxWords)]
-}
-
-// called returns the name of a tool: a text, or the member name of the record at that path.
-func (s *Stream) called(paths string, i int32) string {
-	at := s.doc.find(i, paths)
-	if at != none && s.doc.nodes[at].kind == record {
-		return string(s.doc.called(at))
-	}
-	return s.word(paths, i)
-}
-
 // turnBegan reports that a turn is under way: once, or again if another one starts.
 func (s *Stream) turnBegan(agent string, starts bool) {
 	if (s.begun == 0 || starts) && agent != "" {
@@ -207,38 +180,38 @@ func (s *Stream) tell(f Fact) {
 }
 
 // facts emits what the agent reports about itself.
-func (s *Stream) facts(of *shape, r *reading, i int32) {
-	if text := s.word(r.Trouble, i); text != "" && text != s.trouble {
+func (s *Stream) facts(of *shape, r *Reading, o value) {
+	if text := s.word(r.Trouble, o); text != "" && text != s.trouble {
 		s.trouble = text
-		until, _ := s.number(r.Until, i)
+		until, _ := s.number(r.Until, o)
 		s.tell(Trouble{Agent: s.agent, Text: text, Until: moment(until)})
 	}
-	if tool := s.word(r.Refused, i); tool != "" {
+	if tool := s.word(r.Refused, o); tool != "" {
 		refused := Refused{Agent: s.agent, Tool: tool}
 		if r.Turn == Goes { // else it is the turn's
-			refused.Text = s.word(r.Last, i)
+			refused.Text = s.word(r.Last, o)
 		}
 		s.tell(refused)
 	}
-	if id := s.word(r.Conversation, i); id != "" {
+	if id := s.word(r.Conversation, o); id != "" {
 		s.tell(Conversation{Agent: s.agent, ID: id})
 	}
-	s.totals = cmp.Or(s.word(r.Session, i), s.totals)
-	usd, paid := s.number(r.USD, i)
-	tokens, took := s.number(r.Tokens, i)
+	s.totals = cmp.Or(s.word(r.Session, o), s.totals)
+	usd, paid := s.number(r.USD, o)
+	tokens, took := s.number(r.Tokens, o)
 	if paid || took {
-		u := Usage{Agent: s.agent, Session: s.totals, Process: s.word(r.Process, i), USD: usd, Tokens: tokens}
-		u.Wrote, _ = s.number(r.Wrote, i)
-		u.AllWrote, _ = s.number(r.AllWrote, i)
+		u := Usage{Agent: s.agent, Session: s.totals, Process: s.word(r.Process, o), USD: usd, Tokens: tokens}
+		u.Wrote, _ = s.number(r.Wrote, o)
+		u.AllWrote, _ = s.number(r.AllWrote, o)
 		s.tell(u)
 	}
-	if r.Turn == Done && (s.doc.cut() || !of.when.holds(&s.doc, 0, true)) { // nobody knows what the rest says
+	if r.Turn == Done && (s.cut() || !of.When.holds(value{raw: s.src}, true)) { // nobody knows what the rest says
 		s.turnBegan(s.agent, false)
 		return
 	}
 	if r.Turn != Goes {
 		s.begun = max(0, s.begun-1)
-		last := s.word(r.Last, i)
+		last := s.word(r.Last, o)
 		if last == "" {
 			last = strings.TrimSpace(string(s.words.recent))
 		}
@@ -247,36 +220,36 @@ func (s *Stream) facts(of *shape, r *reading, i int32) {
 	}
 }
 
-// texts returns the text at the paths; nil means there is none. cut is set if the document cuts
+// texts returns the text at the paths; nil means there is none. cut is set if the object cuts
 // it off. The text of a list is that of its elements, or the bytes that it lists.
-func (s *Stream) texts(paths string, i int32) (out []byte, cut bool) {
-	d := &s.doc
+func (s *Stream) texts(paths string, o value) (out []byte, cut bool) {
 	for one := range each(paths) {
-		at := d.find(i, one)
-		if at == none || d.nodes[at].kind == record {
+		at := o.find(one)
+		if at.raw == nil || at.is("{") {
 			continue
 		}
 		if out == nil {
 			out = []byte{}
 		}
-		add := func(c int32, between byte) {
+		add := func(c value, between byte) {
 			if n := len(out); n > 0 && out[n-1] != '\n' {
 				out = append(out, between)
 			}
-			out, cut = jsontext.Unescape(out, d.raw(c)), cut || d.nodes[c].kind == text && d.isCut(c)
+			text := c.text()
+			out, cut = append(out, text...), cut || c.is(`"`) && (c.cut || s.long && len(c.raw) > shortText)
 		}
-		if d.nodes[at].kind != list {
+		if !at.is("[") {
 			add(at, ' ')
 		}
-		for c := range d.members(at) { // of a list
-			if n, err := strconv.ParseUint(string(d.raw(c)), 10, 8); err == nil && d.nodes[c].kind == other {
+		for c := range at.members() { // of a list
+			if n, err := strconv.ParseUint(string(c.raw), 10, 8); err == nil {
 				out = append(out, byte(n))
 				continue
 			}
-			if d.nodes[c].kind == record {
-				c = d.find(c, "text")
+			if c.is("{") {
+				c = c.find("text")
 			}
-			if c != none && d.nodes[c].kind == text {
+			if c.is(`"`) {
 				add(c, '\n')
 			}
 		}
@@ -288,21 +261,20 @@ func (s *Stream) texts(paths string, i int32) (out []byte, cut bool) {
 }
 
 // word returns a short text.
-func (s *Stream) word(paths string, i int32) string {
-	out, _ := s.texts(paths, i)
+func (s *Stream) word(paths string, o value) string {
+	out, _ := s.texts(paths, o)
 	return string(out[:min(len(out), maxWords)])
 }
 
 // number returns the sum of the values at the paths, or NaN if one is not a number.
-func (s *Stream) number(paths string, i int32) (sum float64, found bool) {
-	d := &s.doc
+func (s *Stream) number(paths string, o value) (sum float64, found bool) {
 	for one := range each(paths) {
-		d.each(i, one, func(c int32) {
-			if d.nodes[c].kind == null {
+		o.each(one, func(c value) {
+			if c.is("n") {
 				return
 			}
-			n, err := strconv.ParseFloat(string(d.raw(c)), 64)
-			if err != nil || d.nodes[c].kind != other || d.isCut(c) {
+			n, err := strconv.ParseFloat(string(c.raw), 64)
+			if err != nil || c.cut {
 				n = math.NaN()
 			}
 			sum, found = sum+n, true

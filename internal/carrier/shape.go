@@ -113,39 +113,26 @@ func (s Shape) Wrong() string {
 	return "when names nothing that must be there; name a key of the object, as in {type: message}"
 }
 
-// Table holds known carriers in compiled form. It is immutable, so streams can share it.
+// typeIs, with a value of type, is no name of an object.
+const typeIs = "type\x00"
+
+// Table holds known carriers. It is immutable, so streams can share it.
 type Table struct {
-	typed map[string][]*shape // by the value of type
-	named map[string][]*shape // of no one type: by a name that the object must have
-	names map[string]bool     // with which an agent's object on several lines may begin
-	// silent lists the lines that tools print when they have no output.
-	silent []string
+	shapes map[string][]*shape // by their type, or by a name that the object must have
+	begins map[string]bool     // the names with which an agent's object on several lines may begin
+	silent []string            // the lines that tools print when they have no output
 }
 
-type (
-	condition struct {
-		path string
-		want []string
-		none bool
-		not  bool // it is none of want
-	}
-	match []condition
-	shape struct {
-		Shape
-		place int // in the table
-		when  match
-		read  []reading
-		opens bool // a turn is under way
-	}
-	reading struct {
-		Reading
-		when, broken match
-	}
-)
+type shape struct {
+	Shape
+	place int  // in the table
+	opens bool // a turn is under way
+}
 
-// NewTable compiles a table of shapes; the first shape that matches an object reads it.
+// NewTable makes a table of shapes. The first shape that matches an object reads it, but those
+// that name a type come before the others.
 func NewTable(shapes ...Shape) *Table {
-	t := &Table{typed: map[string][]*shape{}, named: map[string][]*shape{}, names: map[string]bool{}}
+	t := &Table{shapes: map[string][]*shape{}, begins: map[string]bool{}}
 	ends := map[string]bool{}
 	for _, s := range shapes {
 		for _, r := range s.Read {
@@ -154,111 +141,76 @@ func NewTable(shapes ...Shape) *Table {
 	}
 	for i, s := range shapes {
 		t.silent = append(t.silent, s.Silent...)
-		made := &shape{Shape: s, place: i, when: newMatch(s.When)}
+		made := &shape{s, i, s.Opens || s.Starts}
+		begins := []string{s.Begins, s.Each}
 		for _, r := range s.Read {
-			made.read = append(made.read, reading{r, newMatch(r.When), newMatch(r.Broken)})
 			made.opens = made.opens || r.Said != "" && r.Turn == Goes
+			if s.Each == "" { // else the paths are those of its entries
+				begins = append(begins, r.Said, r.Printed, r.Last, r.Session, r.USD, r.Tokens, r.AllWrote, r.Refused)
+			}
 		}
-		made.opens = (made.opens || s.Opens || s.Starts) && ends[s.Agent]
-		if s.Agent != "" {
-			t.name(made)
+		made.opens = made.opens && ends[s.Agent]
+		longest := "" // most other objects lack it
+		for path, want := range s.When {
+			first, _, _ := strings.Cut(path, ".")
+			if want != "-" && first != "*" {
+				if begins = append(begins, first); len(first) > len(longest) {
+					longest = first
+				}
+			}
 		}
-		typ := s.When["type"]
-		if typ == "" || strings.ContainsAny(typ, "*-!") {
-			name := longest(made.when)
-			t.named[name] = append(t.named[name], made)
-			continue
+		for path := range each(strings.Join(begins, "|")) {
+			first, _, _ := strings.Cut(path, ".")
+			t.begins[first] = t.begins[first] || s.Agent != "" && first != "*"
 		}
-		for one := range each(typ) {
-			t.typed[one] = append(t.typed[one], made)
+		if typ := s.When["type"]; typ != "" && !strings.ContainsAny(typ, "*-!") {
+			for one := range each(typ) {
+				t.shapes[typeIs+one] = append(t.shapes[typeIs+one], made)
+			}
+		} else {
+			made.place += len(shapes)
+			t.shapes[longest] = append(t.shapes[longest], made)
 		}
 	}
 	return t
 }
 
-// name records the names with which an object of a shape may begin.
-func (t *Table) name(s *shape) {
-	all := []string{s.Begins, s.Each}
-	for _, c := range s.when {
-		if !c.none {
-			all = append(all, c.path)
-		}
-	}
-	if s.Each == "" { // else the paths of what is read are below it
-		for _, r := range s.read {
-			all = append(all, r.Said, r.Printed, r.Last, r.Session, r.USD, r.Tokens, r.AllWrote, r.Refused)
-		}
-	}
-	for _, paths := range all {
-		for path := range each(paths) {
-			first, _, _ := strings.Cut(path, ".")
-			t.names[first] = first != "" && first != "*"
-		}
-	}
-}
-
-// longest returns the longest of the names that an object of a shape must have: most other
-// objects lack it.
-func longest(m match) (name string) {
-	for _, c := range m {
-		if first, _, _ := strings.Cut(c.path, "."); !c.none && first != "*" && len(first) > len(name) {
-			name = first
-		}
-	}
-	return name
-}
-
-func newMatch(m Match) (made match) {
-	for p, want := range m {
-		c := condition{path: p, none: want == "-"}
-		if want != "*" && want != "-" {
-			want, c.not = strings.CutPrefix(want, "!")
-			c.want = strings.Split(want, "|")
-		}
-		made = append(made, c)
-	}
-	return made
-}
-
 // holds reports whether an object matches; with all, every value of a repeated name must match.
-func (m match) holds(d *document, i int32, all bool) bool {
-	for _, c := range m {
-		if !c.holds(d, i, all) {
+func (m Match) holds(o value, all bool) bool {
+	for path, want := range m {
+		there, held := 0, 0
+		want, not := strings.CutPrefix(want, "!")
+		o.each(path, func(v value) {
+			if v.is("n") {
+				return
+			}
+			there++
+			for one := range each(want) {
+				if like(one, v.text()) != not {
+					held++
+					break
+				}
+			}
+		})
+		if want == "-" && there > 0 || want != "-" && (held == 0 || all && held < there) {
 			return false
 		}
 	}
 	return true
 }
 
-func (c condition) holds(d *document, i int32, all bool) bool {
-	there, held := 0, 0
-	d.each(i, c.path, func(v int32) {
-		if d.nodes[v].kind == null {
-			return
-		}
-		if there++; c.not != isOneOf(c.want, unescaped(d.raw(v))) {
-			held++
-		}
-	})
-	if c.none || c.want == nil {
-		return there > 0 != c.none
-	}
-	return held > 0 && (!all || held == there)
-}
-
-// isOneOf reports whether the text is one of the wanted texts, where * matches any text.
-func isOneOf(wanted []string, text []byte) bool {
-	return slices.ContainsFunc(wanted, func(want string) bool {
-		begin, end, ok := strings.Cut(want, "*")
-		rest, begins := bytes.CutPrefix(text, []byte(begin))
-		return ok && begins && bytes.HasSuffix(rest, []byte(end)) || string(text) == want
-	})
+// like reports whether the text is the wanted one, where * matches any text.
+func like(want string, text []byte) bool {
+	begin, end, ok := strings.Cut(want, "*")
+	rest, begins := bytes.CutPrefix(text, []byte(begin))
+	return ok && begins && bytes.HasSuffix(rest, []byte(end)) || string(text) == want
 }
 
 // isSilent reports whether the output is that of a tool that printed nothing.
 func (t *Table) isSilent(output []byte) bool {
 	for line := range bytes.Lines(output) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && !isOneOf(t.silent, line) {
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && !slices.ContainsFunc(t.silent, func(want string) bool { return like(want, line) }) {
 			return false
 		}
 	}
@@ -266,44 +218,49 @@ func (t *Table) isSilent(output []byte) bool {
 }
 
 // of returns the shape of an object in a stream in which an agent was seen before, or nil if
-// it is unknown. Shapes that name a type take precedence over those that do not, and of two
-// types the one that tells of a failure.
-func (t *Table) of(d *document, seen string) (found *shape) {
-	first := func(shapes []*shape, found *shape) *shape {
-		for _, s := range shapes {
-			if (found == nil || s.place < found.place) && s.when.holds(d, 0, false) && (!s.Follows || s.Agent == seen) {
-				found = s
+// it is unknown. One that reads it as a turn that failed comes first, since an object may have
+// a name twice.
+func (t *Table) of(o value, seen string) (found *shape) {
+	failed := false
+	for c := range o.members() {
+		for _, shapes := range [][]*shape{t.shapes[string(c.name)], t.typed(c)} {
+			for _, s := range shapes {
+				if s.Follows && s.Agent != seen || !s.When.holds(o, false) {
+					continue
+				}
+				r := s.reading(o)
+				fails := s.Each == "" && r != nil && r.Turn == Failed
+				if found == nil || fails && !failed || fails == failed && s.place < found.place {
+					found, failed = s, fails
+				}
 			}
 		}
-		return found
-	}
-	d.each(0, "type", func(c int32) {
-		if s := first(t.ofType(d, c), nil); found == nil || s != nil && s.fails(d) {
-			found = s
-		}
-	})
-	if found != nil {
-		return found
-	}
-	for c := range d.members(0) {
-		found = first(t.named[string(d.called(c))], found)
 	}
 	return found
 }
 
-// fails reports whether a shape reads the object as a turn that failed.
-func (s *shape) fails(d *document) bool {
-	for _, r := range s.read {
-		if s.Each == "" && r.when.holds(d, 0, r.Turn == Done) {
-			return r.Turn == Failed
+// reading returns what to read of an entry, or nil if that is nothing.
+func (s *shape) reading(o value) *Reading {
+	for i := range s.Read {
+		if r := &s.Read[i]; r.When.holds(o, r.Turn == Done) {
+			return r
 		}
 	}
-	return false
+	return nil
 }
 
-// ofType returns the shapes that name the type of an object, which is one of its values.
-func (t *Table) ofType(d *document, at int32) []*shape {
-	return t.typed[string(unescaped(d.raw(at)))]
+// typed returns the shapes that name the type of an object, if a member of it is that.
+func (t *Table) typed(c value) []*shape {
+	if string(c.name) != "type" {
+		return nil
+	}
+	return t.shapes[typeIs+string(c.text())]
+}
+
+// knows reports whether an object has the type of an agent's.
+func (t *Table) knows(o value) (known bool) {
+	o.each("type", func(c value) { known = known || len(t.typed(c)) > 0 })
+	return known
 }
 
 // each yields the paths that | or & separates.
