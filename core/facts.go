@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -15,7 +14,7 @@ import (
 // Facts are what is known about a run at a question: policies mention them in conditions, under
 // the name in the tag yaml, and templates in wording, as {{.MaxIterations}}. Create them with
 // [FactsOf] or [UnknownFacts]: the zero value claims that nothing fails. [FactList] reads each
-// fact's description, its value if it is unknown, and its former names from the other tags.
+// fact's description and its value if it is unknown from the other tags.
 type Facts struct {
 	Guard            string        `yaml:"guard" json:"guard" about:"id of the guard that asks, such as max_iterations"`
 	Iteration        int           `yaml:"iteration" json:"iteration" about:"number of the last iteration, or of the one that is running"`
@@ -27,7 +26,7 @@ type Facts struct {
 	Failing          int           `yaml:"failing" json:"failing" about:"checks that fail" unknown:"-1"`
 	Passing          int           `yaml:"passing" json:"passing" about:"checks that pass" unknown:"-1"`
 	Total            int           `yaml:"total" json:"total" about:"checks in all" unknown:"-1"`
-	FailingChecks    []string      `yaml:"failing_checks" json:"failing_checks" about:"names of the checks that fail, as far as the output has them" unknown:"" was:"checks"`
+	FailingChecks    []string      `yaml:"failing_checks" json:"failing_checks" about:"names of the checks that fail, as far as the output has them" unknown:""`
 	ChecksTotal      int           `yaml:"checks_total" json:"checks_total" about:"checks that ran in the last iteration, as the tool states them" unknown:"-1"`
 	ChecksMost       int           `yaml:"checks_most" json:"checks_most" about:"the most checks that ran in an iteration of this run, the precheck included" unknown:"-1"`
 	Skipped          int           `yaml:"skipped" json:"skipped" about:"checks that were skipped in the last iteration, as the tool states them" unknown:"-1"`
@@ -36,14 +35,14 @@ type Facts struct {
 	Repeats          int           `yaml:"repeats" json:"repeats" about:"how often the failure came in the iterations that are the evidence, or the cycle in turn"`
 	Period           int           `yaml:"period" json:"period" about:"length of the cycle that repeats: 1 for the same signature, 0 when nothing repeats"`
 	Confirmed        string        `yaml:"confirmed" json:"confirmed" about:"the result of the repeated check before loop_detected asked: same, other, flaky (it passed and then failed), passed" unknown:""`
-	Signature        string        `yaml:"signature" json:"signature" about:"label of the last signature, such as test-fail:2-auth,logout" unknown:"" was:"label"`
+	Signature        string        `yaml:"signature" json:"signature" about:"label of the last signature, such as test-fail:2-auth,logout" unknown:""`
 	Outcome          string        `yaml:"outcome" json:"outcome" about:"how the last iteration ended that was neither cut off nor waiting: done, not_done, error" unknown:""`
-	LastExitCode     int           `yaml:"last_exit_code" json:"last_exit_code" about:"exit code of its check, or of the command without one" unknown:"-1" was:"ExitCode"`
+	LastExitCode     int           `yaml:"last_exit_code" json:"last_exit_code" about:"exit code of its check, or of the command without one" unknown:"-1"`
 	Errors           int           `yaml:"errors" json:"errors" about:"iterations in a row that ended as an error"`
 	Cost             float64       `yaml:"cost" json:"cost" about:"reported cost in US dollars" unknown:"-1"`
 	Tokens           int           `yaml:"tokens" json:"tokens" about:"reported tokens" unknown:"-1"`
-	Task             string        `yaml:"task" json:"task" about:"the task, as the rejection or the signal names it, else what is worked on" unknown:"" was:"Name"`
-	Sender           string        `yaml:"sender" json:"sender" about:"who rejects or asks, as the command names it" unknown:"" was:"agent Agent"`
+	Task             string        `yaml:"task" json:"task" about:"the task, as the rejection or the signal names it, else what is worked on" unknown:""`
+	Sender           string        `yaml:"sender" json:"sender" about:"who rejects or asks, as the command names it" unknown:""`
 	ReasonType       string        `yaml:"reason_type" json:"reason_type" about:"why the task is rejected: BLOCKER, SCOPE_CREEP, MISSING_DEPENDENCY, INFEASIBLE, UNCLEAR_REQUIREMENTS" unknown:""`
 	Cause            string        `yaml:"cause" json:"cause" about:"id of the cause why only a person can answer, such as security_concern" unknown:""`
 	Attempts         int           `yaml:"attempts" json:"attempts" about:"what the rejection lists as attempted, or attempts of the task that count on the ladder" unknown:"-1"`
@@ -59,10 +58,9 @@ type Facts struct {
 
 // Fact describes one fact.
 type Fact struct {
-	Name        string   `json:"name"`
-	Was         []string `json:"-"`    // its former names, of the variable too
-	Type        string   `json:"type"` // text, number, true or false, time, list of texts
-	Description string   `json:"description"`
+	Name        string `json:"name"`
+	Type        string `json:"type"` // text, number, true or false, time, list of texts
+	Description string `json:"description"`
 	// Unknown is the value if the fact is unknown: -1, 0, "" or an empty list. A comparison
 	// with the fact is then undecided, unless it names this value: no for a rule that
 	// continues or accepts, yes for one that forbids. Nil means that the fact is always known.
@@ -87,7 +85,7 @@ var factList = sync.OnceValue(func() []Fact {
 	}
 	var list []Fact
 	for f := range reflect.TypeFor[Facts]().Fields() {
-		fact := Fact{Name: f.Tag.Get("yaml"), Was: strings.Fields(f.Tag.Get("was")), Type: types[f.Type], Description: f.Tag.Get("about")}
+		fact := Fact{Name: f.Tag.Get("yaml"), Type: types[f.Type], Description: f.Tag.Get("about")}
 		if text, may := f.Tag.Lookup("unknown"); may {
 			n, _ := strconv.Atoi(text)
 			switch f.Type.Kind() {

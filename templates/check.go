@@ -369,11 +369,7 @@ func (c *checker) noDeclarations(p *parse.PipeNode) {
 // loop checks a range, which must be over a list: a number would determine how long it runs.
 func (c *checker) loop(n *parse.RangeNode, s scope) {
 	if t := c.pipe(n.Pipe, s); t != TypeList && t != typeUnknown {
-		remedy := "lists are " + strings.Join(c.lists(), ", ")
-		if now := c.renamed(bare(n.Pipe)); now != "" {
-			remedy = "write {{." + now + "}}"
-		}
-		c.fault(n.Pipe, "range wants a list", remedy)
+		c.fault(n.Pipe, "range wants a list", "lists are "+strings.Join(c.lists(), ", "))
 	}
 	if n.Pipe.IsAssign {
 		c.fault(n.Pipe, "range declares its variables with :=", "write := in place of =")
@@ -439,8 +435,6 @@ func (c *checker) command(cmd *parse.CommandNode, piped []VariableType, s scope)
 		args = append(args, c.operand(arg, s))
 		if slices.Contains([]string{"and", "or", "not"}, name.Ident) {
 			c.tested(arg)
-		} else if now := c.renamed(bare(arg)); now != "" && name.Ident == "join" {
-			return c.fault(name, "join wants a text and a list", "write {{."+now+"}}")
 		}
 	}
 	return c.call(name, append(args, piped...))
@@ -510,20 +504,7 @@ func (c *checker) tested(n parse.Node) {
 // bare returns the name of the variable that a node is.
 func bare(n parse.Node) string { return strings.TrimPrefix(strings.TrimPrefix(n.String(), "$"), ".") }
 
-// renamed returns the name of a variable that had this one; empty if none had.
-func (c *checker) renamed(name string) string {
-	for _, v := range c.known {
-		if slices.Contains(v.was, name) {
-			return v.Name
-		}
-	}
-	return ""
-}
-
 func (c *checker) remedy(name string) string {
-	if now := c.renamed(name); now != "" {
-		return "write {{." + now + "}}"
-	}
 	if near := nearest.Word(name, c.names); near != "" {
 		return "did you mean {{." + near + "}}?"
 	}

@@ -32,7 +32,6 @@ type Variable struct {
 	Type        VariableType `json:"type"`
 	Description string       `json:"description"`
 
-	was []string // former names
 	// unsure means that -1 stands for a number that is not known.
 	unsure bool
 }
@@ -49,14 +48,14 @@ type variables struct {
 	Summary        string   `doc:"what is failing, such as “2 of 5 tests failing: auth, logout”, or that it is unknown"`
 	Window         int      `doc:"how many of the last iterations are the evidence of loop_detected; more than Repeats where others came between"`
 	LastError      string   `doc:"the last error on one line; empty when there was none"`
-	LastErrors     []string `doc:"the last errors, three at most, oldest first; equal ones in a row are one" was:"Errors"`
+	LastErrors     []string `doc:"the last errors, three at most, oldest first; equal ones in a row are one"`
 	Cycle          []string `doc:"labels of the signatures in the cycle, oldest first"`
 	Tripped        []string `doc:"ids of the guards that tripped as well"`
 	Known          bool     `doc:"true when nothing but known issues came, so that skip is not offered"`
 	Place          string   `doc:"where the question comes from: the task, the command, the directory"`
 	Dir            string   `doc:"the directory that the command runs in"`
 	Run            string   `doc:"id of the run"`
-	Program        string   `doc:"the command by its name alone, such as claude" was:"Command"`
+	Program        string   `doc:"the command by its name alone, such as claude"`
 	Who            string   `doc:"what failed, as the beginning of a sentence: the command, or the check"`
 	How            string   `doc:"how it ended, such as “was killed by SIGSEGV”; empty when nothing has run"`
 	Why            string   `doc:"why it failed, where it or looprun says so in words; may be empty"`
@@ -66,16 +65,16 @@ type variables struct {
 	FailingOf      string   `doc:"what fails in words, such as “2 of 5 tests fail”; empty when that is not known"`
 	Trend          string   `doc:"how many failed in each iteration, such as “3 → 2 → 2”; empty for one"`
 	Progressing    bool     `doc:"true when fewer checks fail than two iterations before"`
-	Output         []string `doc:"the last lines of the output where no checks were recognised, or of the suspended iteration" was:"LastOutput"`
+	Output         []string `doc:"the last lines of the output where no checks were recognised, or of the suspended iteration"`
 	Quiet          string   `doc:"how long the suspended iteration had printed nothing, such as 4m; empty below a second"`
 	Words          string   `doc:"the last words of the command where a check judges it; may be empty"`
 	Before         []string `doc:"what was answered before in this run, newest first, three at most"`
-	Passed         string   `doc:"what passes, such as “3/5 tests passing”; empty when that is not known" was:"CurrentState"`
-	CauseInWords   string   `doc:"why only a person can answer, such as “a security concern”; empty when the command names no cause" was:"Cause"`
+	Passed         string   `doc:"what passes, such as “3/5 tests passing”; empty when that is not known"`
+	CauseInWords   string   `doc:"why only a person can answer, such as “a security concern”; empty when the command names no cause"`
 	Asked          string   `doc:"what the command asks or says, on one line; empty when it neither asks nor is blocked" of:"blocked clarification ladder_exhausted"`
 	Context        string   `doc:"what the command says around its question" of:"blocked clarification ladder_exhausted"`
 	Considered     []string `doc:"the options that the command considered, each with why it is insufficient" of:"blocked clarification ladder_exhausted"`
-	AttemptsMade   []string `doc:"the attempts for this question: ATTEMPT records of the ladder, then those that the command names" was:"Attempts"`
+	AttemptsMade   []string `doc:"the attempts for this question: ATTEMPT records of the ladder, then those that the command names"`
 	WouldHelp      string   `doc:"what the command says would help" of:"blocked clarification ladder_exhausted"`
 	ReasonSummary  string   `doc:"why the task is rejected, in short" of:"rejection"`
 	ReasonDetail   string   `doc:"why the task is rejected, at length" of:"rejection"`
@@ -102,7 +101,7 @@ var allVariables = sync.OnceValue(func() []Variable {
 	fields := reflect.TypeFor[core.Facts]()
 	for i, fact := range core.FactList() {
 		f := fields.Field(i)
-		v := Variable{Name: f.Name, Type: types[f.Type], Description: fact.About(), was: fact.Was}
+		v := Variable{Name: f.Name, Type: types[f.Type], Description: fact.About()}
 		v.unsure = fact.Unknown == -1
 		if fact.Unknown != nil && v.Type == TypeText {
 			v.Description = fact.Description + "; empty: none, or not known"
@@ -110,7 +109,7 @@ var allVariables = sync.OnceValue(func() []Variable {
 		list = append(list, v)
 	}
 	for f := range reflect.TypeFor[variables]().Fields() {
-		list = append(list, Variable{Name: f.Name, Type: types[f.Type], Description: f.Tag.Get("doc"), was: strings.Fields(f.Tag.Get("was"))})
+		list = append(list, Variable{Name: f.Name, Type: types[f.Type], Description: f.Tag.Get("doc")})
 	}
 	return list
 })

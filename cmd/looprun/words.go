@@ -377,9 +377,7 @@ func (l *line) unknown(i int, name string) (int, error) {
 		remedy = "looprun run --help lists the flags"
 	}
 	word := strings.TrimLeft(name, "-")
-	if now := config.Former()[word].Flag(); now != "" && slices.Contains(known, now) {
-		remedy = "its name is now --" + now
-	} else if near := nearest.Word(word, known); near != "" {
+	if near := nearest.Word(word, known); near != "" {
 		remedy = "did you mean --" + near + "?"
 	} else if k, _, ok := config.Spelled(word); ok && strings.HasPrefix(name, "--") {
 		remedy = name + " is a flag of run" + map[bool]string{true: ", and a run keeps its " + k.Name}[l.node.Path() == "resume"]

@@ -145,7 +145,7 @@ func ParseGiven(texts []string) (g Given, err error) {
 		case !ok || name == "guard" || slices.Contains(g.names, name):
 			return g, fmt.Errorf("%s does not set a fact; write each once, as branch=main", quote(text))
 		case !slices.Contains(factNames(), name):
-			return g, fmt.Errorf("unknown fact %s; %s", quote(name), nearestFact(name))
+			return g, fmt.Errorf("unknown fact %s; %s", quote(name), nearest.OneOf(name, factNames()))
 		}
 		if _, err := strictyaml.Decode(name, []byte(name+": "+value+"\n"), &g.facts); err != nil {
 			return g, errors.New(problem.Of(err)[0].Text)

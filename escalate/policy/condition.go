@@ -8,7 +8,6 @@ import (
 	"unicode"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -47,7 +46,7 @@ func compile(r *report, text string, scope []core.GuardID, known Known, path []a
 		r.Value(fmt.Sprintf("the condition has %d bytes", len(text)), fmt.Sprintf("shorten it to at most %d", maxCondition), path...)
 		return c
 	}
-	root, faults := read(text, known, r.recorded)
+	root, faults := read(text, known)
 	for _, f := range faults {
 		r.In(f.at, f.text, f.remedy, path...)
 	}
@@ -338,13 +337,4 @@ func factNames() []string {
 		names = append(names, f.Name)
 	}
 	return names
-}
-
-func nearestFact(name string) string {
-	for _, f := range core.FactList() {
-		if slices.Contains(f.Was, name) {
-			return fmt.Sprintf("its name is now %q", f.Name)
-		}
-	}
-	return nearest.OneOf(name, factNames())
 }

@@ -147,7 +147,7 @@ func blot(r *rand.Rand, f core.Facts) core.Facts {
 // compiled is the condition that a text compiles to.
 func compiled(t *testing.T, text string) condition {
 	t.Helper()
-	root, faults := read(text, nil, false)
+	root, faults := read(text, nil)
 	if len(faults) > 0 {
 		t.Fatal(text, faults)
 	}
@@ -191,7 +191,7 @@ func FuzzCondition(f *testing.F) {
 		if len(text) > maxCondition {
 			return
 		}
-		root, faults := read(text, nil, false)
+		root, faults := read(text, nil)
 		if len(faults) > 0 {
 			for _, f := range faults {
 				if f.at < 0 || f.at > len(text) {

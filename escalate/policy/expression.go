@@ -98,7 +98,6 @@ type fault struct {
 type parser struct {
 	text   string
 	known  Known
-	former bool // former names of facts are known
 	scan   scanner.Scanner
 	token  string // an operator, "name", "value" or "end"
 	word   string // as it is written
@@ -112,8 +111,8 @@ type parser struct {
 }
 
 // read parses a condition, which must be true or false.
-func read(text string, known Known, former bool) (n *node, faults []fault) {
-	p := &parser{text: text, known: known, former: former}
+func read(text string, known Known) (n *node, faults []fault) {
+	p := &parser{text: text, known: known}
 	defer func() {
 		if e := recover(); e != nil {
 			f, ok := e.(fault)
@@ -455,18 +454,15 @@ func (p *parser) list(from int) *node {
 
 func (p *parser) fact(from int, name string) *node {
 	n := p.node("fact", from, anything)
-	i := slices.IndexFunc(core.FactList(), func(f core.Fact) bool { return f.Name == name || p.former && slices.Contains(f.Was, name) })
-	if i >= 0 {
-		name = core.FactList()[i].Name
-	}
 	n.name, n.value = name, func(e *values) any {
 		if v, ok := e.given[name]; ok {
 			return v
 		}
 		return plain(e.facts.Value(name))
 	}
+	i := slices.Index(factNames(), name)
 	if i < 0 {
-		return p.fault(n, "unknown fact "+quote(name), nearestFact(name))
+		return p.fault(n, "unknown fact "+quote(name), nearest.OneOf(name, factNames()))
 	}
 	n.item = aText
 	switch core.FactList()[i].Type {

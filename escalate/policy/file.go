@@ -57,10 +57,7 @@ func (l *guardList) FromYAML(value any) error {
 }
 
 // report collects the problems of the file.
-type report struct {
-	strictyaml.Report
-	recorded bool // former names of facts are known
-}
+type report struct{ strictyaml.Report }
 
 // positive reports a number that is present but not above 0.
 func (r *report) positive(ok bool, remedy string, path ...any) {

@@ -23,7 +23,7 @@ type Source struct {
 	// Included means that the file is included by the nearest file before it that is not
 	// itself included.
 	Included bool `json:"included,omitempty"`
-	recorded bool // conditions may have former names of facts
+	recorded bool // its tests are not run
 }
 
 // UnmarshalJSON reads a file as a run recorded it.

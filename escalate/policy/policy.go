@@ -99,7 +99,7 @@ func (s Source) read(known Known) (*Policy, *report) {
 	}
 	file := s.Name
 	doc, err := strictyaml.Decode(file, []byte(s.Text), into)
-	r := &report{strictyaml.Report{Document: doc, Problems: problem.Of(err)}, s.recorded}
+	r := &report{strictyaml.Report{Document: doc, Problems: problem.Of(err)}}
 	p := &Policy{File: file, known: known}
 	if !doc.Has() {
 		return p, r

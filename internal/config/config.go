@@ -472,9 +472,7 @@ func strayVariables(environ, known, inside []string) []string {
 		if !unknownVariable(v, known) || slices.Contains(inside, name) { // left over from a run
 			continue
 		}
-		if k, was := Former()[strings.ToLower(strings.TrimPrefix(name, "LOOPRUN_"))]; was {
-			lines = append(lines, fmt.Sprintf("the variable %s is not used; its name is now %s", name, k.Variable()))
-		} else if near := nearest.Word(strings.TrimPrefix(name, "LOOPRUN_"), withoutPrefix(known)); near != "" {
+		if near := nearest.Word(strings.TrimPrefix(name, "LOOPRUN_"), withoutPrefix(known)); near != "" {
 			lines = append(lines, fmt.Sprintf("the variable %s is not used; did you mean LOOPRUN_%s?", name, near))
 		}
 	}

@@ -35,11 +35,7 @@ func NearestKey(word string) string {
 			return word + " holds other keys: write it in looprun.yaml"
 		}
 	}
-	word = strings.ReplaceAll(word, "-", "_")
-	if k, was := Former()[word]; was {
-		return fmt.Sprintf("its name is now %q", k.Name)
-	}
-	return nearest.DidYouMean(word, names)
+	return nearest.DidYouMean(strings.ReplaceAll(word, "-", "_"), names)
 }
 
 // Takes describes which values the key accepts.

@@ -205,18 +205,18 @@ type parts struct {
 // shape returns a struct type with a field for every key, so that the file is decoded as
 // strictly as any other. The keys that are not flags come after them, and enforce last.
 func shape(keys []Key) reflect.Type {
-	tag := func(key, trust, was string) reflect.StructTag {
-		return reflect.StructTag(fmt.Sprintf("yaml:%q trust:%q was:%q", key, trust, was))
+	tag := func(key, trust string) reflect.StructTag {
+		return reflect.StructTag(fmt.Sprintf("yaml:%q trust:%q", key, trust))
 	}
 	fields := make([]reflect.StructField, 0, len(keys)+4)
 	for i, k := range keys {
 		fields = append(fields, reflect.StructField{
-			Name: fmt.Sprintf("Key%d", i), Type: reflect.TypeFor[*rawValue](), Tag: tag(k.Name, k.tag("trust"), k.tag("was")),
+			Name: fmt.Sprintf("Key%d", i), Type: reflect.TypeFor[*rawValue](), Tag: tag(k.Name, k.tag("trust")),
 		})
 	}
 	fields = append(fields, reflect.VisibleFields(reflect.TypeFor[parts]())...)
 	inner := reflect.StructOf(fields)
-	return reflect.StructOf(append(fields, reflect.StructField{Name: "Enforce", Type: reflect.PointerTo(inner), Tag: tag("enforce", "", "")}))
+	return reflect.StructOf(append(fields, reflect.StructField{Name: "Enforce", Type: reflect.PointerTo(inner), Tag: tag("enforce", "")}))
 }
 
 // decode decodes the keys and reports all errors.

@@ -38,20 +38,16 @@ type keyTable struct {
 	keys   []Key
 	byName map[string]Key
 	byFlag map[string]Key
-	former map[string]Key // by a name that the key had, from the tag was
 }
 
 var table = sync.OnceValue(func() keyTable {
-	t := keyTable{byName: map[string]Key{}, byFlag: map[string]Key{}, former: map[string]Key{}}
+	t := keyTable{byName: map[string]Key{}, byFlag: map[string]Key{}}
 	for _, of := range []reflect.Type{reflect.TypeFor[Options](), reflect.TypeFor[console.Flags]()} {
 		EachField(of, func(f reflect.StructField) {
 			if name := keyName(f); name != "" {
 				k := Key{name, f}
 				t.keys = append(t.keys, k)
 				t.byName[name], t.byFlag[k.Flag()] = k, k
-				for _, was := range strings.Fields(k.tag("was")) {
-					t.former[was] = k
-				}
 			}
 		})
 	}
@@ -60,9 +56,6 @@ var table = sync.OnceValue(func() keyTable {
 
 // Keys returns all keys that have a flag.
 func Keys() []Key { return table().keys }
-
-// Former returns the keys that have been renamed, by their former names.
-func Former() map[string]Key { return table().former }
 
 // keyName returns the name of the key that sets a field; empty if none does. A field with the
 // tag trust defines a key; a command's field with the tag key uses one.

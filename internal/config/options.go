@@ -67,7 +67,7 @@ type Options struct {
 	Backoff          string    `kong:"-" enum:"fixed,exponential" default:"fixed" help:"How the delay grows. Exponential doubles it up to --max-delay, with jitter." json:"backoff,omitempty" group:"time" trust:"ask"`
 	MaxDelay         *Span     `kong:"-" placeholder:"D" help:"The longest delay with --backoff exponential." json:"max_delay,omitempty" group:"time" trust:"ask" normal:"15m"`
 
-	SignatureRules string     `kong:"-" placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" was:"rules" value:"path" blank:"no" example:"rules.yaml"`
+	SignatureRules string     `kong:"-" placeholder:"FILE" help:"Your own masks and rules for signatures, in YAML." json:"-" group:"guard" trust:"ask" value:"path" blank:"no" example:"rules.yaml"`
 	LoopMatch      string     `kong:"-" enum:"strict,loose" default:"strict" help:"How signatures are compared; loose leaves out all numbers." json:"loop_match,omitempty" group:"guard" trust:"ask"`
 	LoopValues     string     `kong:"-" enum:"on,off" default:"on" help:"Trip when the same checks fail twice --loop-threshold times in a row and only values change." json:"loop_values,omitempty" group:"guard" trust:"ask"`
 	ConfirmTrip    string     `kong:"-" enum:"on,off" default:"on" help:"Repeat a quick check before loop_detected asks; if it passes, it is flaky." json:"confirm_trip,omitempty" group:"guard" trust:"ask"`

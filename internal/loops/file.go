@@ -20,10 +20,10 @@ import (
 // File is the content of a loops.yaml. Zero values mean that it does not set something.
 type File struct {
 	Jobs      int                `yaml:"jobs" doc:"How many loops run at the same time."`
-	MaxCost   *config.MoneyLimit `yaml:"total_cost" was:"max_cost" doc:"What all loops together may cost, in US dollars."`
-	MaxTokens *config.TokenLimit `yaml:"total_tokens" was:"max_tokens" doc:"How many tokens all loops together may take."`
+	MaxCost   *config.MoneyLimit `yaml:"total_cost" doc:"What all loops together may cost, in US dollars."`
+	MaxTokens *config.TokenLimit `yaml:"total_tokens" doc:"How many tokens all loops together may take."`
 	MinFree   *Size              `yaml:"min_free" doc:"How much of the disk has to stay free, such as 2GiB."`
-	Keep      *config.Duration   `yaml:"keep_trees" was:"keep" doc:"How long the tree of a loop that is not done is kept."`
+	Keep      *config.Duration   `yaml:"keep_trees" doc:"How long the tree of a loop that is not done is kept."`
 	Defaults  Loop               `yaml:"defaults" doc:"Defaults for all loops."`
 	// After reading, Loops holds all loops: each with the values it inherits from Defaults,
 	// one for each combination of its matrix, and each with a unique name.
@@ -33,7 +33,7 @@ type File struct {
 // Loop is one loop.
 type Loop struct {
 	Name     string              `yaml:"name" doc:"The name of the loop."`
-	Group    string              `yaml:"group" was:"label" doc:"Groups loops, for those who share a machine."`
+	Group    string              `yaml:"group" doc:"Groups loops, for those who share a machine."`
 	Repo     string              `yaml:"repo" doc:"A git repository: a path, relative to the file, or a URL. Without it, the one that the file is read in."`
 	Ref      string              `yaml:"ref" doc:"The commit that work starts from; without it, HEAD."`
 	Dir      string              `yaml:"dir" doc:"Where the command runs, below the top of the work tree."`
@@ -98,22 +98,13 @@ var optionNames = sync.OnceValue(func() (names []string) {
 	return names
 })
 
-// inLoop lists former keys whose contents are now those of the loop itself.
-var inLoop = []string{"limits", "options"}
-
 // Names returns the names of the keys.
 func (o *Options) Names() []string {
-	return slices.AppendSeq(slices.Concat(optionNames(), forAll, inLoop), maps.Keys(config.Former()))
+	return slices.Concat(optionNames(), forAll)
 }
 
 // Take stores the value of a key, if it is right.
 func (o *Options) Take(key string, value any) error {
-	if slices.Contains(inLoop, key) {
-		return problem.Problem{Text: key + " is gone", Remedy: "write its keys in the loop itself"}
-	}
-	if now, was := config.Former()[key]; was {
-		return problem.Problem{Text: fmt.Sprintf("unknown key %q", key), Remedy: fmt.Sprintf("its name is now %q", now.Name)}
-	}
 	if slices.Contains(forAll, key) {
 		return problem.Problem{Text: key + " is set for all loops", Remedy: "leave it out"}
 	}

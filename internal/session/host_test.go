@@ -146,7 +146,7 @@ func TestWhoAnswersForAHost(t *testing.T) {
 		{name: "defer", options: `{"detached":"defer"}`},
 		{name: "defaults", options: `{"detached":"defaults"}`, by: core.RespondedByDetached},
 		{name: "the policy", options: `{"detached":"deny"}`, policy: `rules: [{guard: max_iterations, answer: accept, reason: "Enough."}]`, by: core.RespondedByPolicy},
-		{name: "a policy with the former names of facts", options: `{}`, policy: `rules: [{guard: max_iterations, when: label == "" || agent == "x" || "a" in checks, answer: accept, reason: "Enough."}]` + "\ntests: [{facts: {guard: max_iterations, label: x}, expect: none}]", by: core.RespondedByPolicy},
+		{name: "a policy whose tests are wrong", options: `{}`, policy: `rules: [{guard: max_iterations, when: signature == "" || sender == "x" || "a" in failing_checks, answer: accept, reason: "Enough."}]` + "\ntests: [{facts: {guard: max_iterations, label: x}, expect: none}]", by: core.RespondedByPolicy},
 		{name: "a policy without a rule for it", options: `{}`, policy: silent},
 		{name: "the policy's mode", options: `{}`, policy: "detached: deny\n" + silent, denied: true},
 		{name: "the run's mode, not the policy's", options: `{"detached":"defaults"}`, policy: "detached: deny\n" + silent, by: core.RespondedByDetached},

@@ -5,8 +5,7 @@
 //
 // Fields are matched by their yaml tag, or by the field's name in lower case. The tag accepts
 // three options: "inline" for an embedded struct whose keys are on the same level, "required"
-// for a key that must be present, and "others" for a field of type [Others]. The tag was holds
-// former names of the key, for the remedy.
+// for a key that must be present, and "others" for a field of type [Others].
 //
 // A field can be a string, a bool, a number, a [time.Duration] (written as "10m"), a type with
 // UnmarshalText, a type with [Unmarshaler], a struct, a pointer, a slice, a map with text

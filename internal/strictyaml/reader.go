@@ -156,11 +156,7 @@ func (r *reader) fields(n *yaml.Node, v reflect.Value, name string) {
 			if others != nil {
 				names = slices.Concat(names, others.Names())
 			}
-			remedy := nearest.DidYouMean(key.Value, names)
-			if now, was := known.renamed[key.Value]; was {
-				remedy = "its name is now " + quote(now)
-			}
-			r.add(key, "unknown key "+quote(key.Value), remedy)
+			r.add(key, "unknown key "+quote(key.Value), nearest.DidYouMean(key.Value, names))
 			continue
 		}
 		r.value(value, v.FieldByIndex(index), quote(key.Value))

@@ -2,7 +2,6 @@ package strictyaml
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"reflect"
 	"regexp"
@@ -109,8 +108,7 @@ type keys struct {
 	names    []string
 	index    map[string][]int
 	required []string
-	renamed  map[string]string // the present name by a former one, from the tag was
-	others   []int             // the field that takes all other keys; nil if none does
+	others   []int // the field that takes all other keys; nil if none does
 }
 
 // known caches the keys of each struct that was read, since a struct such as a template's
@@ -121,7 +119,7 @@ func keysOf(t reflect.Type) keys {
 	if k, ok := known.Load(t); ok {
 		return k.(keys) //nolint:forcetypeassert // nothing else is in it
 	}
-	k := keys{index: map[string][]int{}, renamed: map[string]string{}}
+	k := keys{index: map[string][]int{}}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(cmp.Or(f.Tag.Get("yaml"), f.Tag.Get("json")), ",")
@@ -137,15 +135,11 @@ func keysOf(t reflect.Type) keys {
 				k.add(key, append([]int{i}, inner.index[key]...))
 			}
 			k.required = append(k.required, inner.required...)
-			maps.Copy(k.renamed, inner.renamed)
 			continue
 		case name == "":
 			name = strings.ToLower(f.Name)
 		}
 		k.add(name, []int{i})
-		for _, was := range strings.Fields(f.Tag.Get("was")) {
-			k.renamed[was] = name
-		}
 		if strings.Contains(options, "required") {
 			k.required = append(k.required, name)
 		}
