@@ -297,8 +297,11 @@ func (s *Session) resume(dir string, event core.RunResumed, trust TrustFlag) (En
 		event.Protected = s.again(state.Protected)
 		s.keepProtected(event.Protected)
 	}
-	if state.Session.ID != "" {
-		event.Tree = s.tree
+	if trees := state.Trees; state.Session.ID != "" {
+		known := func(t core.Tree) bool { return t.Content == s.tree.content }
+		if !state.Running || slices.ContainsFunc(trees[:max(0, len(trees)-1)], known) {
+			event.Tree = s.tree.tree // else what changed is the work of a turn that was lost, in that session
+		}
 	}
 	if err := s.loop.Resume(*state, event); err != nil {
 		return Ended{}, errors.Join(err, run.Close())

@@ -140,7 +140,7 @@ func (s *Session) hear() error {
 		x.Agent = h.agent.Name
 	}
 	h.streams.Stdout.tool, h.streams.Stderr.tool = h.agent.Asks, h.agent.Asks
-	s.tree, s.look = h.look().tree, h.look
+	s.tree, s.look = h.look(), h.look
 	return nil
 }
 

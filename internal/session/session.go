@@ -111,7 +111,7 @@ type Session struct {
 	tasks     []string                  // open in --tasks
 	guarded   map[string]signature.Hash // the protected files as they have to be
 	found     string                    // the checkpoint of the files as the run found them
-	tree      signature.Hash            // the work tree as the run found it; zero: not known
+	tree      looked                    // the work tree as the run found it
 	look      func() looked             // at the work tree as it is
 	masker    *redact.Redactor          // nil masks nothing
 	input     io.Reader                 // what --stdin - reads
@@ -237,7 +237,7 @@ func (s *Session) Start() (Ended, error) {
 	}
 	started := s.started(s.run.ID)
 	started.Config, started.Checkpoint, started.Repository = recorded, s.found, s.app.Repository
-	started.Protected, started.Tree = protected, s.tree
+	started.Protected, started.Tree = protected, s.tree.tree
 	started.Confirm = started.Check != nil && s.opts.ConfirmTrip != "off"
 	s.keepProtected(protected)
 	for _, hint := range s.opts.Hints(started.Command) {
