@@ -505,7 +505,7 @@ func (o *Options) Matchers() (wait, retry, stop engine.Matcher, err error) {
 	}
 	wait = of("wait-on", o.WaitOn, waiting.Compile)
 	stop = of("stop-on", o.StopOn, waiting.CompileStop)
-	retry = of("retry-on", o.RetryOn, waiting.Compile)
+	retry = of("retry-on", o.RetryOn, waiting.CompileRetry)
 	return wait, retry, stop, errors.Join(errs...)
 }
 

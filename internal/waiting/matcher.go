@@ -38,6 +38,9 @@ type Matcher struct {
 // Without any it matches nothing.
 func Compile(specs []string) (*Matcher, error) { return toWaitOn.compile(specs) }
 
+// CompileRetry is Compile for failures that are worth another try.
+func CompileRetry(specs []string) (*Matcher, error) { return toRetryOn.compile(specs) }
+
 // CompileStop is Compile for errors that cannot pass: the ready patterns are those to stop on.
 func CompileStop(specs []string) (*Matcher, error) { return toStopOn.compile(specs) }
 

@@ -40,8 +40,9 @@ type use struct {
 }
 
 var (
-	toWaitOn = use{[]string{"wait", "away"}, "to wait on"}
-	toStopOn = use{[]string{"stop"}, "to stop on"}
+	toWaitOn  = use{[]string{"wait", "away"}, "to wait on"}
+	toRetryOn = use{toWaitOn.of, "to retry on"}
+	toStopOn  = use{[]string{"stop"}, "to stop on"}
 )
 
 // names returns the names of the ready patterns for a use, and @all.
