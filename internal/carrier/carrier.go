@@ -14,9 +14,10 @@
 // role form a text with line ends of its own, so a reader of lines keeps an unfinished line
 // for each role:
 //
-//   - [Plain] is everything that is not a carrier, byte for byte, and the text of a log's
-//     lines. It is what the program printed: whatever examines output examines it, as if there
-//     were no carriers. A margin (a time, the name of a service) is part of it.
+//   - [Plain] is everything that is not a carrier, byte for byte but for white space and the
+//     brackets and commas of a list beside an object, and the text of a log's lines. It is what
+//     the program printed: whatever examines output examines it, as if there were no carriers. A
+//     margin (a time, the name of a service) is part of it.
 //   - [Said] is what an agent says to whoever started it: promises, signals, rejections
 //     and questions count here. Each text ends with a line end; a text that a killed
 //     agent left unfinished ends at its last whole line.
@@ -54,6 +55,7 @@ package carrier
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/looprun/looprun/internal/jsontext"
@@ -163,8 +165,7 @@ type Stream struct {
 
 	holds  bool   // what may be an object
 	mid    bool   // plain text of the line was passed on, so its end is passed on too
-	beside bool   // after an object, on its line or in its list
-	listed bool   // the last object is an entry of a list
+	beside bool   // after an object, with only what may surround one since
 	lead   []byte // what may surround an object
 	src    []byte // what is held of an object
 	esc    colours
@@ -181,16 +182,16 @@ type Stream struct {
 	depth  int
 	inner  *Stream // reads what a log's lines carry
 
-	calls   []call
+	calls   map[string]call // that have not ended, by id
 	words   words
 	trouble string // the last
 }
 
 type call struct {
-	id, name string
-	input    []byte
-	hash     uint64
-	reads    bool // what it prints is no evidence
+	name  string
+	input []byte
+	hash  uint64
+	reads bool // what it prints is no evidence
 }
 
 // Reset clears all state, as for a new stream.
@@ -231,14 +232,6 @@ func (s *Stream) Flush() {
 	}
 }
 
-// release passes on the brace that is held, and reads again what follows it: another object may
-// begin there.
-func (s *Stream) release() {
-	rest := bytes.Clone(s.src[1:])
-	s.pass(s.src[:1])
-	_, _ = s.Write(rest)
-}
-
 // begin passes on everything before the first possible object.
 func (s *Stream) begin(p []byte) []byte {
 	i := brace(p)
@@ -257,20 +250,18 @@ func (s *Stream) pass(text []byte) {
 	if s.holds = false; len(s.lead) > 0 {
 		text = slices.Concat(s.lead, text)
 	}
-	for s.beside {
-		n := around(text)
-		if n == len(text) {
+	if s.beside {
+		n := around(text, "\n")
+		if line := bytes.LastIndexByte(text[:n], '\n') + 1; line > 0 {
+			if s.mid {
+				s.plain(text[line-1 : line])
+			}
+			s.mid, text, n = false, text[line:], n-line
+		}
+		if s.beside = n == len(text); s.beside {
 			s.lead = append(s.lead[:0], text...)
 			return
 		}
-		s.listed = s.listed && text[n] == '\n' && bytes.IndexByte(text[:n], ']') < 0
-		if s.beside = s.listed; text[n] != '\n' {
-			break
-		}
-		if s.mid {
-			s.plain(text[n : n+1])
-		}
-		s.mid, text = false, text[n+1:]
 	}
 	n := leadOf(text, !s.mid)
 	s.plain(text[:n])
@@ -304,7 +295,7 @@ func brace(p []byte) int {
 // begins a line.
 func leadOf(text []byte, fresh bool) int {
 	line := bytes.LastIndexByte(text, '\n') + 1
-	if line == 0 && !fresh || around(text[line:]) < len(text)-line {
+	if line == 0 && !fresh || around(text[line:], "") < len(text)-line {
 		return len(text)
 	}
 	if line > 1 {
@@ -320,11 +311,11 @@ func leadOf(text []byte, fresh bool) int {
 const maxLead = 256
 
 // around returns how much of p may surround an object: white space, a byte order mark, escape
-// sequences and what separates the entries of a list.
-func around(p []byte) (n int) {
+// sequences, what separates the entries of a list, and other bytes.
+func around(p []byte, also string) (n int) {
 	var e colours
 	for ; n < min(len(p), maxLead); n++ {
-		if ok, in := e.take(p[n]); !ok || !in && bytes.IndexByte([]byte(" \t\r[],\xef\xbb\xbf"), p[n]) < 0 {
+		if ok, in := e.take(p[n]); !ok || !in && strings.IndexByte(" \t\r[],\xef\xbb\xbf"+also, p[n]) < 0 {
 			break
 		}
 	}
@@ -334,21 +325,22 @@ func around(p []byte) (n int) {
 // hold reads more of a possible object.
 func (s *Stream) hold(p []byte) []byte {
 	n, end := s.follow(p)
-	p = p[n:]
-	switch listed := s.listed || bytes.Count(s.lead, []byte("[")) > bytes.Count(s.lead, []byte("\x1b[")); {
+	switch {
 	case end == more:
-	case end == broken:
-		s.release()
+	case end == broken: // another object may begin behind its brace
+		rest := bytes.Clone(s.src[1:])
+		s.pass(s.src[:1])
+		_, _ = s.Write(rest)
 	case s.object():
-		s.holds, s.beside, s.lead, s.listed = false, true, s.lead[:0], listed
+		s.holds, s.beside, s.lead = false, true, s.lead[:0]
 	default:
 		s.cutOff()
-		if len(p) > 0 && p[0] == '\n' { // a line stays in one piece
-			s.src, p = append(s.src, '\n'), p[1:]
+		if n < len(p) && p[n] == '\n' { // a line stays in one piece
+			s.src, n = append(s.src, '\n'), n+1
 		}
 		s.pass(s.src)
 	}
-	return p
+	return p[n:]
 }
 
 // ending is the outcome for the text held.

@@ -481,6 +481,35 @@ func TestListsAreNoText(t *testing.T) {
 	}
 }
 
+// Text around an object is no part of it: a line before it ends, and the next is indented as
+// it was.
+func TestTextBesideAnObject(t *testing.T) {
+	const said = `{"type":"assistant","session_id":"x","message":{"content":[{"type":"text","text":"hello"}]}}`
+	for in, want := range map[string]string{
+		"one " + said + "\n\n    two\n":                            "one \n    two\n",
+		said + "],\n\ttwo\n":                                       "\ttwo\n",
+		said + " two\n  [x]\n":                                     " two\n  [x]\n",
+		"[\n" + said + "\n]\n{\"log\":\"[ 3 ]\",\"time\":\"t\"}\n": "[ 3 ]\n",
+		"  [1]\n": "  [1]\n",
+		"\n[\n":   "\n[\n",
+	} {
+		for _, n := range []int{1, 3, 1000} {
+			plain := ""
+			s := Stream{Part: func(p Part) {
+				if p.Role == Plain {
+					plain += string(p.Text)
+				}
+			}}
+			for rest := in; rest != ""; rest = rest[min(n, len(rest)):] {
+				_, _ = s.Write([]byte(rest[:min(n, len(rest))]))
+			}
+			if s.Flush(); plain != want {
+				t.Errorf("%q in pieces of %d is %q, want %q", in, n, plain, want)
+			}
+		}
+	}
+}
+
 // A turn has not ended well if the object that says so was cut off.
 func TestAnObjectThatWasCutOffEndsNothing(t *testing.T) {
 	const end = `{"type":"result","subtype":"success","is_error":false,"session_id":"x","result":"done"`

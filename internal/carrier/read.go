@@ -16,7 +16,7 @@ import (
 func (s *Stream) object() bool {
 	o := value{raw: s.src}
 	shape := s.table().of(o, s.seen)
-	if shape == nil || shape.Agent == "" && (s.mid || len(s.lead) > 0 && !s.beside || bytes.IndexByte(s.src, '\n') >= 0) {
+	if shape == nil || shape.Agent == "" && (s.mid || len(s.lead) > 0 || bytes.IndexByte(s.src, '\n') >= 0) {
 		return false
 	}
 	if s.agent = shape.Agent; s.agent != "" && s.agent != s.seen {
@@ -105,35 +105,31 @@ func (s *Stream) log(r *Reading, text []byte, o value) {
 
 // call starts or ends a tool call.
 func (s *Stream) call(r *Reading, o value) {
-	c := call{id: s.word(r.ID, o), name: s.word(r.Name, o)}
+	id, c := s.word(r.ID, o), call{name: s.word(r.Name, o)}
 	if tool := o.find(r.Name); tool.is("{") {
 		c.name = string(tool.name)
 	}
-	at := o.find(r.Input)
-	known := s.forget(c.id)
-	if at.raw != nil {
+	known, began := s.calls[id]
+	delete(s.calls, id)
+	if at := o.find(r.Input); at.raw != nil {
 		raw := at.inner()
 		c.input, c.hash = bytes.Clone(raw[:min(len(raw), maxWords)]), xxhash.Sum64(raw)
 		c.reads = at.find(runs).raw == nil && at.find(places).raw != nil
+		if !began { // for people: the tool, and what it is called with
+			shown := strings.TrimRight(c.name+" "+string(at.first()), " ")
+			s.ended(Noise, []byte(shown[:min(len(shown), maxWords)]))
+		}
+	} else {
+		c.input, c.hash, c.reads = known.input, known.hash, known.reads
 	}
-	if known == nil && at.raw != nil { // for people: the tool, and what it is called with
-		shown := strings.TrimRight(c.name+" "+string(at.first()), " ")
-		s.ended(Noise, []byte(shown[:min(len(shown), maxWords)]))
-	}
-	if r.Output == "" {
-		s.calls = append(s.calls, c)
-		if len(s.calls) > maxCalls {
-			s.calls = append(s.calls[:0], s.calls[1:]...)
+	if c.name = cmp.Or(c.name, known.name); r.Output == "" {
+		if s.calls == nil || len(s.calls) == maxCalls {
+			s.calls = map[string]call{}
+		}
+		if id != "" {
+			s.calls[id] = c
 		}
 		return
-	}
-	if known != nil {
-		if at.raw == nil {
-			c.input, c.hash, c.reads = known.input, known.hash, known.reads
-		}
-		if c.name == "" {
-			c.name = known.name
-		}
 	}
 	output, _ := s.texts(r.Output, o)
 	role, silent := Printed, s.table().isSilent(output)
@@ -145,17 +141,6 @@ func (s *Stream) call(r *Reading, o value) {
 		Agent: s.agent, Name: c.name, Input: c.input, Output: output,
 		InputHash: c.hash, Failed: len(r.Broken) > 0 && r.Broken.holds(o, false), Silent: silent,
 	})
-}
-
-// forget removes the call with an id from those that have not ended, and returns it.
-func (s *Stream) forget(id string) *call {
-	for i := range s.calls {
-		if c := s.calls[i]; id != "" && c.id == id {
-			s.calls = append(s.calls[:i], s.calls[i+1:]...)
-			return &c
-		}
-	}
-	return nil
 }
 
 // The input names of a tool that runs something, and of one that only fetches existing content
