@@ -71,7 +71,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "looprun"), "../cmd/looprun").CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", filepath.Join(dir, "looprun"), "../cmd/looprun").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}

@@ -516,6 +516,7 @@ func TestWhereTheTokenIs(t *testing.T) {
 
 // All in one browser, which takes seconds to start.
 func TestServeInABrowser(t *testing.T) {
+	t.Parallel()
 	b := browsertest.Start(t)
 	for _, part := range []struct {
 		name string

@@ -138,6 +138,7 @@ func TestTheSizeInTheLoop(t *testing.T) {
 // Ctrl-Z stops looprun and its command, the shell has the terminal as it was, and
 // fg gives it back to them.
 func TestStopAndForeground(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]string{
 		"interactive": `"$LR" -i`, "output only": `"$LR" `, "from a script": `sh -c '"$0" "$@"; exit $?' "$LR" `,
 	} {

@@ -43,6 +43,7 @@ type killed struct {
 // looprun and its guardian were killed in the same moment: then nobody is there to
 // end what left the command's session.
 func TestKilledRuns(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	began := time.Now()
