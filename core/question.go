@@ -380,6 +380,9 @@ func (a Assistant) String() string {
 }
 
 func (a Assistant) who(responder, rule string) string {
+	if responder == RespondedByParent {
+		responder = "the run above"
+	}
 	if rule != "" {
 		rule = "(" + rule + ")"
 	}

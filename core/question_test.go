@@ -115,3 +115,13 @@ func TestWhoAnsweredIsNotBelieved(t *testing.T) {
 		t.Errorf("what came from the page says that it came from %q", got.Via)
 	}
 }
+
+// An answer that the run above gave is not said to be a parent's.
+func TestTheRunAboveIsNamed(t *testing.T) {
+	if got := (core.Answer{Responder: core.RespondedByParent}).Who(); got != "the run above" {
+		t.Error(got)
+	}
+	if got := (core.PastAnswer{Responder: core.RespondedByParent}).Who(); got != "the run above" {
+		t.Error(got)
+	}
+}

@@ -50,10 +50,11 @@ func (r *Report) who() string {
 
 // Who names the responder: “policy (policy.yaml:3)”.
 func (a *Answer) Who() string {
+	who := core.Answer{Responder: a.Responder, Rule: a.Rule, Assistant: a.Assistant, Via: a.Via}.Who()
 	if a.Person && a.Via == "" && a.Responder != "user" {
-		return a.Responder + " (a person)"
+		return who + " (a person)"
 	}
-	return core.Answer{Responder: a.Responder, Rule: a.Rule, Assistant: a.Assistant, Via: a.Via}.Who()
+	return who
 }
 
 // sentence describes the answer, with who gave it and why.

@@ -38,7 +38,7 @@ func TestCheckPaths(t *testing.T) {
 	if err := Check(dir); err == nil || !strings.Contains(err.Error(), "holds no *.yaml file") {
 		t.Errorf("empty folder: %v", err)
 	}
-	if err := Check(filepath.Join(dir, "missing")); err == nil || !strings.Contains(err.Error(), "missing: cannot be read: no such file") {
+	if err := Check(filepath.Join(dir, "missing")); err == nil || !strings.Contains(err.Error(), "missing: the folder of templates cannot be read: no such file") {
 		t.Errorf("missing folder: %v", err)
 	}
 	link := filepath.Join(dir, "link.yaml")

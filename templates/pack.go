@@ -84,7 +84,7 @@ var builtinTexts = sync.OnceValue(func() (texts map[string]string) {
 func readPack(dir string) (*pack, problem.List) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return &pack{}, problem.List{{File: dir, Text: "cannot be read: " + reason(err), Remedy: "name a folder with templates"}}
+		return &pack{}, problem.List{{File: dir, Text: "the folder of templates cannot be read: " + reason(err), Remedy: "name one that is there"}}
 	}
 	var names []string
 	for _, e := range entries {

@@ -94,7 +94,7 @@ func TestLoadProblems(t *testing.T) {
 	twice := folder(t, "a.yaml", named("A"), "b.yaml", named("B"))
 	broken := folder(t, "c.yaml", "guard: max_runtime\n")
 	_, err := Load(twice, broken, filepath.Join(broken, "missing"))
-	for _, want := range []string{"b.yaml:1:8: ", "a.yaml is for the guard max_iterations too", "c.yaml:1:1: the key \"options\" is missing", "missing: cannot be read"} {
+	for _, want := range []string{"b.yaml:1:8: ", "a.yaml is for the guard max_iterations too", "c.yaml:1:1: the key \"options\" is missing", "missing: the folder of templates cannot be read"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in\n%v", want, err)
 		}

@@ -277,12 +277,14 @@ func (c *answerCmd) answers(a *app, w *session.Waiting, words []string) ([]sessi
 	case len(options) == 1:
 		answer.Option = options[0]
 	}
+	noShell := func(o core.Option) bool { return o.Shell && !w.Live && !a.config.CanAsk() }
 	for _, id := range options {
 		if _, ok := q.Option(id); !ok && len(q.Options) > 0 {
+			q.Options = slices.DeleteFunc(slices.Clone(q.Options), noShell)
 			return nil, config.Usage(fmt.Sprintf("%q is not an option of the question; use one of %s", id, config.OrNearest(id, session.OptionsOf(q))), "")
 		}
 	}
-	if o, ok := q.Option(answer.Option); ok && o.Shell && !w.Live && !a.config.CanAsk() {
+	if o, ok := q.Option(answer.Option); ok && noShell(o) {
 		return nil, config.Usage(fmt.Sprintf("%q opens a shell, and there is no terminal here", o.ID), "answer at a terminal, or start the run with --debug LINE or --agent NAME")
 	} else if ok && q.TakesReason(o) && answer.Guidance == "" {
 		answer.Guidance = c.Reason

@@ -273,7 +273,9 @@ func (c *manyCmd) fromLine(a *app, o *many.Order) error {
 		one.Command.Shell = c.Shell
 	case len(a.command) > 0 && a.command[0] != "":
 		one.Command.Words = a.command
-	default:
+	case c.Agent != "" && c.Name == "":
+		return config.Usage("--agent has no task", "write it with --name: looprun many --agent "+c.Agent+" --for LINE --name 'Fix {}'")
+	case c.Agent == "":
 		return config.Usage("no command was given", "write looprun many --for LINE -- COMMAND {}")
 	}
 	return o.FromLine(one, c.For, c.Matrix)

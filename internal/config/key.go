@@ -666,7 +666,7 @@ var DetachedModes = []string{"deny", "defaults", "auto", "defer"}
 func (m *Modes) UnmarshalText(b []byte) error {
 	*m = Modes{}
 	if strings.TrimSpace(string(b)) == "" {
-		return nil
+		return SaysNothing(string(b))
 	}
 	var errs []error
 	for word := range strings.SplitSeq(string(b), ",") {
