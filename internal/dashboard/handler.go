@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -8,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net"
@@ -193,7 +195,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 			s.unauthorized(w, "this browser is not paired")
 			return
 		}
-		reply(w, map[string]string{"token": s.tokenOf(device)})
+		say(w, "token", s.tokenOf(device))
 	case given.Token != "":
 		once := subtle.ConstantTimeCompare([]byte(given.Token), []byte(s.token)) != 1
 		switch {
@@ -215,7 +217,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 			s.o.Say(nameOf(r) + " asks to be let in; the code is " + code + ", for two minutes")
 			said = "The terminal shows it, for two minutes."
 		}
-		reply(w, map[string]string{"said": said})
+		say(w, "said", said)
 	}
 }
 
@@ -233,7 +235,7 @@ func (s *Server) letIn(w http.ResponseWriter, r *http.Request, key string) {
 			s.o.Say("warning: a browser is let in, but not paired: " + err.Error())
 		}
 	}
-	reply(w, map[string]string{"token": s.tokenOf(device)})
+	say(w, "token", s.tokenOf(device))
 }
 
 func (s *Server) pair(id string, r *http.Request) error {
@@ -268,24 +270,28 @@ func (s *Server) find(key string) *row {
 
 func file(name string, read func(string) ([]byte, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		b, err := read(name)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
+		if b, err := read(name); !failed(w, err, http.StatusInternalServerError) {
+			w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+			_, _ = w.Write(b)
 		}
-		w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
-		_, _ = w.Write(b)
 	}
 }
 
 // smallReply is the size in bytes below which a reply fits a packet, so it is not compressed.
 const smallReply = 1400
 
-// reply writes a JSON document.
-func reply(w http.ResponseWriter, v any) {
-	b, err := json.Marshal(v)
+// failed reports whether there is an error, which it sends with that status.
+func failed(w http.ResponseWriter, err error, status int) bool {
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+		http.Error(w, err.Error(), status)
+	}
+	return err != nil
+}
+
+// reply writes a JSON document, unless it could not be made.
+func reply(w http.ResponseWriter, v any, err error) {
+	b, wrong := json.Marshal(v)
+	if failed(w, cmp.Or(err, wrong), http.StatusInternalServerError) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -295,6 +301,9 @@ func reply(w http.ResponseWriter, v any) {
 	_, _ = w.Write(append(b, '\n'))
 }
 
+// say replies with one text.
+func say(w http.ResponseWriter, key, text string) { reply(w, map[string]string{key: text}, nil) }
+
 // listLimit is how many runs a reply lists; searching finds the others.
 const listLimit = 200
 
@@ -302,11 +311,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	s.runs.refresh(s.o.Every)
 	q := r.URL.Query()
 	l, err := s.runs.list(q.Get("search"), q.Get("filter"), q["open"], listLimit)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
+	if !failed(w, err, http.StatusBadRequest) {
+		reply(w, l, nil)
 	}
-	reply(w, l)
 }
 
 // reportTicket creates an address at which the full report can be opened once.
@@ -323,7 +330,7 @@ func (s *Server) ticket(w http.ResponseWriter, of *tickets, at, what string) {
 		http.Error(w, "too many were asked for; wait a minute", http.StatusTooManyRequests)
 		return
 	}
-	reply(w, map[string]string{"path": at + ticket})
+	say(w, "path", at+ticket)
 }
 
 func (s *Server) report(w http.ResponseWriter, r *http.Request) {
@@ -333,8 +340,7 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rep, err := report.Load(dir)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+	if failed(w, err, http.StatusInternalServerError) {
 		return
 	}
 	// The document contains its own policy; the sandbox separates it from this server.
@@ -349,11 +355,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request, run *row) {
 		return
 	}
 	text, err := s.o.Explain(run.dir)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	reply(w, map[string]string{"text": text})
+	reply(w, map[string]string{"text": text}, err)
 }
 
 // read decodes a JSON document of bounded size and known form into v. If it cannot, it sends the
@@ -369,9 +371,9 @@ func read(w http.ResponseWriter, r *http.Request, what string, form strictjson.S
 		}
 	}
 	if err != nil {
-		http.Error(w, "the "+what+" cannot be read: "+err.Error(), http.StatusBadRequest)
+		err = fmt.Errorf("the %s cannot be read: %w", what, err)
 	}
-	return err == nil
+	return !failed(w, err, http.StatusBadRequest)
 }
 
 // formOf returns the form of the value that v points to.
@@ -416,12 +418,11 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, run *row) {
 
 // done sends the result of an action, and refreshes the runs.
 func (s *Server) done(w http.ResponseWriter, said string, err error) {
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusConflict)
+	if failed(w, err, http.StatusConflict) {
 		return
 	}
 	if s.runs.refresh(0) {
 		s.bell.ring()
 	}
-	reply(w, map[string]string{"said": said})
+	say(w, "said", said)
 }

@@ -255,11 +255,7 @@ func ladderOf(s *core.State) []string {
 
 func (s *Server) run(w http.ResponseWriter, _ *http.Request, run *row) {
 	k, err := s.views.of(run)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	reply(w, json.RawMessage(k.shown))
+	reply(w, json.RawMessage(k.shown), err)
 }
 
 // tail is the end of an iteration's output.
@@ -355,17 +351,12 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request, run *row, n int) {
 		}
 	}
 	f, size, err := report.OpenOutput(run.dir, outputName(n, q.Has("check")))
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusNotFound)
+	if failed(w, err, http.StatusNotFound) {
 		return
 	}
 	defer f.Close()
 	l, err := report.ReadLog(&whileAsked{r.Context(), io.LimitReader(f, size)}, part, q.Get("search"))
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	reply(w, l)
+	reply(w, l, err)
 }
 
 // whileAsked reads until the client has left.
@@ -398,8 +389,7 @@ func (s *Server) saveLog(w http.ResponseWriter, r *http.Request) {
 	}
 	dir := filepath.Dir(filepath.Dir(name))
 	f, size, err := report.OpenOutput(dir, "output/"+filepath.Base(name))
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusNotFound)
+	if failed(w, err, http.StatusNotFound) {
 		return
 	}
 	defer f.Close()
@@ -432,16 +422,12 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request, run *row, n int) {
 	if shown.Text, shown.Whole, err = s.o.Diff(r.Context(), run.dir, n); err != nil {
 		shown.Problem = err.Error()
 	}
-	reply(w, shown)
+	reply(w, shown, nil)
 }
 
 func (s *Server) output(w http.ResponseWriter, _ *http.Request, run *row, n int) {
 	shown, _, err := s.tails.of(run.dir, n, false)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	reply(w, shown)
+	reply(w, shown, err)
 }
 
 // How often a stream checks for changes, and how long it may stay silent.
