@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -98,7 +97,6 @@ const waitEnd = 64 << 10
 // analyzer analyzes one step's output as it streams past.
 type analyzer struct {
 	signer  *signature.Signer
-	signing signing
 	streams [2]stream
 	bytes   int64
 	recent  tail.Buffer // of both streams, as people read it
@@ -151,7 +149,6 @@ type stream struct {
 
 func newAnalyzer(o signature.Options, waits bool) *analyzer {
 	a := &analyzer{signer: signature.New(o), recent: tail.Buffer{Limit: reasonBytes}, options: o, said: tail.Buffer{Limit: carrier.SaidBytes}, message: tail.Buffer{Limit: excerptBytes}, held: tail.Buffer{Limit: carrier.SaidBytes}}
-	a.signing = newSigning(a.signer)
 	for i := range a.streams {
 		s := &a.streams[i]
 		s.id, s.of = i, a
@@ -276,7 +273,7 @@ func (s *stream) part(p carrier.Part) {
 	case carrier.Printed:
 		s.transcript()
 		s.of.printed, s.of.next = true, true
-		s.of.signing.write(s.id, p.Text)
+		s.of.signed(s.id, p.Text)
 		s.of.recent.Take(p.Text)
 	case carrier.Noise:
 	}
@@ -360,10 +357,19 @@ func (s *stream) ordinary(b []byte) {
 	a.evidence(s.id, b)
 }
 
+// signed adds text of a stream to the signature.
+func (a *analyzer) signed(stream int, b []byte) {
+	to := a.signer.Stdout()
+	if stream == stderrStream {
+		to = a.signer.Stderr()
+	}
+	_, _ = to.Write(b) // it never fails
+}
+
 // evidence takes evidence that is not part of a transcript.
 func (a *analyzer) evidence(stream int, b []byte) {
 	a.plain = a.plain || len(bytes.TrimSpace(b)) > 0
-	a.signing.write(stream, b)
+	a.signed(stream, b)
 	a.recent.Take(b)
 }
 
@@ -397,9 +403,8 @@ func (a *analyzer) settle(failed bool) {
 		a.pass()
 	}
 	if !a.printed {
-		a.signing.write(stdoutStream, a.said.Bytes())
+		a.signed(stdoutStream, a.said.Bytes())
 	}
-	a.signing.settle()
 }
 
 // turn returns how the agents' turns in the transcripts ended.
@@ -445,120 +450,6 @@ func excerptOf(recent *tail.Buffer) string {
 		lines[i] = termsafe.Cut(l, excerptWidth)
 	}
 	return strings.Join(lines, "\n")
-}
-
-const (
-	// signAhead is how much of a step's output is signed where it is read. Any further output
-	// is signed in another goroutine, which most steps are too short to gain from.
-	signAhead = 256 << 10
-	// A batch is handed over when it is full: nobody waits for a signature before the
-	// end, and each hand-over wakes a thread.
-	batchBytes = 256 << 10
-	batchParts = 256
-	batchCount = 4 // at most: the reading waits for the signature then
-)
-
-// signing passes a step's output to its signer: directly while there is little, and then in
-// batches to a goroutine, which settle ends. It holds at most batchCount batches. Only one
-// goroutine may use it at a time.
-type signing struct {
-	to    [2]io.Writer // standard output and error; they never fail
-	taken int
-	now   *batch      // is being filled; nil: there is no goroutine
-	full  chan *batch // to the goroutine
-	empty chan *batch // back from it
-	over  chan struct{}
-}
-
-// batch is a part of an output, with both streams in the order of arrival.
-type batch struct {
-	bytes []byte
-	parts []batchPart
-}
-
-// batchPart is the end, within a batch, of bytes from one stream.
-type batchPart struct{ stream, end int }
-
-var batches = sync.Pool{New: func() any {
-	return &batch{bytes: make([]byte, 0, batchBytes), parts: make([]batchPart, 0, batchParts)}
-}}
-
-func newSigning(s *signature.Signer) signing {
-	return signing{to: [2]io.Writer{s.Stdout(), s.Stderr()}}
-}
-
-// write takes the next bytes of a stream: 0 is standard output, 1 standard error. It does not
-// keep b.
-func (g *signing) write(stream int, b []byte) {
-	if g.now == nil {
-		if g.taken += len(b); g.taken <= signAhead || runtime.GOMAXPROCS(0) == 1 {
-			_, _ = g.to[stream].Write(b)
-			return
-		}
-		g.start()
-	}
-	for {
-		n := g.now.add(stream, b)
-		if b = b[n:]; len(b) == 0 {
-			return
-		}
-		g.full <- g.now
-		g.now = <-g.empty
-	}
-}
-
-// add appends as much as there is room for and returns how much.
-func (t *batch) add(stream int, b []byte) int {
-	last := len(t.parts) - 1
-	if last < 0 || t.parts[last].stream != stream {
-		if len(t.parts) == batchParts {
-			return 0
-		}
-		t.parts = append(t.parts, batchPart{stream: stream})
-		last++
-	}
-	n := min(len(b), batchBytes-len(t.bytes))
-	t.bytes = append(t.bytes, b[:n]...)
-	t.parts[last].end = len(t.bytes)
-	return n
-}
-
-func (g *signing) start() {
-	g.full, g.empty, g.over = make(chan *batch, batchCount), make(chan *batch, batchCount), make(chan struct{})
-	for range batchCount - 1 {
-		g.empty <- batches.Get().(*batch)
-	}
-	g.now = batches.Get().(*batch)
-	go g.run()
-}
-
-// run signs the batches that it receives until there are no more.
-func (g *signing) run() {
-	defer close(g.over)
-	for t := range g.full {
-		from := 0
-		for _, p := range t.parts {
-			_, _ = g.to[p.stream].Write(t.bytes[from:p.end])
-			from = p.end
-		}
-		t.bytes, t.parts = t.bytes[:0], t.parts[:0]
-		g.empty <- t // there is room for all
-	}
-}
-
-// settle returns when everything written has been signed; the next write belongs to another
-// step. Until then the signer must not be used otherwise.
-func (g *signing) settle() {
-	if g.now != nil {
-		g.full <- g.now
-		close(g.full)
-		<-g.over
-		close(g.empty)
-		for t := range g.empty {
-			batches.Put(t)
-		}
-	}
-	*g = signing{to: g.to}
 }
 
 // outputFile stores output and remembers the first failure to do so.

@@ -64,7 +64,6 @@ func TestAllocationsOfAnIteration(t *testing.T) {
 // Output passes through without being held: what is allocated for it does not
 // depend on how much there is.
 func TestAllocationsOfOutput(t *testing.T) {
-	// Where the signature falls behind there is a MiB of batches more, however long the output.
 	const few, more = 4, 68 // MiB
 	name := filepath.Join(t.TempDir(), "log")
 	var line strings.Builder
