@@ -75,9 +75,6 @@ func inDir(dir, file string) string {
 func executable(file string) error {
 	var st unix.Stat_t
 	if err := unix.Stat(file, &st); err != nil {
-		if err == unix.ENOENT || err == unix.ENOTDIR {
-			return fs.ErrNotExist
-		}
 		return err
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {

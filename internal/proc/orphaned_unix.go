@@ -13,16 +13,13 @@ import (
 // This is POSIX's orphaned process group, in which Ctrl-Z stops nothing, determined along this
 // program's own line of parents.
 func InOrphanedGroup() bool {
-	session, err := unix.Getsid(0)
-	if err != nil {
-		return false
-	}
+	session, _ := unix.Getsid(0) // its own is known to every process
 	group := unix.Getpgrp()
 	for parent, known := os.Getppid(), true; known; parent, known = Parent(parent) {
-		if s, err := unix.Getsid(parent); parent == 0 || err != nil || s != session {
+		if s, _ := unix.Getsid(parent); parent == 0 || s != session {
 			return true
 		}
-		if g, err := unix.Getpgid(parent); err != nil || g != group {
+		if g, err := unix.Getpgid(parent); g != group {
 			return err != nil
 		}
 	}
@@ -35,7 +32,7 @@ func InOrphanedGroup() bool {
 func JobHead() int {
 	group, head := unix.Getpgrp(), 0
 	for parent, known := os.Getppid(), true; known; parent, known = Parent(parent) {
-		if g, err := unix.Getpgid(parent); err != nil || g != group {
+		if g, _ := unix.Getpgid(parent); g != group {
 			return head
 		}
 		head = parent

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -25,8 +24,8 @@ var Ready = sync.OnceValue(func() error {
 	case err != nil:
 		return fmt.Errorf("what a command leaves is found in /proc: %w", err)
 	}
-	if own := strconv.Itoa(os.Getpid()); shown != own || nested() {
-		return fmt.Errorf("/proc is that of another PID namespace: this process is %s, and it says %s; %s", own, shown, remedy)
+	if nested() {
+		return fmt.Errorf("/proc is that of another PID namespace: this process is %d, and it says %s; %s", os.Getpid(), shown, remedy)
 	}
 	return nil
 })
@@ -34,16 +33,10 @@ var Ready = sync.OnceValue(func() error {
 // nested reports whether /proc was mounted in a parent namespace: it then has several numbers
 // for this process, and the first one is /proc's.
 func nested() bool {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return false
-	}
-	for line := range bytes.Lines(status) {
-		if numbers, ok := bytes.CutPrefix(line, []byte("NSpid:")); ok {
-			return len(bytes.Fields(numbers)) > 1
-		}
-	}
-	return false
+	status, _ := os.ReadFile("/proc/self/status")
+	_, rest, _ := bytes.Cut(status, []byte("\nNSpid:"))
+	numbers, _, _ := bytes.Cut(rest, []byte{'\n'})
+	return len(bytes.Fields(numbers)) > 1
 }
 
 // The memory that the Go runtime needs to start, and this program to continue. The runtime
@@ -62,7 +55,7 @@ func roomInMemory() error {
 		flag     string
 	}{{"address space", unix.RLIMIT_AS, addressesNeeded, "-v"}, {"data", unix.RLIMIT_DATA, dataNeeded, "-d"}} {
 		var limit unix.Rlimit
-		if unix.Getrlimit(l.resource, &limit) == nil && limit.Cur < l.needed {
+		if _ = unix.Getrlimit(l.resource, &limit); limit.Cur < l.needed {
 			return fmt.Errorf("%d MiB of %s are allowed here, and %d MiB are needed: raise the limit, with ulimit %s %d for instance",
 				limit.Cur>>20, l.what, l.needed>>20, l.flag, l.needed>>10)
 		}
