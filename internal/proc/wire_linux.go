@@ -118,10 +118,7 @@ func newWire(fd int) *wire { return &wire{fd: fd, space: make([]byte, 16<<10)} }
 
 // send writes a message in full. Descriptors are sent with its first byte.
 func (w *wire) send(b []byte, fds ...int) error {
-	var rights []byte
-	if len(fds) > 0 {
-		rights = unix.UnixRights(fds...)
-	}
+	rights := unix.UnixRights(fds...)
 	for len(b) > 0 {
 		n, err := unix.SendmsgN(w.fd, b, rights, nil, unix.MSG_NOSIGNAL)
 		switch {
