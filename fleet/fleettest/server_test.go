@@ -761,6 +761,22 @@ func TestACancelLeavesNoProcess(t *testing.T) {
 	wait(t, "no process is left", func() bool { return gone(marks) })
 }
 
+// A cancel counts, whatever becomes of the iteration that runs then.
+func TestACancelWhileAnIterationPasses(t *testing.T) {
+	y := newYard(t)
+	y.worker("w", 1)
+	marks := t.TempDir()
+	id := y.submit(1, "touch "+marks+"/in; until [ -e "+marks+"/go ]; do sleep 0.01; done", nil)[0]
+	wait(t, "the iteration", func() bool { return exists(filepath.Join(marks, "in")) })
+	y.says("cancel", id)
+	if err := os.WriteFile(filepath.Join(marks, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := y.result(id); r.Status != core.StatusInterrupted || r.ExitCode != 143 {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestOfTwoAnswersOneCounts(t *testing.T) {
 	y := newYard(t)
 	y.worker("w", 4)

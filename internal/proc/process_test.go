@@ -432,17 +432,29 @@ func TestAfterASuspension(t *testing.T) {
 type counted struct {
 	tree
 	suspends, resumes int
+	beyond            error // it cannot be suspended
 }
 
-func (c *counted) pid() int       { return 1 }
-func (c *counted) suspend() error { c.suspends++; return nil }
-func (c *counted) resume() error  { c.resumes++; return nil }
+func (c *counted) pid() int { return 1 }
 
-// A tree is suspended once, and goes on when nothing keeps it from going on.
+func (c *counted) suspend() error {
+	if c.beyond == nil {
+		c.suspends++
+	}
+	return c.beyond
+}
+
+func (c *counted) resume() error { c.resumes++; return nil }
+
+// A tree is suspended once, if it can be, and goes on when nothing keeps it from going on.
 func TestATreeGoesOnOnce(t *testing.T) {
-	c := &counted{}
+	c := &counted{beyond: ErrEnding}
 	p := &Process{}
 	p.begin(c)
+	if err := p.Suspend(); err != c.beyond || p.standsStill() {
+		t.Errorf("what cannot be suspended stands still: %v", err)
+	}
+	c.beyond = nil
 	if err := p.Resume(); err != nil {
 		t.Fatal(err)
 	}
