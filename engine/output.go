@@ -373,9 +373,12 @@ func (a *analyzer) evidence(stream int, b []byte) {
 	a.recent.Take(b)
 }
 
-// pass treats the standard error held so far as evidence, and everything that follows.
+// pass treats the standard error held so far as evidence, and everything that follows. What an
+// agent prints about itself in every turn is none.
 func (a *analyzer) pass() {
-	a.evidence(stderrStream, a.held.Bytes())
+	if held := a.held.Bytes(); !a.agents || !carrier.Known().Silent(held) {
+		a.evidence(stderrStream, held)
+	}
 	a.held.Reset()
 	a.aside = asidePassed
 }

@@ -132,7 +132,7 @@ func (s *Stream) call(r *Reading, o value) {
 		return
 	}
 	output, _ := s.texts(r.Output, o)
-	role, silent := Printed, s.table().isSilent(output)
+	role, silent := Printed, s.table().Silent(output)
 	if c.reads || silent {
 		role = Noise
 	}

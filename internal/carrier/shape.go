@@ -206,8 +206,9 @@ func like(want string, text []byte) bool {
 	return ok && begins && bytes.HasSuffix(rest, []byte(end)) || string(text) == want
 }
 
-// isSilent reports whether the output is that of a tool that printed nothing.
-func (t *Table) isSilent(output []byte) bool {
+// Silent reports whether the output is that of a tool that printed nothing, or what an agent
+// prints about itself in every turn.
+func (t *Table) Silent(output []byte) bool {
 	for line := range bytes.Lines(output) {
 		line = bytes.TrimSpace(line)
 		if len(line) > 0 && !slices.ContainsFunc(t.silent, func(want string) bool { return like(want, line) }) {
