@@ -232,11 +232,12 @@ const (
 	ViaNtfy     = "ntfy"
 	ViaMatrix   = "matrix"
 	ViaTelegram = "telegram"
+	ViaMail     = "smtp"
 )
 
 // places describes each place, as an addition to who gave an answer or an order.
 var places = map[string]string{
-	ViaWeb: " in the browser", ViaMCP: " over MCP", ViaNtfy: " over ntfy", ViaMatrix: " over Matrix", ViaTelegram: " over Telegram",
+	ViaWeb: " in the browser", ViaMCP: " over MCP", ViaNtfy: " over ntfy", ViaMatrix: " over Matrix", ViaTelegram: " over Telegram", ViaMail: " by e-mail",
 }
 
 // Given is an answer that was given earlier in the same trip.

@@ -53,6 +53,7 @@ type answer struct {
 	Code     string `json:"code"`
 	From     string `json:"from,omitempty"`
 	Words    string `json:"words,omitempty"`
+	More     string `json:"more,omitempty"`     // what follows the words: more of them, or a signature
 	Reaction bool   `json:"reaction,omitempty"` // Words is a sign below the message
 	Lacks    string `json:"lacks,omitempty"`    // why there are no words
 }
@@ -103,8 +104,8 @@ func carry(in io.Reader, out io.Writer) error {
 	all.Go(func() {
 		again(ctx, func() error {
 			err := of.listen(ctx, func() { deaf.Store(false); opened() }, func(a answer) {
-				if len(a.Words) > mostWords {
-					a.Words, a.Lacks = "", "a reply may have 8 KiB"
+				if len(a.Words)+len(a.More) > mostWords {
+					a.Words, a.More, a.Lacks = "", "", "a reply may have 8 KiB"
 				}
 				print(a)
 			})
@@ -231,6 +232,8 @@ func carrierFor(raw string) (carrier, error) {
 		return newMatrix(u)
 	case "telegram":
 		return newTelegram(u)
+	case "smtp":
+		return newMail(u)
 	}
 	return nil, fmt.Errorf("%s: the service brings no answers back", strings.TrimSuffix(label(raw, 0), " (URL 1)"))
 }

@@ -17,7 +17,7 @@ func open(raw string) (send func(ctx context.Context, title, body string) error,
 			send, err = nil, errURL
 		}
 	}()
-	to, rerr := new(router.ServiceRouter).Locate(raw)
+	to, rerr := new(router.ServiceRouter).Locate(withoutOwn(raw))
 	switch {
 	case errors.Is(rerr, router.ErrUnknownService):
 		return nil, errors.New("there is no such service; https://shoutrrr.nickfedor.com lists them")
@@ -34,6 +34,18 @@ func open(raw string) (send func(ctx context.Context, title, body string) error,
 			return errLate
 		}
 	}, nil
+}
+
+// withoutOwn returns the URL without what only [newMail] knows.
+func withoutOwn(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "smtp" || !u.Query().Has("imap") {
+		return raw
+	}
+	query := u.Query()
+	query.Del("imap")
+	u.RawQuery = query.Encode()
+	return u.String()
 }
 
 // errURL means that no service accepts the URL.

@@ -34,7 +34,7 @@ type answerCmd struct {
 	Guidance string   `placeholder:"TEXT" help:"Guidance for later iterations; without an option the run continues. - clears it."`
 	Resume   bool     `help:"Continue the run at once, and exit with its code." xor:"when"`
 	Later    bool     `help:"Only record the answer, and do not ask whether to continue." xor:"when"`
-	Via      string   `hidden:"" enum:",web,ntfy,matrix,telegram" default:"" help:"Where the person was: on the page of looprun serve, or at a phone."`
+	Via      string   `hidden:"" enum:",web,ntfy,matrix,telegram,smtp" default:"" help:"Where the person was: on the page of looprun serve, or at a phone."`
 	session.TrustFlag
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }

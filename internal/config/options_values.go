@@ -281,7 +281,7 @@ type Service struct {
 	Answers   bool `yaml:"answers" json:"answers,omitempty" doc:"Take answers from it; only in your own looprun.yaml, a flag or a variable."`
 	Exclusive bool `yaml:"exclusive" json:"exclusive,omitempty" doc:"Take also answers to questions that are for a person only."`
 	// From lists who may answer, by the service's own names.
-	From []string `yaml:"from" json:"from,omitempty" doc:"Who may answer: Matrix names, or Telegram's numbers of people."`
+	From []string `yaml:"from" json:"from,omitempty" doc:"Who may answer: Matrix names, Telegram's numbers of people, or e-mail addresses."`
 }
 
 // people reports whether a name can be somebody's, by each service that brings answers back; nil:
@@ -293,6 +293,10 @@ var people = map[string]func(who string) bool{
 		return len(name) > 1 && name[0] == '@' && host != "" && len(strings.Fields(who)) == 1
 	},
 	core.ViaTelegram: func(who string) bool { return who != "" && strings.Trim(who, "0123456789") == "" },
+	core.ViaMail: func(who string) bool {
+		name, host, _ := strings.Cut(who, "@")
+		return name != "" && host != "" && len(strings.Fields(who)) == 1
+	},
 }
 
 // UnmarshalText adds a URL, a service with keys ({url: URL, answers: true}) or a list of those.
@@ -330,6 +334,9 @@ func (s *Services) UnmarshalText(text []byte) error {
 		named, known := people[scheme]
 		for i := range of.From {
 			of.From[i] = strings.TrimSpace(of.From[i])
+			if scheme == core.ViaMail {
+				of.From[i] = strings.ToLower(of.From[i])
+			}
 		}
 		unnamed := func(who string) bool { return !named(who) }
 		switch {
@@ -338,7 +345,7 @@ func (s *Services) UnmarshalText(text []byte) error {
 		case of.Answers && !known:
 			return &valueProblem{text: "this service brings no answers back", remedy: "write answers: true only for " + strings.Join(slices.Sorted(maps.Keys(people)), ", ")}
 		case of.Answers && named != nil && (len(of.From) == 0 || slices.ContainsFunc(of.From, unnamed)):
-			return &valueProblem{text: "it does not say who may answer", remedy: "add from: ['@NAME:HOST'] for Matrix, from: [NUMBER] for Telegram"}
+			return &valueProblem{text: "it does not say who may answer", remedy: "add from: ['@NAME:HOST'] for Matrix, from: [NUMBER] for Telegram, from: [YOU@HOST] for e-mail"}
 		case of.Answers && named == nil && of.From != nil:
 			return &valueProblem{text: scheme + " does not tell who answers", remedy: "leave from out: whoever can read the topic can answer"}
 		}

@@ -136,12 +136,22 @@ read:
 		return a, of, stepSure
 	case clear && !no && len(ids) == 1:
 		a.Option = of.option
-	case asked != "", whole && len(ids) > 0, numbered && (labelled || yes || no):
+	case asked != "", whole && len(ids) > 0, numbered && (labelled || yes || no), len(ids) > 0 && firstLine(q, text):
 		return ask.ShortAnswer{}, choice{}, ""
 	default:
 		a.Text, of = &text, choice{}
 	}
 	return a, of, stepTap
+}
+
+// firstLine reports whether the first of several lines alone would be a choice.
+func firstLine(q core.Question, text string) bool {
+	first, _, several := strings.Cut(text, "\n")
+	if !several {
+		return false
+	}
+	a, _, step := reply(q, "", first)
+	return step == "" || a.Text == nil
 }
 
 // reader reads a reply word by word.

@@ -305,6 +305,9 @@ func (c *Courier) hear(l *link, m incoming) {
 	note := ""
 	if step == stepReply && q != nil {
 		answer, of, step = reply(q.asked, q.sure, m.Words)
+		if answer.Text != nil && m.More != "" {
+			*answer.Text += "\n\n" + m.More
+		}
 		switch {
 		case m.Lacks != "":
 			note = "The reply is not used: " + m.Lacks

@@ -33,9 +33,10 @@ type button struct {
 // incoming is a line that looprun-notify prints.
 type incoming struct {
 	Code string `json:"code"` // of the button that was pressed, or the message that was replied to
-	// From is who did, and Words is the reply.
+	// From is who did, and Words is the reply. More follows it: more words, or a signature.
 	From  string `json:"from"`
 	Words string `json:"words"`
+	More  string `json:"more"`
 	// Reaction means that Words is a sign below the message, and Lacks why there are no words.
 	Reaction bool   `json:"reaction"`
 	Lacks    string `json:"lacks"`
