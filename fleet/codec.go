@@ -21,10 +21,12 @@ import (
 )
 
 // codec compresses and encrypts what the server stores: commands, outputs, questions and
-// answers. The zero value only compresses. What one namespace stores is not read in another.
+// answers. The zero value only compresses. What one namespace or loop stores is not read as
+// another's.
 type codec struct {
 	keys      []key // the first one encrypts, each one decrypts
 	namespace string
+	workflow  string // the loop's; empty: any
 }
 
 // key is a key with the id that payloads name it by.
@@ -38,26 +40,23 @@ const (
 	packed = "binary/looprun-gzip"
 	sealed = "binary/looprun-aes-gcm"
 	keyID  = "key" // in the metadata
+	owner  = "of"  // also there: the workflow
 )
 
 // maxPayload is the maximum size of an unpacked payload, in bytes.
 const maxPayload = 32 << 20
 
-var _ converter.PayloadCodec = codec{}
+var _ converter.PayloadCodecWithSerializationContext = (*codec)(nil)
 
 // readKeys reads the keys in a file, one a line: 32 bytes in base64, as written by looprun-fleet
 // init.
 func readKeys(name string) (keys []key, err error) {
+	if info, err := os.Stat(name); err == nil && info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("%s can be read by others (mode %04o); run chmod 600 on it", name, info.Mode().Perm())
+	}
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("the key cannot be read: %w", err)
-	}
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s can be read by others (mode %04o); run chmod 600 on it", name, info.Mode().Perm())
 	}
 	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
 		raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(line))
@@ -71,11 +70,25 @@ func readKeys(name string) (keys []key, err error) {
 	return keys, nil
 }
 
-// bound is what a payload is encrypted with besides the key.
-func (c codec) bound() []byte { return []byte(sealed + " " + c.namespace) }
+// bound is what a payload of a workflow is encrypted with besides the key.
+func (c *codec) bound(workflow string) []byte {
+	return []byte(sealed + " " + c.namespace + " " + workflow)
+}
+
+// WithSerializationContext implements [converter.PayloadCodecWithSerializationContext].
+func (c *codec) WithSerializationContext(at converter.SerializationContext) converter.PayloadCodec {
+	own := *c
+	switch at := at.(type) {
+	case converter.WorkflowSerializationContext:
+		own.workflow = at.WorkflowID
+	case converter.ActivitySerializationContext:
+		own.workflow = at.WorkflowID
+	}
+	return &own
+}
 
 // Encode implements [converter.PayloadCodec].
-func (c codec) Encode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
+func (c *codec) Encode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(in))
 	for i, p := range in {
 		whole, err := proto.Marshal(p)
@@ -84,17 +97,15 @@ func (c codec) Encode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 		}
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
-		_, err = z.Write(whole)
-		if err = errors.Join(err, z.Close()); err != nil {
-			return nil, err
-		}
+		_, _ = z.Write(whole) // into memory
+		_ = z.Close()
 		out[i] = &commonpb.Payload{Metadata: map[string][]byte{converter.MetadataEncoding: []byte(packed)}, Data: b.Bytes()}
 		if len(c.keys) > 0 {
 			k := c.keys[0]
 			nonce := make([]byte, k.NonceSize())
 			_, _ = rand.Read(nonce)
-			out[i].Metadata = map[string][]byte{converter.MetadataEncoding: []byte(sealed), keyID: []byte(k.id)}
-			out[i].Data = k.Seal(nonce, nonce, b.Bytes(), c.bound())
+			out[i].Metadata = map[string][]byte{converter.MetadataEncoding: []byte(sealed), keyID: []byte(k.id), owner: []byte(c.workflow)}
+			out[i].Data = k.Seal(nonce, nonce, b.Bytes(), c.bound(c.workflow))
 		}
 	}
 	return out, nil
@@ -104,7 +115,7 @@ var errNoKey = errors.New("it is encrypted, and this looprun-fleet has no key; g
 
 // Decode implements [converter.PayloadCodec]. With keys it accepts only payloads encrypted
 // with one of them; otherwise anybody who can write to the server could forge them.
-func (c codec) Decode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
+func (c *codec) Decode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(in))
 	for i, p := range in {
 		var err error
@@ -115,7 +126,7 @@ func (c codec) Decode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	return out, nil
 }
 
-func (c codec) decode(p *commonpb.Payload) (*commonpb.Payload, error) {
+func (c *codec) decode(p *commonpb.Payload) (*commonpb.Payload, error) {
 	data := p.GetData()
 	encoding := string(p.GetMetadata()[converter.MetadataEncoding])
 	switch {
@@ -126,7 +137,10 @@ func (c codec) decode(p *commonpb.Payload) (*commonpb.Payload, error) {
 	case len(c.keys) > 0 && encoding != sealed:
 		return nil, fmt.Errorf("it is not encrypted (%q), and only data encrypted with the key is accepted", encoding)
 	case len(c.keys) > 0:
-		id := string(p.GetMetadata()[keyID])
+		id, of := string(p.GetMetadata()[keyID]), string(p.GetMetadata()[owner])
+		if c.workflow != "" && of != c.workflow {
+			return nil, fmt.Errorf("it comes from %q", of)
+		}
 		i := slices.IndexFunc(c.keys, func(k key) bool { return k.id == id })
 		if i < 0 {
 			return nil, fmt.Errorf("it is encrypted with another key (%q; the key file has %q)", id, c.keys[0].id)
@@ -136,7 +150,7 @@ func (c codec) decode(p *commonpb.Payload) (*commonpb.Payload, error) {
 			return nil, errors.New("it is too short")
 		}
 		var err error
-		if data, err = c.keys[i].Open(nil, data[:n], data[n:], c.bound()); err != nil {
+		if data, err = c.keys[i].Open(nil, data[:n], data[n:], c.bound(of)); err != nil {
 			return nil, errors.New("it was changed, or comes from another namespace")
 		}
 	}

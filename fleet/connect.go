@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -43,6 +44,33 @@ func (s *Server) Local() bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// codec returns how payloads are stored on the server.
+func (s *Server) codec() (c *codec, err error) {
+	if c = (&codec{namespace: s.Namespace}); s.KeyFile != "" {
+		c.keys, err = readKeys(s.KeyFile)
+	}
+	return c, err
+}
+
+// Decoder answers Temporal's own web page at that origin, which asks for the plain text of what
+// the server stores.
+func (s *Server) Decoder(origin string) (http.Handler, error) {
+	c, err := s.codec()
+	decode := converter.NewPayloadCodecHTTPHandler(c)
+	return http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Origin") != origin || !strings.HasSuffix(r.URL.Path, "/decode") {
+			http.Error(to, "this is for "+origin+" alone, to decode", http.StatusForbidden)
+			return
+		}
+		to.Header().Set("Access-Control-Allow-Origin", origin)
+		to.Header().Set("Access-Control-Allow-Headers", "content-type, x-namespace")
+		to.Header().Set("Access-Control-Allow-Private-Network", "true")
+		if r.Method != http.MethodOptions {
+			decode.ServeHTTP(to, r)
+		}
+	}), err
+}
+
 // options returns the options of a client, or an error if it may not connect: to another
 // machine nothing is sent, or stored there, in plain text.
 func (s *Server) options() (client.Options, error) {
@@ -57,14 +85,11 @@ func (s *Server) options() (client.Options, error) {
 		HostPort: s.Address, Namespace: s.Namespace,
 		Logger: sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))),
 	}
-	c := codec{namespace: s.Namespace}
-	var err error
+	c, err := s.codec()
 	switch {
-	case s.KeyFile != "":
-		if c.keys, err = readKeys(s.KeyFile); err != nil {
-			return o, err
-		}
-	case !s.Local():
+	case err != nil:
+		return o, err
+	case s.KeyFile == "" && !s.Local():
 		return o, fmt.Errorf("%s is another machine, and what loops print and are asked would be kept there as plain text; give --key-file FILE (looprun-fleet init --key-file FILE makes a key)", s.Address)
 	}
 	o.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), c)
@@ -131,6 +156,11 @@ type Fleet struct {
 	client    client.Client
 	server    Server
 	converter converter.DataConverter
+}
+
+// of returns the converter for what a workflow stores.
+func (f *Fleet) of(id string) converter.DataConverter {
+	return converter.WithDataConverterSerializationContext(f.converter, converter.WorkflowSerializationContext{WorkflowID: id})
 }
 
 // Client returns the underlying connection.

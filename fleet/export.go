@@ -2,20 +2,16 @@ package fleet
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
-	"go.temporal.io/sdk/client"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/remote"
@@ -60,7 +56,7 @@ func (f *Fleet) decided(ctx context.Context, id, part string, each func(core.Eve
 			return nil
 		}
 		var made decision
-		err := f.converter.FromPayloads(m.GetDetails()["data"], &made)
+		err := f.of(id).FromPayloads(m.GetDetails()["data"], &made)
 		for _, raw := range made.Events {
 			var e core.Event
 			if err == nil {
@@ -98,7 +94,7 @@ func (f *Fleet) parts(ctx context.Context, id string) ([]string, error) {
 	var parts []string
 	for run := d.GetWorkflowExecutionInfo().GetExecution().GetRunId(); run != ""; {
 		parts = append(parts, run)
-		_, begun, err := f.begun(ctx, id, run)
+		begun, err := f.begun(ctx, id, run, new(Loop))
 		if err != nil {
 			break // older ones are gone: whoever needs their events says so
 		}
@@ -108,24 +104,23 @@ func (f *Fleet) parts(ctx context.Context, id string) ([]string, error) {
 	return parts, nil
 }
 
-// begun returns how a part of a loop's history began.
-func (f *Fleet) begun(ctx context.Context, id, run string) (in Loop, _ *historypb.WorkflowExecutionStartedEventAttributes, _ error) {
+// begun reads what a part of a workflow's history began with into in.
+func (f *Fleet) begun(ctx context.Context, id, run string, in any) (*historypb.WorkflowExecutionStartedEventAttributes, error) {
 	it := f.client.GetWorkflowHistory(ctx, id, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	if !it.HasNext() {
-		return in, nil, errors.New("the history is empty")
+		return nil, errors.New("the history is empty")
 	}
 	e, err := it.Next()
 	begun := e.GetWorkflowExecutionStartedEventAttributes()
 	if err == nil {
-		err = f.converter.FromPayloads(begun.GetInput(), &in)
+		err = f.of(id).FromPayloads(begun.GetInput(), in)
 	}
-	return in, begun, f.explained(err)
+	return begun, f.explained(err)
 }
 
 // Export writes a loop into a state directory, as a run that the CLI can read, and returns its
-// folder. With outputs, it fetches the iterations' outputs from their workers, and passes
-// errors for unavailable ones to missed.
-func (f *Fleet) Export(ctx context.Context, id, stateDir string, outputs bool, missed func(error)) (string, error) {
+// folder; with outputs, also the end of what iterations printed.
+func (f *Fleet) Export(ctx context.Context, id, stateDir string, outputs bool) (string, error) {
 	c, err := remote.Create(stateDir, id)
 	if errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("%s is there already; remove it, or name another folder", filepath.Join(stateDir, id))
@@ -133,91 +128,34 @@ func (f *Fleet) Export(ctx context.Context, id, stateDir string, outputs bool, m
 	if err != nil {
 		return "", err
 	}
-	var ran []int
-	err = f.Events(ctx, id, func(e core.Event) error {
-		if d, ok := e.Data.(core.IterationFinished); ok {
-			ran = append(ran, d.Iteration)
-		}
-		return c.Add(e)
-	})
+	err = f.Events(ctx, id, c.Add)
+	if err == nil && outputs {
+		err = f.Outputs(ctx, id, func(out Iterated) error {
+			name := scratchpad.OutputFile(c.Dir, out.Result.Iteration)
+			return errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, out.Printed, 0o600))
+		})
+	}
 	if err = errors.Join(err, c.Close()); err != nil {
 		return "", errors.Join(err, os.RemoveAll(c.Dir))
-	}
-	for _, n := range slices.Compact(ran) {
-		if !outputs {
-			break
-		}
-		if err := f.exportOutput(ctx, id, n, scratchpad.OutputFile(c.Dir, n)); err != nil {
-			missed(fmt.Errorf("what iteration %d printed: %w", n, err))
-			break
-		}
 	}
 	return c.Dir, nil
 }
 
-func (f *Fleet) exportOutput(ctx context.Context, id string, n int, name string) error {
-	err := os.MkdirAll(filepath.Dir(name), 0o700)
-	file, openErr := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err = errors.Join(err, openErr); err != nil {
-		return err
-	}
-	return errors.Join(f.Output(ctx, id, n, file), file.Close())
-}
-
-// Output writes an iteration's output. It is read on the worker that ran the iteration.
-func (f *Fleet) Output(ctx context.Context, id string, n int, to io.Writer) error {
-	host, err := f.host(ctx, id, n)
-	if err != nil {
-		return err
-	}
-	for offset := int64(0); ; {
-		var out Output
-		w, err := f.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-			ID: "fetch/" + rand.Text(), TaskQueue: f.server.Queue, WorkflowExecutionTimeout: time.Minute,
-		}, Fetch, host, Piece{id, n, offset})
-		if err == nil {
-			err = w.Get(ctx, &out)
-		}
-		if err != nil {
-			return fmt.Errorf("worker %s does not give it: %s", host, cause(err))
-		}
-		if _, err := to.Write(out.Text); err != nil {
-			return err
-		}
-		if offset += int64(len(out.Text)); len(out.Text) < chunk {
-			return nil
-		}
-	}
-}
-
-// host returns the worker that ran the iteration, according to the history.
-func (f *Fleet) host(ctx context.Context, id string, n int) (string, error) {
+// Outputs calls each for every iteration of a loop that has ended, in order. They are in its
+// history, so they survive their workers.
+func (f *Fleet) Outputs(ctx context.Context, id string, each func(Iterated) error) error {
 	parts, err := f.parts(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	host := ""
 	for _, part := range parts {
-		names := map[int64]bool{} // of what was scheduled as an iteration
-		err := f.history(ctx, id, part, func(e *historypb.HistoryEvent) (err error) {
-			if a := e.GetActivityTaskScheduledEventAttributes(); a.GetActivityType().GetName() == "Iterate" {
-				var in Iterate
-				err = f.converter.FromPayloads(a.GetInput(), &in)
-				names[e.GetEventId()] = in.Iteration.Number == n
+		err = errors.Join(err, f.history(ctx, id, part, func(h *historypb.HistoryEvent) error {
+			var out Iterated
+			a := h.GetActivityTaskCompletedEventAttributes()
+			if a == nil || f.of(id).FromPayloads(a.GetResult(), &out) != nil || out.Result.Outcome == "" { // of another activity
+				return nil
 			}
-			if a := e.GetActivityTaskStartedEventAttributes(); names[a.GetScheduledEventId()] {
-				host = a.GetIdentity()
-			}
-			return err
-		})
-		if err != nil {
-			return "", err
-		}
+			return each(out)
+		}))
 	}
-	if host != "" {
-		return host, nil
-	}
-	return "", fmt.Errorf("no worker has run iteration %d of loop %s", n, id)
+	return err
 }
 
 // Tail returns the end of the running iteration's output, and where it runs; empty if none is
@@ -230,7 +168,7 @@ func (f *Fleet) Tail(ctx context.Context, id string) (text, host string, err err
 	for _, a := range d.GetPendingActivities() {
 		if a.GetActivityType().GetName() == "Iterate" {
 			if a.GetHeartbeatDetails() != nil {
-				err = f.converter.FromPayloads(a.GetHeartbeatDetails(), &text)
+				err = f.of(id).FromPayloads(a.GetHeartbeatDetails(), &text)
 			}
 			return text, a.GetLastWorkerIdentity(), err
 		}

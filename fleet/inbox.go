@@ -112,7 +112,7 @@ func (f *Fleet) entry(e *workflowpb.WorkflowExecutionInfo) Entry {
 	}
 	if p := e.GetMemo().GetFields()[memoNote]; p != nil {
 		var note Note
-		if f.converter.FromPayload(p, &note) == nil { // else another key: lists show the rest
+		if f.of(out.ID).FromPayload(p, &note) == nil { // else another key: lists show the rest
 			out.Note = note
 		}
 	}
@@ -166,7 +166,8 @@ func (f *Fleet) Find(ctx context.Context, text string) (string, error) {
 
 // State returns what is known about a loop.
 func (f *Fleet) State(ctx context.Context, id string) (*core.State, error) {
-	in, begun, err := f.begun(ctx, id, "")
+	var in Loop
+	begun, err := f.begun(ctx, id, "", &in)
 	if err != nil {
 		return nil, err
 	}
@@ -306,7 +307,8 @@ func (f *Fleet) forget(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	in, _, err := f.begun(ctx, id, parts[0])
+	var in Loop
+	_, err = f.begun(ctx, id, parts[0], &in)
 	if err != nil {
 		return err
 	}

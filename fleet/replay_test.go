@@ -35,7 +35,7 @@ func histories(t *testing.T) []string {
 }
 
 // unkeyed reads what is recorded in the histories.
-var unkeyed = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codec{})
+var unkeyed = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), new(codec))
 
 func history(t *testing.T, file string) *historypb.History {
 	t.Helper()
@@ -119,6 +119,15 @@ func TestAHistoryIsRead(t *testing.T) {
 		if c.want == "" && (err != nil || n[core.TypeRunStarted] != 1 || n[core.TypeQuestionAnswered] != 1 || n[core.TypeRunFinished] != 1) ||
 			c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, %v", name, n, err)
+		}
+		outputs := 0
+		if err := f.Outputs(t.Context(), "l1", func(out Iterated) error {
+			if outputs++; out.Result.Iteration != outputs {
+				t.Errorf("%s: the output of iteration %d comes as number %d", name, out.Result.Iteration, outputs)
+			}
+			return nil
+		}); c.want == "" && (err != nil || outputs != n[core.TypeIterationFinished]) {
+			t.Errorf("%s: %d outputs, %v", name, outputs, err)
 		}
 		s, err := f.State(t.Context(), "l1")
 		if c.state == "" && (err != nil || !s.Ended || s.Iterations != n[core.TypeIterationFinished]) ||

@@ -88,7 +88,8 @@ func TestPayloadsAreSealed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := c.Encode([]*commonpb.Payload{plain})
+	in := converter.WorkflowSerializationContext{WorkflowID: "a"}
+	out, err := c.WithSerializationContext(in).Encode([]*commonpb.Payload{plain})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,21 +97,31 @@ func TestPayloadsAreSealed(t *testing.T) {
 	if err != nil || bytes.Contains(wire, []byte("nobody")) || len(wire) > 400 {
 		t.Errorf("%d bytes on the wire: %q, %v", len(wire), wire, err)
 	}
-	back, err := c.Decode(out)
-	if err != nil || !proto.Equal(back[0], plain) {
-		t.Errorf("%v, %v", back, err)
+	for _, reader := range []converter.PayloadCodec{c, c.WithSerializationContext(in)} {
+		back, err := reader.Decode(out)
+		if err != nil || !proto.Equal(back[0], plain) {
+			t.Errorf("%v, %v", back, err)
+		}
 	}
 	for name, decode := range map[string]func() ([]*commonpb.Payload, error){
 		"another namespace": func() ([]*commonpb.Payload, error) {
-			there := c
+			there := *c
 			there.namespace = "b"
 			return there.Decode(out)
 		},
+		"another loop": func() ([]*commonpb.Payload, error) {
+			return c.WithSerializationContext(converter.ActivitySerializationContext{WorkflowID: "b"}).Decode(out)
+		},
+		"the name of another loop": func() ([]*commonpb.Payload, error) {
+			p, _ := proto.Clone(out[0]).(*commonpb.Payload)
+			p.Metadata[owner] = []byte("b")
+			return c.Decode([]*commonpb.Payload{p})
+		},
 		"another key": func() ([]*commonpb.Payload, error) { return other.Decode(out) },
-		"no key":      func() ([]*commonpb.Payload, error) { return codec{}.Decode(out) },
+		"no key":      func() ([]*commonpb.Payload, error) { return new(codec).Decode(out) },
 		"plain text":  func() ([]*commonpb.Payload, error) { return c.Decode([]*commonpb.Payload{plain}) },
 		"packed only": func() ([]*commonpb.Payload, error) {
-			p, _ := codec{}.Encode([]*commonpb.Payload{plain})
+			p, _ := new(codec).Encode([]*commonpb.Payload{plain})
 			return c.Decode(p)
 		},
 		"changed": func() ([]*commonpb.Payload, error) {
@@ -130,14 +141,56 @@ func TestPayloadsAreSealed(t *testing.T) {
 	}
 }
 
+// Temporal's own page reads what is stored, at its origin and nowhere else. Its client is that of
+// the SDK.
+func TestThePageReadsWhatIsStored(t *testing.T) {
+	s := Server{Namespace: "a", KeyFile: keyFile(t)}
+	decoder, err := s.Decoder("http://page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := httptest.NewServer(decoder)
+	defer at.Close()
+	plain, err := converter.GetDefaultDataConverter().ToPayload("a command")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := keyed(t, s.KeyFile).WithSerializationContext(converter.WorkflowSerializationContext{WorkflowID: "l"}).Encode([]*commonpb.Payload{plain})
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := func(origin string) converter.PayloadCodec {
+		return converter.NewRemotePayloadCodec(converter.RemotePayloadCodecOptions{Endpoint: at.URL, ModifyRequest: func(r *http.Request) error {
+			r.Header.Set("Origin", origin)
+			return nil
+		}})
+	}
+	if back, err := from("http://page").Decode(stored); err != nil || !proto.Equal(back[0], plain) {
+		t.Errorf("%v, %v", back, err)
+	}
+	if _, err := from("http://other").Decode(stored); err == nil {
+		t.Error("another page was answered")
+	}
+	if _, err := from("http://page").Encode([]*commonpb.Payload{plain}); err == nil {
+		t.Error("something was encrypted for the page")
+	}
+	asked := httptest.NewRequest(http.MethodOptions, "/decode", nil)
+	asked.Header.Set("Origin", "http://page")
+	told := httptest.NewRecorder()
+	decoder.ServeHTTP(told, asked)
+	if told.Code != http.StatusOK || told.Header().Get("Access-Control-Allow-Origin") != "http://page" {
+		t.Errorf("%d, %v", told.Code, told.Header())
+	}
+}
+
 // keyed returns the codec of a client with that key file.
-func keyed(t *testing.T, file string) codec {
+func keyed(t *testing.T, file string) *codec {
 	t.Helper()
 	keys, err := readKeys(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return codec{keys, "a"}
+	return &codec{keys: keys, namespace: "a"}
 }
 
 // A key is replaced in two steps: everybody gets the new one, and then uses it first.
@@ -162,7 +215,7 @@ func TestAKeyIsReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := []codec{keyed(t, old), keyed(t, join(old, fresh)), keyed(t, join(fresh, old)), keyed(t, fresh)}
+	steps := []*codec{keyed(t, old), keyed(t, join(old, fresh)), keyed(t, join(fresh, old)), keyed(t, fresh)}
 	for i, from := range steps {
 		out, err := from.Encode([]*commonpb.Payload{plain})
 		if err != nil {
@@ -949,7 +1002,7 @@ func TestACancelEndsAPush(t *testing.T) {
 // A setup that failed is final: no other worker is asked.
 func TestAFailedSetupIsFinal(t *testing.T) {
 	b := newBench(t, nil)
-	r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Setup = "echo no network; exit 3" }))
+	r := b.run(submitted(t, "true", func(l *loops.Loop) { l.Setup = "seq 2000; echo no network; exit 3" }))
 	if r.Status != core.StatusFailed || !strings.HasSuffix(r.Reason, "the setup command failed with exit code 3 on worker w1: no network") {
 		t.Errorf("%+v", r)
 	}

@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/looprun/looprun/internal/config"
@@ -114,33 +115,60 @@ func repository(repo, dir string) string {
 	return cmp.Or(whole, repo)
 }
 
-// Submit starts the loops, and calls done for each with its id.
-func (f *Fleet) Submit(ctx context.Context, list []Loop, done func(id, name string)) error {
+// Submitted is the workflow whose history keeps the ids of loops that were submitted together.
+func Submitted(workflow.Context, []string) error { return nil }
+
+// idsOf returns the ids for loops that are submitted together: those that it returned the first
+// time for the same request; new ones if that is empty.
+func (f *Fleet) idsOf(ctx context.Context, request string, n int) ([]string, error) {
+	ids := scratchpad.NewIDs("", time.Now(), n)
+	if request == "" {
+		return ids, nil
+	}
+	id := "submit/" + request
+	_, err := f.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: id, TaskQueue: f.server.Queue, WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, WorkflowExecutionErrorWhenAlreadyStarted: true,
+	}, Submitted, ids)
+	if is[*serviceerror.WorkflowExecutionAlreadyStarted](err) {
+		if _, err = f.begun(ctx, id, "", &ids); err == nil && len(ids) != n {
+			err = fmt.Errorf("%s was the id of %d loops, and these are %d", request, len(ids), n)
+		}
+	}
+	return ids, err
+}
+
+// Submit starts the loops, calls done for each with its id, and returns the ids. Those that were
+// submitted before in the same request are not started again.
+func (f *Fleet) Submit(ctx context.Context, list []Loop, request string, done func(id, name string)) ([]string, error) {
 	for _, l := range list {
 		if !f.server.Local() && filepath.IsAbs(l.Work.Repo) {
-			return config.Usage(fmt.Sprintf("loop %q: the repository %s is a folder of this machine", l.Started.Name, l.Work.Repo), "write repo: with a URL that every worker can reach")
+			return nil, config.Usage(fmt.Sprintf("loop %q: the repository %s is a folder of this machine", l.Started.Name, l.Work.Repo), "write repo: with a URL that every worker can reach")
 		}
+	}
+	ids, err := f.idsOf(ctx, request, len(list))
+	if err != nil {
+		return nil, fmt.Errorf("the loops cannot be submitted: %w", f.explained(err))
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(16)
-	ids := scratchpad.NewIDs("", time.Now(), len(list))
 	for i, in := range list {
 		group.Go(func() error {
-			for id := ids[i]; ; id = scratchpad.NewIDs("", time.Now(), i+1)[i] {
-				in.Started.RunID = id
+			for ; ; ids[i] = scratchpad.NewIDs("", time.Now(), i+1)[i] {
+				in.Started.RunID = ids[i]
 				_, err := f.client.ExecuteWorkflow(ctx, f.start(in), Run, in)
-				if is[*serviceerror.WorkflowExecutionAlreadyStarted](err) {
+				again := is[*serviceerror.WorkflowExecutionAlreadyStarted](err)
+				if again && request == "" {
 					continue // somebody submitted another in this very moment
 				}
-				if err != nil {
+				if err != nil && !again {
 					return fmt.Errorf("loop %q cannot be submitted: %w", in.Started.Name, err)
 				}
-				done(id, in.Started.Name)
+				done(ids[i], in.Started.Name)
 				return nil
 			}
 		})
 	}
-	return group.Wait()
+	return ids, group.Wait()
 }
 
 func (f *Fleet) start(in Loop) client.StartWorkflowOptions {

@@ -20,7 +20,6 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
-	"go.temporal.io/sdk/workflow"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
@@ -28,6 +27,7 @@ import (
 	"github.com/looprun/looprun/internal/git"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/session"
+	"github.com/looprun/looprun/internal/tail"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -80,6 +80,9 @@ type (
 		Commit string               `json:"commit,omitempty"` // the checkpoint after it
 		// Away says why the repository does not have the checkpoint yet; Push stores it.
 		Away string `json:"away,omitempty"`
+		// Printed is the end of what it printed; the bytes before that are on the worker alone.
+		Printed []byte `json:"printed,omitempty"`
+		Before  int64  `json:"before,omitempty"`
 		// Stopping means that the worker takes no further iteration.
 		Stopping bool `json:"stopping,omitempty"`
 	}
@@ -115,7 +118,7 @@ type (
 
 // Worker runs iterations on this machine.
 type Worker struct {
-	Name  string `placeholder:"TEXT" help:"What the worker is called; each needs another name (the host's)."`
+	Name  string `default:"${host}" placeholder:"TEXT" help:"What the worker is called; each needs another name (${default})."`
 	Root  string `placeholder:"DIR" help:"The folder for work trees and outputs, of this worker alone (one below the user's cache)."`
 	Slots int    `default:"4" placeholder:"N" help:"How many loops run here at the same time (${default})."`
 	// Offers lists what loops can need, each a word.
@@ -202,7 +205,7 @@ func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error
 	loops := worker.New(c, w.Queue, shared)
 	loops.RegisterWorkflow(Run)
 	loops.RegisterWorkflow(Ledger)
-	loops.RegisterWorkflow(Fetch)
+	loops.RegisterWorkflow(Submitted)
 	o.DisableWorkflowWorker = true
 	all := []worker.Worker{loops, worker.New(c, ownQueue(w.Queue, w.Name), o)}
 	for _, offer := range w.Offers {
@@ -425,6 +428,7 @@ func (w *Worker) Iterate(ctx context.Context, in Iterate) (Iterated, error) {
 			return Iterated{}, w.stopped()
 		}
 		out := Iterated{Result: result}
+		out.Printed, out.Before = p.printed(in.Iteration.Number)
 		late, cancel := context.WithCancel(context.WithoutCancel(run)) // an iteration that was ended is kept too
 		defer cancel()
 		defer context.AfterFunc(run, func() { time.AfterFunc(ending, cancel) })()
@@ -561,17 +565,12 @@ func (w *Worker) leaveAll() {
 
 // setUp runs the setup line in a new work tree.
 func (w *Worker) setUp(ctx context.Context, p *place) error {
-	var said strings.Builder
-	take := func(b []byte) {
-		if said.Len() < 4<<10 {
-			said.Write(b)
-		}
-	}
+	said := tail.Buffer{Limit: 4 << 10}
 	exit := engine.Shell(p.work.Setup).Run(ctx, engine.Invocation{
-		Dir: filepath.Join(p.tree, filepath.FromSlash(p.work.Dir)), Env: w.environ(p.work), Stdout: take, Stderr: take,
+		Dir: filepath.Join(p.tree, filepath.FromSlash(p.work.Dir)), Env: w.environ(p.work), Stdout: said.Take, Stderr: said.Take,
 	})
 	if exit.Code != 0 {
-		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+		lines := strings.Split(strings.TrimSpace(string(said.Bytes())), "\n")
 		return refuse("the setup command failed with exit code %d on worker %s: %s", exit.Code, w.Name, p.host.Mask(lines[len(lines)-1]))
 	}
 	return nil
@@ -585,46 +584,19 @@ func (w *Worker) environ(work Work) []string {
 	return env
 }
 
-// Piece identifies a part of a loop's output.
-type Piece struct {
-	Loop      string `json:"loop"`
-	Iteration int    `json:"iteration"`
-	Offset    int64  `json:"offset"`
-}
+// kept is how much of the end of an iteration's output the server keeps, in bytes.
+const kept = 64 << 10
 
-// Output is that part; one that is shorter than chunk is the last.
-type Output struct {
-	Text []byte `json:"text"`
-}
-
-// chunk is how much of an output is read at once, in bytes.
-const chunk = 512 << 10
-
-// ReadOutput reads an iteration's output.
-func (w *Worker) ReadOutput(_ context.Context, in Piece) (Output, error) {
-	dir := filepath.Join(w.Root, "runs", filepath.Base(in.Loop))
-	if _, err := os.Stat(dir); err != nil {
-		return Output{}, temporal.NewNonRetryableApplicationError("it does not keep it any more", "Gone", nil)
-	}
-	f, err := scratchpad.OpenWithin(dir, scratchpad.OutputFile(dir, in.Iteration))
-	if errors.Is(err, fs.ErrNotExist) { // it printed nothing
-		return Output{}, nil
-	}
-	if err != nil {
-		return Output{}, err
+// printed returns the end of what an iteration printed, and how many bytes were before that.
+func (p *place) printed(n int) (text []byte, before int64) {
+	f, err := scratchpad.OpenWithin(p.run.Dir, scratchpad.OutputFile(p.run.Dir, n))
+	if err != nil { // it printed nothing
+		return nil, 0
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.NewSectionReader(f, in.Offset, chunk))
-	return Output{text}, err
-}
-
-// Fetch is the workflow that reads an output on the worker that has it.
-func Fetch(ctx workflow.Context, host string, in Piece) (Output, error) {
-	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue: ownQueue(workflow.GetInfo(ctx).TaskQueueName, host), ScheduleToStartTimeout: 5 * time.Second, StartToCloseTimeout: time.Minute,
-		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2},
-	})
-	var out Output
-	err := workflow.ExecuteActivity(ctx, (*Worker).ReadOutput, in).Get(ctx, &out)
-	return out, err
+	if info, err := f.Stat(); err == nil {
+		before = max(0, info.Size()-kept)
+	}
+	text, _ = io.ReadAll(io.NewSectionReader(f, before, kept)) // what can be read
+	return text, before
 }

@@ -155,6 +155,31 @@ func TestAFullWorker(t *testing.T) {
 	}
 }
 
+// The server keeps the end of what an iteration printed.
+func TestTheEndOfAnOutputIsKept(t *testing.T) {
+	dir := t.TempDir()
+	p := &place{run: &scratchpad.Run{Dir: dir}}
+	name := scratchpad.OutputFile(dir, 2)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("0123456789", kept/10+1)
+	for _, c := range []struct {
+		text, want string
+		before     int64
+	}{{"in 2\n", "in 2\n", 0}, {long, long[len(long)-kept:], int64(len(long) - kept)}} {
+		if err := os.WriteFile(name, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if text, before := p.printed(2); string(text) != c.want || before != c.before {
+			t.Errorf("%d bytes, and %d before; want %d and %d", len(text), before, len(c.want), c.before)
+		}
+	}
+	if text, before := p.printed(1); text != nil || before != 0 {
+		t.Errorf("an iteration that printed nothing: %q, %d", text, before)
+	}
+}
+
 // A loop that is in another queue than the polls waits for a slot that a poll has, and not for a
 // worker that stops.
 func TestAWaitForASlot(t *testing.T) {

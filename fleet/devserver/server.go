@@ -50,18 +50,14 @@ func serve(ctx context.Context, o cli.DevOptions, ready func(address string) err
 func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
 // freePorts returns ports for the server's four parts. The first is the requested one.
-func freePorts(first int) ([4]int, error) {
-	var ports [4]int
+func freePorts(first int) (ports [4]int, err error) {
 	for i := range ports {
-		want := 0
-		if i == 0 {
-			want = first
-		}
-		l, err := net.Listen("tcp", address(want))
+		l, err := net.Listen("tcp", address(first))
 		if err != nil {
-			return ports, fmt.Errorf("port %d cannot be used: %w; --port N takes another, 0 a free one", want, err)
+			return ports, fmt.Errorf("port %d cannot be used: %w; --port N takes another, 0 a free one", first, err)
 		}
 		defer l.Close()
+		first = 0
 		at, _ := l.Addr().(*net.TCPAddr) // it is one
 		ports[i] = at.Port
 	}

@@ -204,13 +204,8 @@ func (y *yard) submit(n int, line string, change func(*loops.Loop)) []string {
 	if err != nil {
 		y.t.Fatal(err)
 	}
-	var mu sync.Mutex
-	var ids []string
-	if err := y.fleet.Submit(y.t.Context(), all, func(id, _ string) {
-		mu.Lock()
-		defer mu.Unlock()
-		ids = append(ids, id)
-	}); err != nil {
+	ids, err := y.fleet.Submit(y.t.Context(), all, "", func(string, string) {})
+	if err != nil {
 		y.t.Fatal(err)
 	}
 	return ids
@@ -870,6 +865,65 @@ func TestTheServerIsKilled(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	y.result(asking)
+}
+
+// A submission that was cut off is made again under its id: what is missing is started, and nothing
+// twice.
+func TestASubmissionIsRepeated(t *testing.T) {
+	y := newYard(t)
+	y.worker("w", 4)
+	request := "night-" + y.queue
+	list, err := fleet.Check(slices.Repeat([]loops.Loop{{Name: request, Command: loops.Command{Shell: "true"}}}, 40), ".", "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cut := context.WithCancel(t.Context())
+	if _, err := y.fleet.Submit(ctx, list, request, func(string, string) { cut() }); err == nil {
+		t.Log("it was too quick to be cut off")
+	}
+	var all []string
+	for range 2 {
+		ids, err := y.fleet.Submit(t.Context(), list, request, func(string, string) {})
+		if err != nil || all != nil && !slices.Equal(ids, all) {
+			t.Fatalf("%v, and then %v: %v", all, ids, err)
+		}
+		all = ids
+	}
+	for _, id := range all {
+		if r := y.result(id); r.Status != core.StatusDone {
+			t.Errorf("%+v", r)
+		}
+	}
+	n := 0
+	if err := y.fleet.List(t.Context(), fleet.Filter{All: true, Name: request}, func(fleet.Entry) error { n++; return nil }); err != nil || n != len(all) {
+		t.Errorf("%d loops of %d were started: %v", n, len(all), err)
+	}
+	if _, err := y.fleet.Submit(t.Context(), list[:1], request, func(string, string) {}); err == nil || !strings.Contains(err.Error(), "was the id of 40 loops") {
+		t.Errorf("other loops were submitted under the same id: %v", err)
+	}
+	if out := y.says("submit", "--id", request+"-1", "--wait", "--", "true"); strings.Count(out, "\n") != 1 || !strings.Contains(out, "  done") {
+		t.Errorf("%s", out)
+	}
+}
+
+// What an iteration printed outlives its worker.
+func TestAnOutputOutlivesItsWorker(t *testing.T) {
+	y := newYard(t)
+	w := y.worker("w", 1)
+	id := y.submit(1, `seq 20000; echo "line $LOOPRUN_ITERATION"; test $LOOPRUN_ITERATION = 2`, nil)[0]
+	y.result(id)
+	w.kill()
+	if err := os.RemoveAll(y.root); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{{[]string{"logs", id, "-n", "1"}, "line 1"}, {[]string{"logs", id}, "line 2"}} {
+		if out := y.says(c.args...); !strings.HasSuffix(out, "\n19999\n20000\n"+c.want) || !strings.Contains(out, "the first 43") {
+			t.Errorf("%v: %d bytes, at the end %q", c.args, len(out), out[max(0, len(out)-30):])
+		}
+	}
 }
 
 // Groups take turns: one loop of a team is not behind all of another.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -55,18 +56,19 @@ type commands struct {
 	Worker workerCmd `cmd:"" help:"Run loops on this machine."`
 	Submit submitCmd `cmd:"" help:"Start the loops of a loops.yaml, or one."`
 	List   listCmd   `cmd:"" help:"List loops; with --asking those that wait for an answer."`
-	Show   showCmd   `cmd:"" help:"Show what happened in a loop."`
+	Show   shown     `cmd:"" help:"Show what happened in a loop."`
 
-	Explain explainCmd `cmd:"" help:"Explain the state of a loop."`
-	Report  reportCmd  `cmd:"" help:"Write a report of a loop."`
-	Watch   watchCmd   `cmd:"" help:"Let looprun serve and list show the active loops, and answer them."`
-	Export  exportCmd  `cmd:"" help:"Write a loop into a folder that looprun reads."`
-	Answer  answerCmd  `cmd:"" help:"Answer the question of a loop."`
-	Cancel  cancelCmd  `cmd:"" help:"End loops, and the iterations that run."`
-	Logs    logsCmd    `cmd:"" help:"Show what an iteration printed."`
-	Wait    waitCmd    `cmd:"" help:"Wait until loops have ended."`
-	Budget  budgetCmd  `cmd:"" help:"Show or set what loops of a group may spend together."`
-	Prune   pruneCmd   `cmd:"" help:"Forget loops that have ended."`
+	Explain shown     `cmd:"" help:"Explain the state of a loop."`
+	Report  shown     `cmd:"" help:"Write a report of a loop."`
+	Watch   watchCmd  `cmd:"" help:"Let looprun serve and list show the active loops, and answer them."`
+	Export  exportCmd `cmd:"" help:"Write a loop into a folder that looprun reads."`
+	Answer  answerCmd `cmd:"" help:"Answer the question of a loop."`
+	Cancel  cancelCmd `cmd:"" help:"End loops, and the iterations that run."`
+	Logs    logsCmd   `cmd:"" help:"Show what an iteration printed."`
+	Wait    waitCmd   `cmd:"" help:"Wait until loops have ended."`
+	Budget  budgetCmd `cmd:"" help:"Show or set what loops of a group may spend together."`
+	Prune   pruneCmd  `cmd:"" help:"Forget loops that have ended."`
+	Codec   codecCmd  `cmd:"" help:"Let Temporal's own web page show what loops store: its codec server."`
 }
 
 // app is passed to every command.
@@ -101,6 +103,7 @@ func Main(args []string, dev Dev) int {
 	if u, err := user.Current(); err == nil {
 		who = u.Username
 	}
+	host, _ := os.Hostname()
 	a := &app{ctx: ctx, server: &c.Server, out: os.Stdout, dev: dev}
 	defer func() {
 		if a.open != nil {
@@ -110,7 +113,7 @@ func Main(args []string, dev Dev) int {
 	parser, err := kong.New(
 		&c, kong.Name("looprun-fleet"), kong.Description("Run loops on many machines, with a Temporal server between them."),
 		kong.Exit(func(code int) { exited = code }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)), kong.BindToProvider(a.fleet), kong.Vars{"version": "looprun-fleet " + version(), "user": who},
+		kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)), kong.BindToProvider(a.fleet), kong.Vars{"version": "looprun-fleet " + version(), "user": who, "host": host},
 	)
 	if err != nil {
 		panic(err)
@@ -246,13 +249,8 @@ func (c *workerCmd) Run(a *app, f *fleet.Fleet) error {
 	} else if !a.server.Local() {
 		return config.Usage("the server is on another machine, and there is no list of allowed commands", "give --allow FILE")
 	}
-	if w.Name == "" {
-		if w.Name, err = os.Hostname(); err != nil {
-			return err
-		}
-	}
-	if strings.Contains(w.Name, "@") {
-		return config.Usage(fmt.Sprintf("--name %s has an @", w.Name), "use another name")
+	if w.Name == "" || strings.Contains(w.Name, "@") {
+		return config.Usage(fmt.Sprintf("--name %q is empty or has an @", w.Name), "use another name")
 	}
 	if w.Root == "" {
 		cache, err := os.UserCacheDir()
@@ -279,6 +277,8 @@ type submitCmd struct {
 	Group   string   `placeholder:"TEXT" help:"Without a file: whose loop it is."`
 	Needs   []string `placeholder:"WORD,…" help:"Without a file: what its worker has to offer."`
 	Options []string `short:"o" name:"option" placeholder:"KEY=VALUE" sep:"none" help:"Without a file: a key of looprun.yaml; repeatable."`
+	ID      string   `name:"id" placeholder:"TEXT" help:"What this submission is called, not encrypted: a second one of that name starts only what is missing."`
+	Wait    bool     `help:"Wait until the loops have ended."`
 	Command []string `kong:"-"`
 }
 
@@ -297,7 +297,11 @@ func (c *submitCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return f.Submit(a.ctx, list, func(id, name string) { fmt.Fprintf(a.out, "%s  %s\n", id, termsafe.Line(name)) })
+	ids, err := f.Submit(a.ctx, list, c.ID, func(id, name string) { fmt.Fprintf(a.out, "%s  %s\n", id, termsafe.Line(name)) })
+	if err == nil && c.Wait {
+		err = (&waitCmd{ids}).Run(a, f)
+	}
+	return err
 }
 
 func (c *submitCmd) read() ([]fleet.Loop, error) {
@@ -385,7 +389,7 @@ func (c *one) exported(a *app, f *fleet.Fleet, outputs bool, args ...string) err
 		return err
 	}
 	defer os.RemoveAll(dir)
-	run, err := f.Export(a.ctx, id, filepath.Join(dir, ".looprun"), outputs, func(err error) { a.say("%v", err) })
+	run, err := f.Export(a.ctx, id, filepath.Join(dir, ".looprun"), outputs)
 	if err != nil {
 		return err
 	}
@@ -406,26 +410,18 @@ func (c *one) exported(a *app, f *fleet.Fleet, outputs bool, args ...string) err
 	return err
 }
 
-type showCmd struct {
+// shown is what a command of looprun shows of a loop.
+type shown struct {
 	one
-	Format string `enum:"text,json,state" default:"text" help:"${enum} (${default})."`
+	Format string `placeholder:"NAME" help:"A format that looprun's own command has."`
 }
 
-func (c *showCmd) Run(a *app, f *fleet.Fleet) error {
-	return c.exported(a, f, false, "show", "--format", c.Format)
-}
-
-type explainCmd struct{ one }
-
-func (c *explainCmd) Run(a *app, f *fleet.Fleet) error { return c.exported(a, f, false, "explain") }
-
-type reportCmd struct {
-	one
-	Format string `enum:"md,html,json,junit" default:"md" help:"${enum} (${default})."`
-}
-
-func (c *reportCmd) Run(a *app, f *fleet.Fleet) error {
-	return c.exported(a, f, true, "report", "--format", c.Format)
+func (c *shown) Run(a *app, f *fleet.Fleet, k *kong.Context) error {
+	args := []string{k.Selected().Name}
+	if c.Format != "" {
+		args = append(args, "--format", c.Format)
+	}
+	return c.exported(a, f, args[0] == "report", args...)
 }
 
 // watched is a fleet for looprun's own commands, which answer in the name of by.
@@ -472,7 +468,7 @@ func (c *watchCmd) Run(a *app, f *fleet.Fleet) error {
 type exportCmd struct {
 	one
 	To      string `default:".looprun" placeholder:"DIR" help:"The state directory to write it into (${default})."`
-	Outputs bool   `default:"true" negatable:"" help:"Also what iterations printed, from their workers (yes)."`
+	Outputs bool   `default:"true" negatable:"" help:"Also the end of what iterations printed (yes)."`
 }
 
 func (c *exportCmd) Run(a *app, f *fleet.Fleet) error {
@@ -480,7 +476,7 @@ func (c *exportCmd) Run(a *app, f *fleet.Fleet) error {
 	if err != nil {
 		return err
 	}
-	dir, err := f.Export(a.ctx, id, c.To, c.Outputs, func(err error) { a.say("%v", err) })
+	dir, err := f.Export(a.ctx, id, c.To, c.Outputs)
 	if err == nil {
 		fmt.Fprintln(a.out, dir)
 	}
@@ -567,14 +563,24 @@ func (c *logsCmd) Run(a *app, f *fleet.Fleet) error {
 		fmt.Fprintln(a.out, termsafe.Text(text))
 		return err
 	}
-	if c.Iteration < 0 {
-		s, err := f.State(a.ctx, id)
-		if err != nil {
-			return err
+	var found *fleet.Iterated
+	err = f.Outputs(a.ctx, id, func(out fleet.Iterated) error {
+		if c.Iteration < 0 || out.Result.Iteration == c.Iteration {
+			found = &out
 		}
-		c.Iteration = s.Iterations
+		return nil
+	})
+	if err == nil && found == nil {
+		err = fmt.Errorf("no such iteration of loop %s has ended", id)
 	}
-	return f.Output(a.ctx, id, c.Iteration, a.out)
+	if err != nil {
+		return err
+	}
+	if found.Before > 0 {
+		a.say("the first %d bytes are on the worker that ran it, in runs/%s of its folder", found.Before, id)
+	}
+	_, err = a.out.Write(found.Printed)
+	return err
 }
 
 type waitCmd struct {
@@ -626,4 +632,26 @@ func (c *pruneCmd) Run(a *app, f *fleet.Fleet) error {
 	n, err := f.Prune(a.ctx, time.Now().Add(-c.Older), c.DryRun, func(e fleet.Entry) { fmt.Fprintf(a.out, "%s  %s\n", e.ID, termsafe.Line(e.Name)) })
 	a.say("%d loops", n)
 	return err
+}
+
+type codecCmd struct {
+	Listen string `default:"127.0.0.1:8234" placeholder:"HOST:PORT" help:"Where the page finds it, on this machine (${default}). Others on this machine can use it, too."`
+	Origin string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Where the page is (${default}); no other may ask."`
+}
+
+func (c *codecCmd) Run(a *app) error {
+	decoder, err := a.server.Decoder(c.Origin)
+	if here := (&fleet.Server{Address: c.Listen}); err == nil && !here.Local() {
+		err = config.Usage("--listen "+c.Listen+" is not on this machine alone", "use 127.0.0.1: what is sent there is plain text")
+	}
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Addr: c.Listen, Handler: decoder, ReadHeaderTimeout: time.Minute}
+	defer context.AfterFunc(a.ctx, func() { _ = server.Close() })()
+	fmt.Fprintf(a.out, "codec server http://%s for %s\n", c.Listen, c.Origin)
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
 }

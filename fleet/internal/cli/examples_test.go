@@ -39,7 +39,7 @@ func TestExamples(t *testing.T) {
 		if len(args) != 1+2*least {
 			t.Errorf("%s has the flags %q", file, args)
 		}
-		parser, err := kong.New(new(commands), kong.Vars{"version": "1", "user": "ann"}, kong.BindToProvider(new(app).fleet))
+		parser, err := kong.New(new(commands), kong.Vars{"version": "1", "user": "ann", "host": "here"}, kong.BindToProvider(new(app).fleet))
 		if err != nil {
 			t.Fatal(err)
 		}
