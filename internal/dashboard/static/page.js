@@ -489,7 +489,7 @@
     output.title.textContent = `Output of iteration ${t.iteration}`;
     output.live.hidden = pinned === null;
     output.checkBox.hidden = !t.check;
-    output.work.dataset.none = t.problem || "There is no output.";
+    output.work.dataset.none = t.problem || "There is no output here.";
     fill(output.work, t.work);
     fill(output.check, t.check);
   };
@@ -527,7 +527,7 @@
     const { lines, total, found: fits } = JSON.parse(said), row = search ? "button" : "span";
     Object.assign(log, { total, first: lines[0]?.number || 1, last: lines.at(-1)?.number || total });
     $("log-lines").replaceChildren(...markup(lines.map((l) => `<${row} class="l${l.number === part.around ? " found" : ""}" data-n="${l.number}">${l.html}\n</${row}>`).join("")));
-    $("log-says").textContent = search ? `${fits} of ${plural(total, "line")} ${fits === 1 ? "has" : "have"} it${fits ? "; choose one to see it in its place" : ""}.` : lines.length ? `Lines ${log.first} to ${log.last} of ${total}` : "There is no output.";
+    $("log-says").textContent = search ? `${fits} of ${plural(total, "line")} ${fits === 1 ? "has" : "have"} it${fits ? "; choose one to see it in its place" : ""}.` : lines.length ? `Lines ${log.first} to ${log.last} of ${total}` : "There is no output here.";
     $("log-lines").scrollTop = 0;
     $("log-lines").querySelector(".found")?.scrollIntoView({ block: "center" });
   };
