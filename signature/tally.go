@@ -102,7 +102,7 @@ func (s *Signer) Tally() *Tally {
 }
 
 func (c *tally) name(name []byte) {
-	if len(c.names) <= MaxNames {
+	if len(c.names) <= MaxNames && !c.names[string(name)] {
 		c.names = put(c.names, string(name))
 	}
 }
@@ -135,17 +135,15 @@ func (c *tally) line(b []byte) {
 	if len(b) < 4 || len(b) > 400 {
 		return
 	}
-	switch b[0] {
-	case '=', '-', 'o', 'n', '?', 'F', 'R', 'O', 'N', 'T', 't', '#', '[', 'D', '!', 'e', 'P', 0xe2:
-	default:
-		if !ascii.Digit(b[0]) && (!bytes.HasSuffix(b, []byte("%]")) && !bytes.HasSuffix(b, []byte(" ... ok"))) {
-			return
-		}
-	}
-	if c.goLine(b) || c.tapLine(b) || c.nothing(b) {
+	if !ascii.Digit(b[0]) && strings.IndexByte("=-on?FRONTt#[D!eP\xe2", b[0]) < 0 || c.goLine(b) || c.tapLine(b) {
 		return
 	}
-	c.summary(b)
+	if b[0] == '=' || b[0] == '!' {
+		b = bytes.Trim(b, "= !")
+	}
+	if len(b) > 0 && !c.nothing(b) {
+		c.summary(b)
+	}
 }
 
 var goParts = []string{"ok", "FAIL", "?"}
@@ -208,12 +206,14 @@ func (c *tally) tapLine(b []byte) bool {
 // nothing recognises the messages with which tools report that they ran no test, or stopped
 // early.
 func (c *tally) nothing(b []byte) bool {
-	text := string(bytes.Trim(b, "= !"))
+	begins := func(head string) bool { return len(b) >= len(head) && string(b[:len(head)]) == head }
 	switch {
-	case strings.HasPrefix(text, "no tests ran"), strings.HasPrefix(text, "No tests found"), strings.HasPrefix(text, "No test files found"),
-		strings.HasPrefix(text, "No tests executed"), text == "Result: NOTESTS", text == "NO TESTS RAN":
+	case bytes.IndexByte([]byte("nNRse"), b[0]) < 0:
+		return false
+	case begins("no tests ran"), begins("No tests found"), begins("No test files found"), begins("No tests executed"),
+		string(b) == "Result: NOTESTS", string(b) == "NO TESTS RAN":
 		c.none = true
-	case strings.HasPrefix(text, "stopping after "), strings.HasPrefix(text, "error: test failed, to rerun"):
+	case begins("stopping after "), begins("error: test failed, to rerun"):
 		c.cut = true
 	default:
 		return false
@@ -251,15 +251,14 @@ var headed = []struct {
 // summary parses a line of counts: one that begins as known tools begin it, or with a number
 // and a word that counts checks.
 func (c *tally) summary(b []byte) {
-	b = bytes.Trim(b, "= ")
 	skips, head := true, ""
 	for _, h := range headed {
-		if bytes.HasPrefix(b, []byte(h.head)) {
+		if h.head[0] == b[0] && bytes.HasPrefix(b, []byte(h.head)) {
 			head, skips = h.head, h.skips
 			break
 		}
 	}
-	if head == "" && (len(b) == 0 || !ascii.Digit(b[0])) {
+	if head == "" && !opensCounts(b) {
 		return
 	}
 	if skipCounts(b) || head == "Tests run:" && bytes.Contains(b, []byte("Time elapsed")) {
@@ -268,7 +267,7 @@ func (c *tally) summary(b []byte) {
 	n := countsIn(b)
 	ran, skipped := n.ran(), n[countSkipped]-1
 	switch {
-	case head == "" && (ran < 0 && skipped < 0 || !opensCounts(b)):
+	case head == "" && ran < 0 && skipped < 0:
 		return
 	case head == "# tests " || head == "ℹ tests ":
 		c.summed.add(n[countTotal]-1, -1)

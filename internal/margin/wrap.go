@@ -30,14 +30,18 @@ func unwrap(lines [][]byte) [][]byte {
 		if len(b) < width-nearWidth {
 			continue
 		}
-		switch n := utf8.RuneCount(b); {
+		n := len(b) // of a line that is short in any case
+		if n >= width {
+			n = utf8.RuneCount(b)
+		}
+		switch {
+		case n < width && n >= width-nearWidth:
+			near++
 		case n == width && i+1 < len(lines) && cutOff(b, lines[i+1]):
 			cut++
 			next := lines[i+1]
 			spaced = spaced || len(next) > 0 && next[0] != ' ' && b[len(b)-1] == ' '
 			within = within || len(next) > 0 && next[0]-'a' < 26 && ascii.Letter(b[len(b)-1]) && (width%20 == 0 || width == 132)
-		case n < width && n >= width-nearWidth:
-			near++
 		}
 	}
 	if !spaced && (!within || cut < 2) || near > cut+1 {
