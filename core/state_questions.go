@@ -187,7 +187,7 @@ func (s *State) unask(id string) {
 }
 
 // NotWaiting returns the error for an answer to a question that does not wait (any more). It
-// names who answered first and the question that waits now: an answer is for one question
+// names who answered first and the question that waits now: an answer names its question
 // only.
 func (s *State) NotWaiting(questionID string) error {
 	now := ""

@@ -71,7 +71,7 @@ func (m *model) chart(id, title string, value func(*pageIteration) float64, name
 		Says: fmt.Sprintf("%s of %s: first %s, last %s, most %s.", title, plural.Count(len(m.Iterations), "iteration"), name(first), name(last), name(most)),
 	}
 	if unknown := len(m.Iterations) - known; unknown > 0 {
-		c.Says += fmt.Sprintf(" %d of them have no bar: it is not known.", unknown)
+		c.Says += fmt.Sprintf(" %d of them have no bar: the number is not known.", unknown)
 	}
 	for i := range m.Iterations {
 		it := &m.Iterations[i]

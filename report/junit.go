@@ -63,7 +63,7 @@ func (r *Report) properties() []junit.Property {
 		put("looprun.warning", w)
 	}
 	if n := r.omitted().Iterations; n > 0 {
-		put("looprun.note", fmt.Sprintf("%d earlier iterations are not taken into account", n))
+		put("looprun.note", fmt.Sprintf("%d earlier iterations are left out", n))
 	}
 	return list
 }

@@ -83,7 +83,7 @@ func (r *Report) checkCase(name string, failed []*Iteration, last *Iteration) ju
 	}
 	c.Time = cmp.Or(c.Time, junit.Seconds(0))
 	if now != last && last.Outcome != core.OutcomeDone && last.Failing > len(last.Checks) {
-		c.Skipped = &junit.Skipped{Message: fmt.Sprintf("It is not known how it ended: iteration %d names %d of its %d failing checks. It failed last in iteration %d.",
+		c.Skipped = &junit.Skipped{Message: fmt.Sprintf("How it ended is not known: iteration %d names %d of its %d failing checks. It failed last in iteration %d.",
 			last.Iteration, len(last.Checks), last.Failing, now.Iteration)}
 		return c
 	}

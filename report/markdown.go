@@ -29,7 +29,7 @@ func (r *Report) Markdown(w io.Writer, limit int) error {
 		limit = MarkdownLimit
 	}
 	if limit < markdownLeast {
-		return fmt.Errorf("a report of %d bytes says too little: give it at least %d", limit, markdownLeast)
+		return fmt.Errorf("a report of %d bytes is too short; give it at least %d", limit, markdownLeast)
 	}
 	var page string
 	for _, rows := range []int{MaxIterations, 500, 200, 100, 50, 20, 10, 5, 2, 0} {

@@ -133,9 +133,9 @@ func (c *answerCmd) after(a *app, dir string) (said string, do func() error, err
 		return "", func() error {
 			_, err := session.Conclude(a.program(), dir, c.TrustFlag)
 			if errors.Is(err, scratchpad.ErrLocked) || errors.Is(err, session.ErrConcluded) {
-				a.say.Printf("another looprun has the run open, and carries it out")
+				a.say.Printf("another looprun has the run open and will carry it out")
 			} else if err != nil {
-				a.say.Warn("the answer is recorded, and it was not carried out: %v; looprun resume %s does", err, id)
+				a.say.Warn("the answer is recorded but was not carried out: %v; looprun resume %s carries it out", err, id)
 			}
 			return nil
 		}, nil

@@ -172,7 +172,7 @@ func (c *hookRemoveCmd) Run(a *app) error {
 		return err
 	}
 	if !has {
-		a.say.Printf("%s has no hook of looprun's", file)
+		a.say.Printf("%s has no hook of looprun", file)
 		return nil
 	}
 	_, after, err := hook.Change(file, agent.Without)

@@ -73,10 +73,10 @@ func (c *initCmd) Run(a *app) error {
 		fmt.Fprintln(a.stdout, w)
 	}
 	if above != filepath.Join(dir, config.Name) && inputfile.IsFile(above) {
-		a.say.Warn("%s counted here until now; from now on the new one does", config.SeenFrom(dir, above))
+		a.say.Warn("%s applied here until now; the new file replaces it", config.SeenFrom(dir, above))
 	}
 	if len(done) == 0 {
-		a.say.News("everything is there already, as it would be written")
+		a.say.News("nothing to write: the files are up to date")
 	}
 	a.say.Printf("next, with your own command in place of ./fix.sh:\n  looprun --dry-run -- ./fix.sh\n  looprun -- ./fix.sh")
 	return nil

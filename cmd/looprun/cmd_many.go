@@ -60,7 +60,7 @@ func (c *manyCmd) Run(a *app) error {
 		return err
 	}
 	if c.Jobs != nil && *c.Jobs < 1 {
-		return config.Usage(fmt.Sprintf("--jobs %d would run none", *c.Jobs), "use 1 or more")
+		return config.Usage(fmt.Sprintf("--jobs %d is too few", *c.Jobs), "use 1 or more")
 	}
 	if c.Resume {
 		return c.resume(a, state)
@@ -87,7 +87,7 @@ func (c *manyCmd) Run(a *app) error {
 		}
 	}
 	if len(plan.Missing) > 0 {
-		a.say.Warn("no loop has the files of these submodules: %s; git submodule update --init gets them", console.Short(strings.Join(plan.Missing, ", "), 200))
+		a.say.Warn("the loops do not have the files of these submodules: %s; git submodule update --init gets them", console.Short(strings.Join(plan.Missing, ", "), 200))
 	}
 	masker, err := c.Redactor(os.Environ())
 	if err != nil {

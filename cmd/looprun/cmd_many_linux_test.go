@@ -194,7 +194,7 @@ func TestTheDiskOfManyFills(t *testing.T) {
 		code int
 		said []string
 	}{
-		"below the floor":          {[]string{"--", "sh", "-c", fill(12, "")}, 125, []string{"1: done", "have to stay free", "2: not started", "3: not started"}},
+		"below the floor":          {[]string{"--", "sh", "-c", fill(12, "")}, 125, []string{"1: done", "must stay free", "2: not started", "3: not started"}},
 		"below half of it":         {[]string{"--", "sh", "-c", fill(18, long)}, 143, []string{"only [0-9.]+ MiB are free on the disk", "1: interrupted", "2: not started", "3: not started"}},
 		"below half in a setup":    {[]string{"--setup", fill(18, long), "--", "true"}, 125, []string{"only [0-9.]+ MiB are free on the disk", "1: not started", "2: not started", "3: not started"}},
 		"there is as much as ever": {[]string{"--", "sh", "-c", fill(2, "")}, 0, []string{"3 loops: 3 done"}},

@@ -87,7 +87,7 @@ func (c *pruneCmd) check() error {
 	case slices.ContainsFunc(c.Runs, func(name string) bool { return strings.TrimSpace(name) == "" }):
 		return config.Usage("an empty word names no run", "a variable may be unset: write the ids of runs")
 	case len(c.Runs) > 0 && chosen:
-		return config.Usage("runs are named, and --older-than, --keep or --status choose others", "use one of the two")
+		return config.Usage("the ids of runs exclude --older-than, --keep and --status", "use one of the two")
 	case len(c.Runs) == 0 && !chosen:
 		return config.Usage("no runs given", "give --older-than 30d, --keep 20, --status done or the ids of runs; --dry-run shows what would be removed")
 	case c.Keep != nil && *c.Keep < 0:

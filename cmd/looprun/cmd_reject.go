@@ -92,7 +92,7 @@ func (c *rejectCmd) rejection(a *app) (rejection.Rejection, error) {
 		return rejection.Rejection{}, config.Usage(fmt.Sprintf("%q is neither a flag nor -", c.Document), "write looprun reject - and give the document on standard input")
 	}
 	if math.IsNaN(c.Growth) || math.IsInf(c.Growth, 0) {
-		return rejection.Rejection{}, config.Usage("--growth is not a number", "write how many times the scope has become what it was, such as 2.5")
+		return rejection.Rejection{}, config.Usage("--growth is not a number", "write how many times larger the scope has become, such as 2.5")
 	}
 	for _, text := range []string{c.Detail, c.Alternative} {
 		if file, at := strings.CutPrefix(text, "@"); at && len(strings.Fields(file)) == 1 {

@@ -43,7 +43,7 @@ func (c *replayCmd) Run(a *app) (err error) {
 	case c.ID != "" && len(c.Files) > 0:
 		return config.Usage("--run and files exclude each other", "use one of them")
 	case c.ID != "" && c.Promise != nil:
-		return config.Usage("--promise is for recorded outputs: of a run it is on record whether it was made", "leave it out")
+		return config.Usage("--promise is for recorded outputs; a run has already recorded whether it was made", "leave it out")
 	case c.ID == "" && len(c.Files) == 0:
 		return config.Usage("there is nothing to replay", "name recorded outputs, or --run RUN")
 	case c.ID == "":

@@ -17,7 +17,7 @@ type takeCmd struct {
 	Done     bool     `help:"Take the results of all loops that are done." excludes:"<name>"`
 	Branch   string   `placeholder:"NAME" blank:"no" help:"The new branch (looprun/ and the id of the batch)."`
 	Continue bool     `help:"Continue after you resolved a conflict."`
-	Abort    bool     `help:"Remove the branch of a taking that a conflict stopped."`
+	Abort    bool     `help:"Remove the branch of a take that a conflict stopped."`
 	DryRun   bool     `short:"n" help:"Only list what would be taken, and which results change the same files."`
 	StateDir string   `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
@@ -35,10 +35,10 @@ Example:
 
 func (c *takeCmd) Run(a *app) error {
 	if begins := len(c.Names) > 0 || c.Done || c.Branch != ""; (c.Continue || c.Abort) && begins || c.Continue && c.Abort {
-		return config.Usage("--continue and --abort are for a taking that a conflict stopped", "use one of them alone")
+		return config.Usage("--continue and --abort belong to a looprun take that a conflict stopped", "use one of them alone")
 	}
 	if len(c.Names) > 0 && c.Done {
-		return config.Usage("loops are named, and --done chooses others", "use one of the two")
+		return config.Usage("loop names and --done exclude each other", "use one of the two")
 	}
 	state, err := config.StateDir(c.StateDir)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *takeCmd) Run(a *app) error {
 	case err != nil:
 		return err
 	case t == nil && (c.Continue || c.Abort):
-		return config.Usage("no taking was stopped by a conflict", "begin with looprun take NAME or looprun take --done")
+		return config.Usage("no conflict stopped a looprun take", "begin with looprun take NAME or looprun take --done")
 	case t != nil && c.Abort:
 		if err = t.Abort(ctx); err == nil {
 			a.say.News("%s is removed; nothing was taken", t.Branch)
@@ -59,7 +59,7 @@ func (c *takeCmd) Run(a *app) error {
 	case t != nil && c.Continue:
 		return c.report(a, t, t.Continue(ctx))
 	case t != nil:
-		return config.Usage(fmt.Sprintf("a conflict of %s stopped the last taking", t.Left[0].Name), "resolve it in "+t.Tree+" and use --continue, or use --abort")
+		return config.Usage(fmt.Sprintf("a conflict in the result of %s stopped the last looprun take", t.Left[0].Name), "resolve it in "+t.Tree+" and use --continue, or use --abort")
 	case len(c.Names) == 0 && !c.Done:
 		return config.Usage("no results given", "name loops, or give --done; looprun list shows the names")
 	}

@@ -259,7 +259,7 @@ func (templatePreviewCmd) Help() string {
 
 func (c *templatePreviewCmd) Run(a *app) error {
 	if (c.Guard == "") != c.Messages {
-		return config.Usage("a preview is of a guard's question, or with --messages of all other texts", "name a guard, or see looprun template preview --help")
+		return config.Usage("template preview shows the question of one guard, or with --messages all other texts", "name a guard, or see looprun template preview --help")
 	}
 	set, err := templates.Load(c.Templates...)
 	switch {

@@ -67,7 +67,7 @@ func (c *Settings) agentOrigin(k Key) string {
 func (o *Options) wrongAgent() error {
 	if o.Agent == "" {
 		if o.Session == "keep" {
-			return Usagef("%s keep without an agent whose session it is; add %s NAME, or leave it out", Flag("session"), Flag("agent"))
+			return Usagef("%s keep needs an agent; add %s NAME, or leave it out", Flag("session"), Flag("agent"))
 		}
 		return nil
 	}

@@ -361,7 +361,7 @@ func (c *Settings) onePolicy() error {
 	if len(slices.Compact(files)) < 2 {
 		return nil
 	}
-	return Usage(fmt.Sprintf("%s name different policies, and none goes before the other", strings.Join(by, " and ")), "give them in one place, in the order in which they answer: --policy A --policy B")
+	return Usage(fmt.Sprintf("%s name different policies, and none takes precedence", strings.Join(by, " and ")), "give them in one place, in the order in which they answer: --policy A --policy B")
 }
 
 // differs reports whether the given value of a key differs from the enforced one.

@@ -561,7 +561,7 @@ func (l *layer) readParts(keys []Key, from reflect.Value, problems *problem.List
 		l.ladder = c.config(doc, path("ladder")...)
 		for i, r := range *c {
 			if at := path("ladder", i, "attempts"); r.Attempts == 0 && doc.Has(at...) {
-				*problems = append(*problems, doc.Problem("ladder: a rung without attempts would do nothing", "use 1 or more, or leave attempts out", at...))
+				*problems = append(*problems, doc.Problem("ladder: a rung needs attempts", "use 1 or more, or leave attempts out", at...))
 			}
 		}
 		for _, p := range l.ladder.Validate() {

@@ -302,7 +302,7 @@ func (o *Options) Wrong() error {
 			wrong("%s needs a check that can pass; add %s LINE", Flag("passes"), Flag("check"))
 		}
 		if o.NoPrecheck {
-			wrong("%s without a check; add %s LINE, or leave it out", Flag("no-precheck"), Flag("check"))
+			wrong("%s needs a check; add %s LINE, or leave it out", Flag("no-precheck"), Flag("check"))
 		}
 	}
 	if o.DoneCodes.Empty() {
@@ -319,7 +319,7 @@ func (o *Options) Wrong() error {
 	case b.Exponential && b.Base == 0:
 		wrong("%s exponential has no delay to grow; add %s D", Flag("backoff"), Flag("delay"))
 	case o.MaxDelay != nil && !b.Exponential:
-		wrong("%s without a delay that grows; add %s exponential, or leave it out", Flag("max-delay"), Flag("backoff"))
+		wrong("%s needs a delay that grows; add %s exponential, or leave it out", Flag("max-delay"), Flag("backoff"))
 	case o.MaxDelay != nil && b.Base > b.Max:
 		wrong("%s %s is above %s %s; raise the one or lower the other", Flag("delay"), b.Base, Flag("max-delay"), b.Max)
 	}
@@ -328,12 +328,12 @@ func (o *Options) Wrong() error {
 		wrong("%s and %s exclude each other; use %[1]s for something that will come, %[2]s for something flaky", Flag("wait"), Flag("retry"))
 	}
 	if o.WaitDelay != nil && len(o.WaitOn) == 0 && o.Agent == "" {
-		wrong("%s without a line to wait for; add %s REGEX", Flag("wait-delay"), Flag("wait-on"))
+		wrong("%s needs a line to wait for; add %s REGEX", Flag("wait-delay"), Flag("wait-on"))
 	}
 	if n := o.SessionTurns; n != nil && *n < 1 {
 		wrong("%s %d: a session has at least one turn; use 1 or more", Flag("session-turns"), *n)
 	} else if n != nil && o.Session != "keep" {
-		wrong("%s without a session that is kept; add %s keep", Flag("session-turns"), Flag("session"))
+		wrong("%s needs a session that is kept; add %s keep", Flag("session-turns"), Flag("session"))
 	}
 	_, _, _, err := o.Matchers()
 	errs = append(errs, err)
@@ -350,7 +350,7 @@ func (o *Options) Wrong() error {
 		wrong("%s %d; use 1 or more", Flag("retry"), *o.Retry)
 	}
 	if o.Interactive && o.Stdin != "none" {
-		wrong("-i joins the command to the terminal, so %s cannot feed it; use one of them", Flag("stdin"))
+		wrong("-i connects the command to the terminal, so %s cannot feed it; use one of them", Flag("stdin"))
 	}
 	if !o.Assisted() && o.Detached.has(DetachedAuto) {
 		wrong("%s auto: there is no assistant to answer; add %s LINE", Flag("detached"), Flag("assistant"))
@@ -366,7 +366,7 @@ func (o *Options) Wrong() error {
 	for _, of := range slices.Sorted(maps.Keys(o.Assistants)) {
 		switch a := o.Assistants[of]; {
 		case a.Person && a != (Assistant{Person: true}):
-			wrong("assistants: for %s a person answers, so nothing else can be said of it; leave the rest out", of)
+			wrong("assistants: a person answers for %s, so its entry takes no other key; leave the rest out", of)
 		case !a.Person && a.Command == "" && o.Assistant == "":
 			wrong("assistants: the one for %s has no command, and there is no assistant whose command it could use; add command: LINE", of)
 		}

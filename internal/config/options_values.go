@@ -164,7 +164,7 @@ func (d *Span) UnmarshalText(b []byte) error {
 		return err
 	}
 	if v == 0 {
-		return fmt.Errorf("%s would be no time at all; write 1ms for almost none, or leave it out for the default", b)
+		return fmt.Errorf("%s is too short; write 1ms for almost none, or leave it out for the default", b)
 	}
 	*d = Span(v)
 	return nil

@@ -343,9 +343,9 @@ func (f *File) needs(risks []risk) string {
 	case !f.needsConsent(risks):
 		return ""
 	case f.doubt != "":
-		return fmt.Sprintf("where %s is found it needs your consent, whatever it sets: %s", f.Name, f.doubt)
+		return fmt.Sprintf("when looprun finds %s, it always needs your consent: %s", f.Name, f.doubt)
 	}
-	return fmt.Sprintf("where %s is found it needs your consent for %s", f.Name, text)
+	return fmt.Sprintf("when looprun finds %s, it needs your consent for %s", f.Name, text)
 }
 
 // Unagreed prints, for each file in use, that it needs consent and how to give it.

@@ -163,7 +163,7 @@ func Parse(name string, data []byte) (*File, error) {
 		problems = append(problems, doc.Problem(text, remedy, path...))
 	}
 	if doc.Has("jobs") && f.Jobs < 1 {
-		wrong(fmt.Sprintf("jobs: %d loops at the same time would run none", f.Jobs), "use 1 or more", "jobs")
+		wrong(fmt.Sprintf("jobs: %d is too few", f.Jobs), "use 1 or more", "jobs")
 	}
 	if doc.Has("defaults", "name") || doc.Has("defaults", "matrix") {
 		wrong("defaults have no name and no matrix", "write them in each loop", "defaults")

@@ -62,7 +62,7 @@ func TestParse(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"loops: []":                                                          "there is no loop in it",
-		"jobs: 0\nloops: [{command: a}]":                                     "jobs: 0 loops at the same time would run none",
+		"jobs: 0\nloops: [{command: a}]":                                     "jobs: 0 is too few",
 		"loops: [{name: a}]":                                                 "the loop has no command",
 		"loops: [{command: a}, {command: a}]":                                `two loops are called "a"`,
 		"loops: [{command: [a, [b]]}]":                                       "a command is a list of words",

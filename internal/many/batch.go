@@ -277,9 +277,9 @@ func (b *Batch) room() bool {
 		return true
 	}
 	if b.count(placing)+b.count(running) == 0 {
-		why := fmt.Sprintf("%s are free on the disk of %s, and %s have to stay free", plural.Bytes(left), b.Trees, plural.Bytes(b.MinFree))
+		why := fmt.Sprintf("%s are free on the disk of %s, and %s must stay free", plural.Bytes(left), b.Trees, plural.Bytes(b.MinFree))
 		if err != nil {
-			why = fmt.Sprintf("how much is free on the disk of %s is not known: %v; --min-free 0 starts loops without looking", b.Trees, err)
+			why = fmt.Sprintf("the free space on the disk of %s is not known: %v; --min-free 0 starts loops without looking", b.Trees, err)
 		}
 		b.stop(why, core.ExitFailed)
 	}
@@ -557,7 +557,7 @@ func (b *Batch) silent(e *entry) {
 func (b *Batch) invite() {
 	if b.Wait > 0 {
 		b.say(func() {
-			b.Say.News("only questions are left; answer them with looprun answer, and the loops continue here")
+			b.Say.News("all loops left wait for an answer; after looprun answer they continue here")
 		})
 	}
 }

@@ -265,7 +265,7 @@ func TestRoomOnTheDisk(t *testing.T) {
 		{1, trees, waiting, true, ""},
 		{1 << 62, trees, running, false, ""},
 		{1 << 62, trees, placing, false, ""},
-		{1 << 62, trees, waiting, false, "have to stay free"},
+		{1 << 62, trees, waiting, false, "must stay free"},
 		{1, filepath.Join(trees, "gone"), waiting, false, "; --min-free 0 starts"},
 	} {
 		b.halt, b.told, b.MinFree, b.Trees, e.stands = "", false, c.least, c.trees, c.stands

@@ -481,7 +481,7 @@ func TestWhatIsNotKnownIsNotTaken(t *testing.T) {
 	write(t, filepath.Join(m.l.Tree, "made"), "x")
 	broken := filepath.Join(m.l.Repository, ".git", "refs", "heads", "broken")
 	write(t, broken, strings.Repeat("1", 40)+"\n")
-	if why := m.Lost(dir); !strings.HasPrefix(why, "whether somebody took its result is not known") {
+	if why := m.Lost(dir); !strings.HasPrefix(why, "looprun cannot tell whether somebody took its result") {
 		t.Errorf("a branch cannot be read: %q", why)
 	}
 	if _, err := m.Take(t.Context(), []string{"a"}, "b"); err == nil {

@@ -85,7 +85,7 @@ func (r *Removal) Stopped() (*Taking, error) {
 	}
 	l, ok := r.plan(t.Left[0].RunID)
 	if !ok || l.Repository != t.Repository || filepath.Dir(t.Tree) != filepath.Dir(l.repository().mirror) {
-		return nil, fmt.Errorf("%s is of a batch that is gone", r.takingFile())
+		return nil, fmt.Errorf("%s belongs to a batch that is gone", r.takingFile())
 	}
 	t.mirror = l.repository()
 	return t, nil
@@ -371,7 +371,7 @@ func (t *Taking) Continue(ctx context.Context) error {
 			return err
 		}
 		if bytes.Contains(text, []byte("<<<<<<< ")) && bytes.Contains(text, []byte(">>>>>>> ")) {
-			return config.Usage(fmt.Sprintf("%s has marks of the conflict still", filepath.Join(t.Tree, name)), "choose the lines that are right and remove the marks, then looprun take --continue")
+			return config.Usage(fmt.Sprintf("%s still has conflict markers", filepath.Join(t.Tree, name)), "choose the right lines and remove the markers, then looprun take --continue")
 		}
 	}
 	at, err := checkpoint.Find(ctx, t.Repository, t.ref())

@@ -92,7 +92,7 @@ func TestAConflictIsResolved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := taking.Continue(t.Context()); err == nil || !strings.Contains(err.Error(), "has marks of the conflict still") {
+	if err := taking.Continue(t.Context()); err == nil || !strings.Contains(err.Error(), "still has conflict markers") {
 		t.Errorf("nothing was resolved: %v", err)
 	}
 	head, _, _ := strings.Cut(string(both), "=======")

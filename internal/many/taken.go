@@ -70,12 +70,12 @@ func (m *result) trees(ctx context.Context, commits []string) (in string, trees 
 // or somebody took it.
 func (m *result) why(ctx context.Context, b *branches) string {
 	if m.problem != "" {
-		return fmt.Sprintf("its result is not whole on %s: %s; its work tree is %s", checkpoint.Ref(m.RunID), m.problem, m.Tree)
+		return fmt.Sprintf("its result on %s is incomplete: %s; its work tree is %s", checkpoint.Ref(m.RunID), m.problem, m.Tree)
 	}
 	for _, commit := range m.commits {
 		switch taken, err := m.taken(ctx, b, commit); {
 		case err != nil:
-			return fmt.Sprintf("whether somebody took its result is not known: %v", err)
+			return fmt.Sprintf("looprun cannot tell whether somebody took its result: %v", err)
 		case !taken:
 			return "nobody took its result, " + checkpoint.Ref(m.RunID)
 		}

@@ -61,7 +61,7 @@ func (b *Batch) finish(e *entry) {
 	}
 	switch {
 	case err != nil && end.Status.MayExitZero():
-		end.Reason = fmt.Sprintf("it is %s, but its result is not whole on %s: %v; its work tree stays: %s", end.Status, checkpoint.Ref(e.RunID), err, e.Tree)
+		end.Reason = fmt.Sprintf("it is %s, but its result on %s is incomplete: %v; its work tree stays: %s", end.Status, checkpoint.Ref(e.RunID), err, e.Tree)
 		end.Status, end.ExitCode, end.Ref = core.StatusFailed, core.ExitFailed, ""
 	case err != nil:
 		b.warn(e, err.Error())

@@ -86,7 +86,7 @@ func (w *Waiting) Question(id string) (core.Question, error) {
 	text := fmt.Sprintf("no question %q waits in run %s", id, w.State.RunID)
 	for _, answer := range slices.Backward(w.State.Answered) {
 		if answer.QuestionID == id {
-			text = fmt.Sprintf("question %s of run %s waits no more: %s", id, w.State.RunID, console.Settled(answer, "it"))
+			text = fmt.Sprintf("question %s of run %s no longer waits: %s", id, w.State.RunID, console.Settled(answer, "it"))
 			break
 		}
 	}

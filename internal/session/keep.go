@@ -69,7 +69,7 @@ func (s *Session) tidy() {
 
 func (s *Session) sweep(r *many.Removal) {
 	if _, err := r.Sweep(); err != nil {
-		s.app.Say.Warn("old runs were not removed whole: %v", err)
+		s.app.Say.Warn("old runs were only partly removed: %v", err)
 	}
 }
 

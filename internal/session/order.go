@@ -42,7 +42,7 @@ func (t *talk) order(ctx context.Context, peer socket.Peer, m Ordered) (any, err
 	}
 	stop := t.s.interrupt.Load()
 	if stop == nil {
-		return nil, errors.New("the run is only beginning, or ends already; try again")
+		return nil, errors.New("the run is just starting or ending; try again")
 	}
 	(*stop)(&engine.Interrupt{Signal: "SIGINT", Code: 128 + int(syscall.SIGINT), Order: &d})
 	return nil, nil

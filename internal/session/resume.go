@@ -95,7 +95,7 @@ func Resume(p *Program, dir string, state *core.State, tail scratchpad.Tail, wit
 		return Ended{}, err
 	}
 	if tail.Cut > 0 {
-		p.Say.Warn("the last record of %s was torn when looprun was killed: %d bytes after event %d were dropped", dir, tail.Cut, tail.Events)
+		p.Say.Warn("looprun was killed while it wrote the last record of %s: %d bytes after event %d were dropped", dir, tail.Cut, tail.Events)
 	}
 	return s.resume(dir, event, with.TrustFlag)
 }

@@ -373,7 +373,7 @@ func (t *talk) answer(ctx context.Context, peer socket.Peer, m Answered) (any, e
 		return nil, err
 	}
 	if m.QuestionID == "" {
-		return nil, invalid(errors.New("question_id is missing: an answer is for one question"))
+		return nil, invalid(errors.New("question_id is missing: an answer names its question"))
 	}
 	err := t.s.loop.Answer(ctx, m.QuestionID, m.Answer.ByPerson())
 	if errors.Is(err, core.ErrEnded) { // the journal takes the answer once this process has gone

@@ -58,7 +58,7 @@ func (s *Session) spend(e core.Event) {
 		s.day.named = true
 		if err := s.day.ledger.Add(e.Time, s.run.ID, usd); err != nil {
 			s.day.lost = err
-			s.app.Say.Warn("what was spent could not be written down for %s: %v", config.Flag("max-cost-per-day"), err)
+			s.app.Say.Warn("the cost could not be recorded for %s: %v", config.Flag("max-cost-per-day"), err)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (s *Session) joinable() error {
 	}
 	f, err := os.OpenFile(tty.Path, os.O_RDWR, 0)
 	if err != nil {
-		return config.Usage(fmt.Sprintf("-i joins the command to the terminal, and there is none (%v)", err), "start it at a terminal, or leave -i out")
+		return config.Usage(fmt.Sprintf("-i connects the command to the terminal, and there is none (%v)", err), "start it at a terminal, or leave -i out")
 	}
 	return f.Close()
 }

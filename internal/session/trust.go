@@ -68,6 +68,6 @@ func (t TrustFlag) Latest(stateDir string, fits func(dir string) bool) (string, 
 // warnUnmarked warns that the run cannot be recognised as the user's later, and why.
 func warnUnmarked(say *console.Observer, run *scratchpad.Run) {
 	if run.Unmarked != nil {
-		say.Warn("this run cannot be marked as yours (%v); resuming it will take --trust-run", run.Unmarked)
+		say.Warn("this run cannot be marked as yours (%v); to resume it, add --trust-run", run.Unmarked)
 	}
 }

@@ -236,7 +236,7 @@ func (d *Document) syntax(err error) problem.Problem {
 	case braces && !strings.Contains(before, "'") && (strings.Contains(why, "expected") || strings.Contains(why, "cannot start any token")):
 		p.Remedy = "put single quotes around a text with {{…}}"
 	case strings.Contains(why, "unexpected end of stream"):
-		p.Remedy = "close the quotes or brackets that begin here"
+		p.Remedy = "close the quotes or brackets that are still open here"
 	case strings.Contains(why, "tab character"):
 		p.Remedy = "indent with blanks, not with tabs"
 	case strings.Contains(why, "cannot start any token"):

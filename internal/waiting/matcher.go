@@ -72,7 +72,7 @@ func (u use) compile(specs []string) (*Matcher, error) {
 		default:
 			re, err := regexp.Compile(spec)
 			if err != nil {
-				return nil, fmt.Errorf("%q %s is not a regular expression: %w; a backslash before a character such as ( or + makes it an ordinary one", spec, u.words, err)
+				return nil, fmt.Errorf("%q is not a regular expression: %w; put a backslash before a character such as ( or + that is meant literally", spec, err)
 			}
 			if re.MatchString("") {
 				return nil, fmt.Errorf("%q %s matches an empty line, and so every output; name what the line holds", spec, u.words)
