@@ -669,7 +669,7 @@ func TestPause(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(c.dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s := c.rests(run); s.Status != "paused" || s.Question != "" {
+	if s := c.rests(run); s.Status != "paused" || s.Question != "" || s.Next != "looprun resume "+run+" continues it" {
 		t.Errorf("%+v", s)
 	}
 	c.fails("loop_pause", arguments{"run": run}, "is not active")

@@ -277,6 +277,8 @@ func (s shown) next() string {
 		return "wait: loop_status with wait_seconds"
 	case s.Status == "done":
 		return "nothing: the loop is done"
+	case s.Status == "paused":
+		return "looprun resume " + s.RunID + " continues it"
 	}
 	return "loop_explain, then change what you do before you start it again"
 }
