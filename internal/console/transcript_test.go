@@ -50,3 +50,19 @@ func TestTranscriptHoldsNothingElseBack(t *testing.T) {
 		}
 	}
 }
+
+// What an agent tells of its own calls of the model is not for people.
+func TestTranscriptOfCopilot(t *testing.T) {
+	var out bytes.Buffer
+	s := NewTranscript(&out, nil)
+	_, _ = s.Write([]byte(`{"type":"assistant.turn_start","data":{"turnId":"0"},"id":"a","timestamp":"2026-01-02T03:04:05Z","parentId":"p"}
+{"type":"model.call_start","data":{"turnId":"0","model":"m"},"ephemeral":true,"id":"b","timestamp":"2026-01-02T03:04:05Z","parentId":"a"}
+{"type":"model.call_finished","data":{"turnId":"0","outcome":"success"},"ephemeral":true,"id":"c","timestamp":"2026-01-02T03:04:06Z","parentId":"a"}
+{"type":"assistant.message","data":{"messageId":"m","content":"I am done.","toolRequests":[]},"id":"d","timestamp":"2026-01-02T03:04:06Z","parentId":"a"}
+{"type":"model.call_final_result","data":{"model":"m","result":"success"},"ephemeral":true,"id":"e","timestamp":"2026-01-02T03:04:06Z","parentId":"a"}
+`))
+	s.Flush()
+	if got := out.String(); got != "I am done.\n" {
+		t.Errorf("%q", got)
+	}
+}
