@@ -7,7 +7,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -733,22 +732,11 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if e.Data == nil {
 		return nil, fmt.Errorf("%w: no data", ErrUnknownEvent)
 	}
-	head, err := e.header(make([]byte, 0, 512)) // most are no longer
+	head, err := json.Marshal(eventHeader{e.Seq, e.Time, e.Data.Type(), e.Elapsed.Milliseconds()})
 	if err != nil {
 		return nil, err
 	}
-	return flat(head, e.Data)
-}
-
-// header appends the header fields of the event, without the closing brace.
-func (e Event) header(b []byte) ([]byte, error) {
-	b = strconv.AppendInt(append(b, `{"seq":`...), e.Seq, 10)
-	b, err := e.Time.AppendText(append(b, `,"time":"`...))
-	if err != nil {
-		return nil, err
-	}
-	b = append(append(b, `","type":"`...), e.Data.Type()...)
-	return strconv.AppendInt(append(b, `","elapsed_ms":`...), e.Elapsed.Milliseconds(), 10), nil
+	return flat(head[:len(head)-1], e.Data)
 }
 
 // UnmarshalJSON reads the output of MarshalJSON. An unknown type gives [ErrUnknownEvent].

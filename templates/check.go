@@ -26,9 +26,7 @@ const (
 	maxDescription = 500
 )
 
-// optionID is the pattern of an id, for the schema; isID is the same in code.
-const optionID = `^[a-z][a-z0-9_-]*$`
-
+// isID reports whether a text can be an option's id; the schema has the same as a pattern.
 func isID(s string) bool {
 	letter := func(r rune) bool { return r >= 'a' && r <= 'z' }
 	other := func(r rune) bool { return !letter(r) && (r < '0' || r > '9') && r != '_' && r != '-' }

@@ -75,21 +75,12 @@ func templateSchema() []byte {
 		value   any
 	}{
 		{strictjson.At(keys, "guard"), "enum", guardIDs()},
-		{strictjson.At(keys, "header"), "maxLength", maxHeader},
 		{strictjson.At(keys, "header"), "not", noVariables},
-		{strictjson.At(keys, "short"), "maxLength", maxShort},
 		{strictjson.At(keys, "short"), "not", noVariables},
 		{strictjson.At(keys, "question"), "description", "The question. Can mention variables: " + variableNames() + "."},
-		{strictjson.At(keys, "default"), "maxLength", maxID},
-		{options, "maxItems", maxOptions},
-		{strictjson.At(option, "id"), "type", []string{"string", "boolean"}},
-		{strictjson.At(option, "id"), "pattern", optionID},
-		{strictjson.At(option, "id"), "maxLength", maxID},
-		{strictjson.At(option, "label"), "maxLength", maxLabel},
 		{strictjson.At(option, "label"), "not", noVariables},
 		{strictjson.At(option, "key"), "not", object{"pattern": "[" + core.TakenKeys + "]"}},
 		{strictjson.At(option, "key"), "description", "The letter that chooses it at a terminal; the first free one of its label where left out. The letters " + takenLetters() + " mean the same at every question."},
-		{strictjson.At(option, "description"), "maxLength", maxDescription},
 		{strictjson.At(option, "action"), "enum", core.Actions()},
 	} {
 		of.schema[of.keyword] = of.value

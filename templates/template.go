@@ -60,20 +60,20 @@ func (t *Template) OptionIDs() []string {
 type templateFile struct {
 	Extends   string        `yaml:"extends" doc:"Keys that this file leaves out are those of the built-in template, and those of an option are those of the option with its id." also:"const=builtin"`
 	Guard     string        `yaml:"guard,required" doc:"The guard that asks; \"*\" is any that has no template of its own."`
-	Header    string        `yaml:"header,required" doc:"The heading." also:"minLength=1 pattern=\\S"`
-	Short     string        `yaml:"short" doc:"A heading for interfaces that limit it; needed where the header is longer than this may be." also:"minLength=1 pattern=\\S"`
+	Header    string        `yaml:"header,required" doc:"The heading." also:"maxLength=60 minLength=1 pattern=\\S"`
+	Short     string        `yaml:"short" doc:"A heading for interfaces that limit it; needed where the header is longer than this may be." also:"maxLength=12 minLength=1 pattern=\\S"`
 	Question  string        `yaml:"question,required" also:"minLength=1 pattern=\\S"`
-	Default   string        `yaml:"default" doc:"Id of the option for detached mode defaults. Without it such a run ends with the guard's exit code." also:"minLength=1 pattern=\\S"`
+	Default   string        `yaml:"default" doc:"Id of the option for detached mode defaults. Without it such a run ends with the guard's exit code." also:"maxLength=40 minLength=1 pattern=\\S"`
 	Exclusive bool          `yaml:"exclusive" doc:"Only a person can answer." also:"default=false"`
 	Never     []core.Action `yaml:"never" doc:"Actions that only a person may take: accept, and continue for all options that continue." also:"uniqueItems=true"`
-	Options   []optionFile  `yaml:"options,required" doc:"What can be answered. One option has to have the action cancel."`
+	Options   []optionFile  `yaml:"options,required" doc:"What can be answered. One option has to have the action cancel." also:"maxItems=9"`
 }
 
 type optionFile struct {
-	ID          string     `yaml:"id,required" doc:"What policies and looprun answer name. One that is called like an action has that action; in rejections accept has the action reject, override continue, and defer pause."`
-	Label       string     `yaml:"label,required" doc:"What a person chooses." also:"minLength=1 pattern=\\S"`
+	ID          string     `yaml:"id,required" doc:"What policies and looprun answer name. One that is called like an action has that action; in rejections accept has the action reject, override continue, and defer pause." also:"type=[\"string\",\"boolean\"] pattern=^[a-z][a-z0-9_-]*$ maxLength=40"`
+	Label       string     `yaml:"label,required" doc:"What a person chooses." also:"maxLength=60 minLength=1 pattern=\\S"`
 	Key         string     `yaml:"key" also:"type=string pattern=^[a-z]$"`
-	Description string     `yaml:"description" doc:"What it means, on one line. Can mention variables."`
+	Description string     `yaml:"description" doc:"What it means, on one line. Can mention variables." also:"maxLength=500"`
 	Action      string     `yaml:"action,required" doc:"What looprun does."`
 	Extend      extendFile `yaml:"extend" doc:"What continuing adds to the limit. Needed for max_iterations, max_runtime, max_cost and max_tokens, and only for these." also:"minProperties=1"`
 	Guidance    string     `yaml:"guidance" doc:"Guidance for the next iteration, if the action continues. Can mention variables."`

@@ -50,14 +50,13 @@ func compileOne(text string) (pattern, error) {
 }
 
 // required returns the longest text that every match contains, as far as that is easily
-// determined from a simplified expression.
+// determined from a simplified expression. Without one each line is searched for the pattern.
 func required(re *syntax.Regexp) string {
 	switch re.Op {
 	case syntax.OpLiteral:
 		if re.Flags&syntax.FoldCase == 0 {
 			return string(re.Rune)
 		}
-		return unfolded(re.Rune)
 	case syntax.OpCapture, syntax.OpPlus:
 		return required(re.Sub[0])
 	case syntax.OpConcat:
@@ -71,24 +70,6 @@ func required(re *syntax.Regexp) string {
 	}
 	return ""
 }
-
-// unfolded returns the longest part of a text without letters, which is the same in upper and
-// lower case.
-func unfolded(text []rune) string {
-	best, from := "", 0
-	for i := 0; i <= len(text); i++ {
-		if i == len(text) || regexpFolds(text[i]) {
-			if part := string(text[from:i]); len(part) > len(best) {
-				best = part
-			}
-			from = i + 1
-		}
-	}
-	return best
-}
-
-// regexpFolds reports whether a character may have another case. In ASCII only letters do.
-func regexpFolds(r rune) bool { return r >= 0x80 || r|0x20 >= 'a' && r|0x20 <= 'z' }
 
 // find adds the pattern's matches in whole lines to spans; from is where the lines begin in
 // the text to which the spans refer.
