@@ -172,7 +172,7 @@ func (b *Batch) prepare(ctx context.Context) error {
 	}
 	parallel.Each(len(b.entries), func(i int) {
 		e := b.entries[i]
-		if e.find(b.runDir(e.Loop)); e.stands == asking && len(b.Resume) > 0 && e.seen.Status == core.StatusPaused {
+		if e.find(b.runDir(e.Loop)); len(b.Resume) > 0 && e.seen.Status == core.StatusPaused {
 			e.stands, e.resumed = waiting, true // somebody else answers now
 		}
 	})
@@ -223,7 +223,7 @@ func answered(dir string) bool {
 func (e *entry) read(dir string) {
 	e.seen = scratchpad.Summarize(dir)
 	stamp := scratchpad.StampOf(dir)
-	if stamp == e.stamp || stamp == (scratchpad.Stamp{}) {
+	if stamp == e.stamp {
 		return
 	}
 	if s, _, err := scratchpad.Load(dir); err == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/looptest"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/rounds"
@@ -79,8 +80,9 @@ func TestWhatIsFound(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "journal.jsonl"), []byte("x\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if e.find(dir); e.stands != over || e.end.Reason == "" {
-				t.Errorf("its journal is damaged: it is %d, %q", e.stands, e.end.Reason)
+			e.cost = 5
+			if e.find(dir); e.stands != over || e.end.Reason == "" || e.cost != 5 {
+				t.Errorf("its journal is damaged: it is %d, %q, and cost %v", e.stands, e.end.Reason, e.cost)
 			}
 			if answered(dir) {
 				t.Error("its journal is damaged, and it counts as answered")
@@ -111,6 +113,7 @@ func TestHowALoopEnds(t *testing.T) {
 		"killed when told":       {began, proc.Exit{Code: 143}, "", over, 143, "its process was killed"},
 		"killed while it asks":   {asks, proc.Exit{Code: 137}, "", over, 137, "its process was killed"},
 		"resumed elsewhere":      {began, proc.Exit{Code: 125}, "", asking, 125, ""},
+		"it asks elsewhere":      {asks, proc.Exit{Code: 125}, "", asking, 125, ""},
 		"asks":                   {paused, proc.Exit{Code: 102}, "", asking, 102, ""},
 		"asks at the end":        {paused, proc.Exit{Code: 102}, "enough", over, 102, ""},
 		"answered":               {hasAnswer, proc.Exit{Code: 102}, "", waiting, 102, ""},
@@ -121,7 +124,7 @@ func TestHowALoopEnds(t *testing.T) {
 			b.halt = c.halt
 			b.slots[0], e.slot = e, 0
 			dir := journal(t, b.State, e.RunID, c.events...)
-			if name == "resumed elsewhere" {
+			if strings.HasSuffix(name, "elsewhere") {
 				release, err := scratchpad.Hold(dir)
 				if err != nil {
 					t.Fatal(err)
@@ -203,7 +206,8 @@ func TestABatchIsPrepared(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, _ := m.running(t)
-			b.entries, b.Resume = nil, c.resume
+			told := 0
+			b.entries, b.Resume, b.Asks = nil, c.resume, func(string, string, []string) { told++ }
 			dir := journal(t, b.State, b.Loops[0].RunID, c.events...)
 			if c.locked {
 				release, err := scratchpad.Hold(dir)
@@ -215,6 +219,9 @@ func TestABatchIsPrepared(t *testing.T) {
 			if err := b.prepare(t.Context()); err != nil {
 				t.Fatal(err)
 			}
+			if (told == 1) != (name == "asks") {
+				t.Errorf("it is told %d times that it asks", told)
+			}
 			e := b.entries[0]
 			if e.stands != c.stands || e.end.ExitCode != c.code || (len(b.queue) == 1) != (c.stands == waiting) || e.resumed != (c.stands == waiting) {
 				t.Errorf("it is %d, exit %d, %d in the queue; want %d, %d", e.stands, e.end.ExitCode, len(b.queue), c.stands, c.code)
@@ -224,8 +231,7 @@ func TestABatchIsPrepared(t *testing.T) {
 	if err := os.RemoveAll(m.l.Repository); err != nil {
 		t.Fatal(err)
 	}
-	b, _ := m.running(t)
-	if err := b.prepare(t.Context()); err == nil {
+	if _, err := (&Batch{Plan: m.p, Self: "/none", Say: &console.Messages{W: t.Output()}}).Run(t.Context()); err == nil {
 		t.Error("the repository is gone")
 	}
 }
@@ -313,6 +319,7 @@ func TestASetupEnds(t *testing.T) {
 		code   int
 		reason string
 	}{
+		"well":        {"touch made", 127, "/none: no such file"},
 		"failed":      {"touch made; echo no network; exit 3", core.ExitFailed, "its setup failed (exit 3): no network"},
 		"killed":      {"kill -9 $$", core.ExitFailed, "its setup failed (exit 137)"},
 		"interrupted": {"touch begun; sleep 600", 130, "interrupted"},
@@ -331,15 +338,30 @@ func TestASetupEnds(t *testing.T) {
 					time.Sleep(time.Millisecond)
 				}
 			}()
-			v, err := (&Batch{Plan: m.p, Self: "/none", Say: &console.Messages{W: t.Output()}}).Run(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := v.Loops[0]; v.ExitCode != c.code || got.Status != "" || !strings.HasPrefix(got.Reason, c.reason) || got.Ref != "" || ready(m.l.Tree) {
+			v := ends(ctx, t, &Batch{Plan: m.p, Self: "/none", Say: &console.Messages{W: t.Output()}})
+			if got := v.Loops[0]; v.ExitCode != c.code || got.Status != "" || !strings.HasPrefix(got.Reason, c.reason) || got.Ref != "" || ready(m.l.Tree) != (name == "well") {
 				t.Errorf("%d, %+v", v.ExitCode, got)
 			}
 		})
 	}
+}
+
+// ends runs a batch to its end.
+func ends(ctx context.Context, t *testing.T, b *Batch) *Verdict {
+	t.Helper()
+	ended := make(chan *Verdict, 1)
+	go func() {
+		v, err := b.Run(ctx)
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- v
+	}()
+	v := eventually.Receive(t, "the batch ends", ended)
+	if v == nil {
+		t.FailNow()
+	}
+	return v
 }
 
 // endsWhenTold is a process that a signal ends with 7, and a second one kills.
@@ -524,6 +546,28 @@ func TestAnEndLeavesAloneWhatRuns(t *testing.T) {
 		cancel()
 		if b.told == c.end || e.process != nil || e.stands != over || e.end.Reason != c.halt || e.end.ExitCode != c.code {
 			t.Errorf("%s: told %v, it is %d: %+v", name, b.told, e.stands, e.end)
+		}
+	}
+}
+
+// A run's warnings and errors are passed on, but for what its line says anyway, and the last of
+// its messages says how it ended, or else its last line.
+func TestWhatARunSays(t *testing.T) {
+	for line, c := range map[string]struct{ told, ended string }{
+		`{"time":"t","level":"warning","message":"a"}`:                       {"a", "a"},
+		`{"time":"t","level":"error","message":"a"}`:                         {"a", "a"},
+		`{"time":"t","level":"error","message":"a","event":"guard.tripped"}`: {"", "a"},
+		`{"time":"t","level":"info","message":"a"}`:                          {"", "a"},
+		`no line break{"time":"t","level":"warning","message":"a"}`:          {"a", "a"},
+		`{"time":"t","level":"warning"}`:                                     {"", `{"time":"t","level":"warning"}`},
+		`{"time":"t","level":`:                                               {"", `{"time":"t","level":`},
+		`of the command`:                                                     {"", "of the command"},
+	} {
+		var told []string
+		m := &messages{said: tail.Buffer{Limit: saidMost}, tell: func(text string) { told = append(told, text) }}
+		m.take([]byte(line + "\n"))
+		if strings.Join(told, " ") != c.told || m.String() != c.ended {
+			t.Errorf("%s: told %q, ended with %q", line, told, m)
 		}
 	}
 }

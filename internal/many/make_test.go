@@ -246,6 +246,9 @@ func TestHoldWaits(t *testing.T) {
 	if _, err := hold(ctx, dir); err == nil {
 		t.Error("it was held twice")
 	}
+	if err := (&repository{mirror: filepath.Join(dir, "mirror.git")}).place(ctx, filepath.Join(dir, "tree"), "HEAD"); err == nil {
+		t.Error("a tree was made meanwhile")
+	}
 	time.AfterFunc(time.Millisecond, func() { _ = release() })
 	again, err := hold(t.Context(), dir)
 	if err != nil {

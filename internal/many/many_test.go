@@ -139,10 +139,7 @@ func TestNoStatusIsNoSuccess(t *testing.T) {
 			if err := os.Rename(filepath.Join(begun.Dir, "journal.jsonl"), filepath.Join(dir, "journal")); err != nil {
 				t.Fatal(err)
 			}
-			v, err := (&Batch{Plan: p, Self: self, Say: &console.Messages{W: t.Output()}}).Run(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := ends(t.Context(), t, &Batch{Plan: p, Self: self, Say: &console.Messages{W: t.Output()}})
 			if got := v.Loops[0]; v.ExitCode != core.ExitFailed || got.ExitCode != core.ExitFailed || got.Status != c.status || !strings.Contains(got.Reason, c.says) {
 				t.Errorf("%d, and the loop is %+v", v.ExitCode, got)
 			}

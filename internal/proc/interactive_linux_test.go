@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -51,6 +52,16 @@ func TestInteractiveJobControl(t *testing.T) {
 	s.shows(t, "ended: exited, code 0")
 	s.press(t, "echo back $?\r")
 	s.shows(t, "back 0")
+}
+
+// A guardian that has had a command's terminal gets no other command.
+func TestInteractiveGuardianIsUsedOnce(t *testing.T) {
+	withGuardians(t)
+	s := interactiveScreen(t, `echo "below $PPID."`)
+	s.shows(t, "the next: exited, code 5")
+	if below := regexp.MustCompile(`below (\d+)\.`).FindAllStringSubmatch(s.String(), -1); len(below) != 2 || below[0][1] == below[1][1] {
+		t.Errorf("%q", below)
+	}
 }
 
 // In the background the program does not touch the terminal, nor does it hang.

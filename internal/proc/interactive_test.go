@@ -52,7 +52,7 @@ func interactiveRunner(script string) int {
 	if e.StartErr != nil {
 		fmt.Println(e.StartErr)
 	}
-	e = Start(Spec{Argv: sh("exit 5")}).Wait()
+	e = Start(Spec{Argv: sh(`echo "below $PPID."; exit 5`), Stdout: func(b []byte) { _, _ = os.Stdout.Write(b) }}).Wait()
 	fmt.Printf("the next: %v, code %d\n", e.Cause, e.Code)
 	return 0
 }

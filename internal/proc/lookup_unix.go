@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -58,7 +59,7 @@ func lookPath(name, dir string, env []string) (string, error) {
 
 func lookEnv(env []string, key string) (value string, set bool) {
 	for _, kv := range env {
-		if k, v, ok := strings.Cut(kv, "="); ok && k == key {
+		if k, v, _ := strings.Cut(kv, "="); k == key {
 			return v, true
 		}
 	}
@@ -66,10 +67,10 @@ func lookEnv(env []string, key string) (value string, set bool) {
 }
 
 func inDir(dir, file string) string {
-	if dir == "" || filepath.IsAbs(file) {
+	if strings.HasPrefix(file, "/") {
 		return file
 	}
-	return filepath.Join(dir, file)
+	return cmp.Or(dir, ".") + "/" + file
 }
 
 func executable(file string) error {

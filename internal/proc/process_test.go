@@ -63,6 +63,7 @@ func TestStartFailures(t *testing.T) {
 		{"format", Spec{Argv: []string{file("format", "echo", 0o700)}}, 126, "exec format error"},
 		{"interpreter", Spec{Argv: []string{file("script", "#!/no/such\n", 0o700)}}, 127, `"/no/such"`},
 		{"working directory", Spec{Argv: sh("true"), Dir: dir + "/none"}, 126, "working directory"},
+		{"working directory of a line", Spec{Argv: Shell("true"), Dir: dir + "/none"}, 126, "working directory"},
 		{"working directory a file", Spec{Argv: sh("true"), Dir: file("f", "", 0o600)}, 126, "not a directory"},
 		{"too long", Spec{Argv: []string{"/bin/sh", "-c", "true", strings.Repeat("x", 4<<20)}}, 126, "too long"},
 		{"NUL", Spec{Argv: []string{"/bin/sh", "-c", "true\x00"}}, 126, "invalid argument"},
@@ -76,6 +77,12 @@ func TestStartFailures(t *testing.T) {
 				t.Errorf("%q does not say %q", e.StartErr, c.says)
 			}
 		})
+	}
+	t.Setenv("PATH", dir)
+	for argv0, says := range map[string]string{shell: "install a POSIX shell", "nowhere": "nowhere: command not found"} {
+		if e := run(t, Spec{Argv: []string{argv0, "-c", "true"}}); e.Code != 127 || e.StartErr == nil || !strings.Contains(e.StartErr.Error(), says) {
+			t.Errorf("without a shell on PATH, %s: %+v", argv0, e)
+		}
 	}
 }
 
@@ -97,6 +104,9 @@ func TestLookup(t *testing.T) {
 	}
 	if e := run(t, Spec{Argv: []string{"sh", "-c", "exit 7"}, Env: []string{}}); e.Code != 7 {
 		t.Errorf("without PATH: %+v", e)
+	}
+	if e := run(t, Spec{Argv: []string{"tool"}, Dir: dir + "/bin", Env: []string{"PATH=:/none"}}); e.Code != 0 {
+		t.Errorf("the directory itself is on PATH: %+v", e)
 	}
 }
 

@@ -273,6 +273,11 @@ func TestGuardianIsKilled(t *testing.T) {
 			}
 		})
 	}
+	guardians.mu.Lock()
+	if slices.ContainsFunc(guardians.idle, func(g *guardian) bool { return g.over }) {
+		t.Error("one whose connection is closed would get the next command: its number may be another's")
+	}
+	guardians.mu.Unlock()
 	if e := run(t, Spec{Argv: sh("exit 4")}); e.Code != 4 {
 		t.Errorf("afterwards: %+v", e)
 	}

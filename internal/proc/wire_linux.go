@@ -147,26 +147,14 @@ func (w *wire) receive() error {
 			return err
 		}
 		return nil
-	case err == unix.ECONNRESET || err == nil && n == 0:
+	case err != nil || n == 0:
 		return errHungUp
-	case err != nil:
-		return err
 	}
 	w.empty = 0
 	w.in = append(w.in, w.space[:n]...)
-	return w.takeRights(oob[:oobn])
-}
-
-func (w *wire) takeRights(oob []byte) error {
-	msgs, err := unix.ParseSocketControlMessage(oob)
-	if err != nil {
-		return err
-	}
+	msgs, _ := unix.ParseSocketControlMessage(oob[:oobn]) // a request without its descriptors is malformed
 	for i := range msgs {
-		fds, err := unix.ParseUnixRights(&msgs[i])
-		if err != nil {
-			return err
-		}
+		fds, _ := unix.ParseUnixRights(&msgs[i])
 		w.fds = append(w.fds, fds...)
 	}
 	return nil

@@ -44,6 +44,11 @@ func TestGuardianRequest(t *testing.T) {
 		if !ok {
 			continue
 		}
+		for _, n := range []int{0, 2, 4, 6} { // descriptors: of some none came where too many are open
+			if _, err := readSpawn(body, make([]int, n)); err != errBadMessage {
+				t.Errorf("with %d descriptors: %v", n, err)
+			}
+		}
 		got, err := readSpawn(body, b.fds)
 		if err != nil || kind != msgSpawn {
 			t.Fatal(kind, err)
