@@ -15,8 +15,8 @@ type Choices struct {
 	PendingUserChoices []Question      `json:"pending_user_choices" doc:"The questions. More than four are asked in several rounds." is:"required least=1"` // ask them in [Batches]
 }
 
-// ParseChoices parses the document, fills in defaults, and validates it. The error is
-// [Problems], written for the command to read; an empty list is one.
+// ParseChoices parses the document, fills in defaults, and validates it. Its error is
+// [Problems], written for the command to read. A list without questions is an error too.
 func ParseChoices(data []byte) (Choices, error) {
 	var c Choices
 	ps := choicesShape().Read(data, &c)

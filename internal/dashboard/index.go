@@ -98,7 +98,7 @@ func newIndex(dirs func() []string) *index {
 // lookAgain is how often ended runs are checked, since they may be resumed.
 const lookAgain = 5 * time.Second
 
-// atOnce is how many runs are read before they appear in the list: if there are very many, the
+// atOnce is how many runs are read before they appear in the list. If there are very many, the
 // latest appear while the others are being read.
 const atOnce = 500
 

@@ -48,8 +48,8 @@ type Agent struct {
 // again when it changes.
 const Command = "looprun hook stop"
 
-// quietly begins a command of a shell that does nothing where looprun is not installed, any more
-// or for somebody who shares the project's file.
+// quietly is the beginning of a shell command that does nothing if looprun is not installed:
+// it was removed, or somebody without it shares the project's file.
 const quietly = "! command -v looprun >/dev/null || "
 
 // Agents returns the agents whose hooks are known, as documented by their makers.

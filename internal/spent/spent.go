@@ -22,7 +22,7 @@ const Day = 24 * time.Hour
 
 const layout = "2006-01-02"
 
-// Ledger is that folder.
+// Ledger records the cost of the user's runs in a folder, one file per day.
 type Ledger struct{ dir string }
 
 // Open opens the folder, and creates it if it does not exist.
