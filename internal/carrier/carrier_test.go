@@ -601,3 +601,29 @@ func TestAMessageThatWasCutOffBegins(t *testing.T) {
 		}
 	}
 }
+
+// Of an agent's own shapes the first that matches counts, also before one of a turn that failed.
+func TestTheFirstShapeCounts(t *testing.T) {
+	table := NewTable(
+		Shape{Agent: "mine", When: Match{"event": "end", "ok": "true"}, Read: []Reading{{Turn: Done}}},
+		Shape{Agent: "mine", When: Match{"event": "end"}, Read: []Reading{{Turn: Failed}}},
+	)
+	for in, want := range map[string]string{
+		`{"event":"end","ok":true}`:              "{mine false",
+		`{"event":"end","ok":false}`:             "{mine true",
+		`{"ok":false,"event":"end","ok":true}`:   "",
+		`{"type":"x","event":"end","ok":"true"}`: "{mine false",
+	} {
+		var facts []string
+		s := Stream{Table: table, Part: func(Part) {}, Fact: func(f Fact) {
+			if of, ended := f.(Ended); ended {
+				facts = append(facts, fmt.Sprint(of))
+			}
+		}}
+		_, _ = s.Write([]byte(in + "\n"))
+		s.Flush()
+		if got := strings.Join(facts, "; "); !strings.HasPrefix(got, want) || want == "" && strings.Contains(got, "mine false") {
+			t.Errorf("%s: %s", in, got)
+		}
+	}
+}

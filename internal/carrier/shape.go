@@ -219,21 +219,22 @@ func (t *Table) Silent(output []byte) bool {
 }
 
 // of returns the shape of an object in a stream in which an agent was seen before, or nil if
-// it is unknown. One that reads it as a turn that failed comes first, since an object may have
-// a name twice.
+// it is unknown. Of two types, the one that tells of a failure comes first.
 func (t *Table) of(o value, seen string) (found *shape) {
 	failed := false
 	for c := range o.members() {
-		for _, shapes := range [][]*shape{t.shapes[string(c.name)], t.typed(c)} {
+		typed := t.typed(c)
+		for _, shapes := range [][]*shape{typed, t.shapes[string(c.name)]} {
 			for _, s := range shapes {
 				if s.Follows && s.Agent != seen || !s.When.holds(o, false) {
 					continue
 				}
 				r := s.reading(o)
-				fails := s.Each == "" && r != nil && r.Turn == Failed
+				fails := len(typed) > 0 && s.Each == "" && r != nil && r.Turn == Failed
 				if found == nil || fails && !failed || fails == failed && s.place < found.place {
 					found, failed = s, fails
 				}
+				break // the first of these counts
 			}
 		}
 	}
