@@ -30,9 +30,7 @@ type Cut struct {
 // bounded.
 type Learner struct {
 	chains []known
-	blocks int // that were learned from
-	idle   int // times in a row that there was nothing new to learn
-	rest   int // so many blocks more are not learned from, since there was not
+	begun  bool // there was a block
 	cut    Cut
 	name   []byte
 	key    []byte
@@ -92,54 +90,31 @@ const (
 
 	enough      = 160 // lines of a block to learn from
 	sampleLines = 32  // lines by which to see whether there is something to learn
-
-	patience = 4 // blocks without anything to learn, after which some are left out
-	mostRest = 15
 )
 
-// Learn examines the lines of a block, in order. What it learned is valid until the next
-// block; margins missing from that block are forgotten.
+// Learn examines the lines of a block, in order. If most of a sample of them have no known
+// margin, it learns from the block, in place of the oldest margin if there are many.
 func (l *Learner) Learn(lines [][]byte) {
-	if sample := l.some(lines, sampleLines); l.blocks > 0 && len(sample) >= sampleLines {
-		if l.forget(sample) {
-			return
+	if sample := l.some(lines, sampleLines); l.begun && len(sample) >= sampleLines {
+		n := 0
+		for _, b := range sample {
+			if l.Cut(b).Len > 0 {
+				n++
+			}
 		}
-		if l.rest > 0 {
-			l.rest--
-			return
-		}
-		if len(learn(sample)) == 0 {
-			l.tire()
+		if 10*n >= 7*len(sample) || len(learn(sample)) == 0 {
 			return
 		}
 	}
-	l.blocks++
-	if learned := learn(l.some(lines, enough)); len(learned) > 0 && l.keep(learned) {
-		l.idle = 0
+	l.begun = true
+	learned := learn(l.some(lines, enough))
+	if len(learned) == 0 || slices.ContainsFunc(l.chains, func(c known) bool { return c.merge(learned) }) {
 		return
 	}
-	l.tire()
-}
-
-// tire skips more and more blocks while there is nothing new to learn.
-func (l *Learner) tire() {
-	if l.idle++; l.idle > patience {
-		l.rest = min(l.idle-patience, mostRest)
-	}
-}
-
-// keep stores a margin, and reports whether anything in it is new.
-func (l *Learner) keep(learned chain) bool {
-	for _, c := range l.chains {
-		if same, more := c.merge(learned); same {
-			return more
-		}
-	}
 	if len(l.chains) == maxChains {
-		return false
+		l.chains = slices.Delete(l.chains, 0, 1)
 	}
 	l.chains = append(l.chains, known{chain: learned})
-	return true
 }
 
 // Cut returns the margin of a line. It is valid until the next call.
@@ -154,38 +129,6 @@ func (l *Learner) Cut(line []byte) *Cut {
 	return best
 }
 
-// forget drops the margins that too few lines of a block still have, and reports whether most
-// lines have one of the others.
-func (l *Learner) forget(lines [][]byte) (explained bool) {
-	var cut [sampleLines * 2]uint64 // by line, the margins that it has
-	lines = lines[:min(len(lines), len(cut))]
-	left := uint64(0)
-	for i := range l.chains {
-		c, n := &l.chains[i], 0
-		for k, b := range lines {
-			if l.find(c, b).end > 0 {
-				cut[k] |= 1 << i
-				n++
-			}
-		}
-		if 5*n >= 2*len(lines) || c.chain[0].shape.named() && n > 0 {
-			left |= 1 << i
-		}
-	}
-	for i := len(l.chains) - 1; i >= 0; i-- {
-		if left>>i&1 == 0 {
-			l.chains = slices.Delete(l.chains, i, i+1)
-		}
-	}
-	n := 0
-	for _, has := range cut[:len(lines)] {
-		if has&left != 0 {
-			n++
-		}
-	}
-	return 10*n >= 7*len(lines)
-}
-
 // some returns lines, or about n of them, spread evenly.
 func (l *Learner) some(lines [][]byte, n int) [][]byte {
 	l.sample = l.sample[:0]
@@ -198,26 +141,23 @@ func (l *Learner) some(lines [][]byte, n int) [][]byte {
 	return l.sample
 }
 
-// merge adds the names of a margin with the same shapes, and reports whether there were new
-// ones.
-func (c chain) merge(d chain) (same, more bool) {
+// merge adds the names of a margin with the same shapes, and reports whether it has those.
+func (c chain) merge(d chain) bool {
 	if !slices.EqualFunc(c, d, func(a, b column) bool { return a.shape == b.shape }) {
-		return false, false
+		return false
 	}
 	for i := range c {
 		for _, n := range d[i].names {
-			more = c[i].add(n) || more
+			c[i].add(n)
 		}
 	}
-	return true, more
+	return true
 }
 
-func (c *column) add(name string) bool {
-	if len(c.names) == maxNames || slices.Contains(c.names, name) {
-		return false
+func (c *column) add(name string) {
+	if len(c.names) < maxNames && !slices.Contains(c.names, name) {
+		c.names = append(c.names, name)
 	}
-	c.names = append(c.names, name)
-	return true
 }
 
 // called returns the name of a line's margin, composed of the names of its columns. It is

@@ -202,3 +202,41 @@ func TestManyNamesOfOneWidth(t *testing.T) {
 		}
 	}
 }
+
+// A margin that comes midway is found, and one that has gone cuts no line.
+func TestAMarginThatChangesMidway(t *testing.T) {
+	for name, c := range map[string]struct{ before, after, cut, rest string }{
+		"names":      {"web-%d | line %d is here", "[job %d] line %d is here", "job 3", "line 2999 is here"},
+		"from none":  {"x%d was %d", "web-%d | line %d is here", "web-3", "line 2999 is here"},
+		"from words": {"INFO app%d: line %d", "12:00:%02d app | line %d", "12:00:03 app", "line 2999"},
+		"to none":    {"web-%d | line %d", "went %d, was %d", "", "went 3, was 2999"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cut, rest := "", ""
+			s := Splitter{Line: func(line []byte, c *Cut) { cut, rest = string(c.Name), string(line[c.Len:]) }}
+			for i := range 3000 {
+				form := c.before
+				if i >= 1500 {
+					form = c.after
+				}
+				s.Add(fmt.Appendf(nil, form, i%4, i))
+			}
+			if s.Flush(); cut != c.cut || rest != c.rest {
+				t.Errorf("the last line has the margin %q before %q", cut, rest)
+			}
+		})
+	}
+}
+
+// The oldest margin makes room for another one if there are many.
+func TestManyMargins(t *testing.T) {
+	l := Learner{chains: make([]known, maxChains)}
+	var lines [][]byte
+	for i := range 100 {
+		lines = append(lines, fmt.Appendf(nil, "web-%d | line %d is here", i%3, i))
+	}
+	l.Learn(lines)
+	if cut := l.Cut(lines[0]); string(cut.Name) != "web-0" || len(l.chains) != maxChains {
+		t.Errorf("the margin %q of %d", cut.Name, len(l.chains))
+	}
+}
