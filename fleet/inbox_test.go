@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/mocks"
 	"go.temporal.io/sdk/temporal"
@@ -123,6 +126,54 @@ func TestAHistoryStaysWithItsCheckpoint(t *testing.T) {
 		c.On("GetWorkflowHistory", mock.Anything, "l1", "part", false, mock.Anything).Return(history)
 		if err := f.forget(t.Context(), "l1"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", repo, err)
+		}
+	}
+}
+
+// What was submitted under an id is not submitted again: only what is missing is started. Without an
+// id a loop whose own id is taken gets another one.
+func TestOnlyWhatIsMissingIsSubmitted(t *testing.T) {
+	for name, c := range map[string]struct {
+		request string
+		loops   int
+		want    string // the error
+		own     bool   // the loops get new ids
+	}{
+		"again":       {"night", 2, "", false},
+		"other loops": {"night", 3, "night was the id of 2 loops, and these are 3", false},
+		"no id":       {"", 2, "", true},
+	} {
+		cl, f := known(t)
+		taken := &serviceerror.WorkflowExecutionAlreadyStarted{}
+		before := []string{"20260102-030405-0001", "20260102-030405-0002"}
+		in, err := f.converter.ToPayloads(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := pages{{Attributes: &historypb.HistoryEvent_WorkflowExecutionStartedEventAttributes{
+			WorkflowExecutionStartedEventAttributes: &historypb.WorkflowExecutionStartedEventAttributes{Input: in},
+		}}}
+		cl.On("GetWorkflowHistory", mock.Anything, "submit/night", "", false, mock.Anything).Return(&p)
+		var mu sync.Mutex
+		var started []string
+		cl.On("ExecuteWorkflow", mock.Anything, mock.Anything, mock.Anything, mock.Anything).Return(
+			func(_ context.Context, o client.StartWorkflowOptions, _ any, _ ...any) (client.WorkflowRun, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				if started = append(started, o.ID); o.ID == "submit/night" || o.ID == before[0] || c.own && len(started) == 1 {
+					return nil, taken
+				}
+				return new(mocks.WorkflowRun), nil
+			})
+		f.server.Address = "127.0.0.1:1"
+		ids, err := f.Submit(t.Context(), make([]Loop, c.loops), c.request, func(string, string) {})
+		switch {
+		case c.want != "":
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v", name, err)
+			}
+		case err != nil || c.own != (ids[0] != before[0]) || c.own && len(started) != 3 || !c.own && !slices.Equal(ids, before):
+			t.Errorf("%s: %v of %v, %v", name, ids, started, err)
 		}
 	}
 }

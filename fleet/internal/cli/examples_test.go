@@ -73,6 +73,22 @@ func TestTheFormerNameOfAFlag(t *testing.T) {
 	}
 }
 
+// The codec server sends plain text, so it listens on this machine alone.
+func TestTheCodecServerIsLocal(t *testing.T) {
+	said, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := os.Stderr
+	os.Stderr = out
+	code := Main([]string{"codec", "--listen", "0.0.0.0:99999"}, nil)
+	os.Stderr = before
+	out.Close()
+	if text, err := io.ReadAll(said); err != nil || code != core.ExitFailed || !strings.Contains(string(text), "--listen 0.0.0.0:99999 is not on this machine alone") {
+		t.Errorf("%d, %s, %v", code, text, err)
+	}
+}
+
 // A limit for all loops of a file is named as the file names it.
 func TestALimitForAllLoopsIsNamed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "loops.yaml")
