@@ -519,6 +519,28 @@ func TestGitFailsWhileATreeIsMade(t *testing.T) {
 	}
 }
 
+// Whichever call of git fails, no mirror is used that lacks something, or that could push.
+func TestGitFailsWhileAMirrorIsMade(t *testing.T) {
+	m := batchOfOne(t)
+	path := os.Getenv("PATH")
+	for at := 1; at < 50; at++ {
+		r := repositoryOf(t.TempDir(), m.l.Repository)
+		calls := failingGit(t, at)
+		err := r.fetch(t.Context(), m.p.ID, []string{m.l.Base})
+		over := calls() < at
+		if t.Setenv("PATH", path); (err == nil) != over {
+			t.Errorf("call %d: %v", at, err)
+		}
+		if over {
+			if remotes := gitIn(t, r.mirror, "remote"); remotes != "" || at < 3 {
+				t.Errorf("after %d calls it has the remotes %q", at, remotes)
+			}
+			return
+		}
+	}
+	t.Error("it is never made")
+}
+
 // When no more loops are started, one whose tree is being made is not started either, and
 // those that run go on.
 func TestAnEndLeavesAloneWhatRuns(t *testing.T) {

@@ -49,6 +49,12 @@ func TestCopyThroughALink(t *testing.T) {
 	if err := copyFiles(from, tree, []string{".env"}); err != nil {
 		t.Error(err)
 	}
+	if text, err := os.ReadFile(filepath.Join(tree, ".env")); err != nil || string(text) != "secret" {
+		t.Errorf("the copy is %q, %v", text, err)
+	}
+	if err := copyFiles(from, tree, []string{"nothing"}); err == nil {
+		t.Error("what is not there was copied")
+	}
 	if text, err := os.ReadFile(filepath.Join(outside, "kept")); err != nil || string(text) != "kept" {
 		t.Errorf("the file outside is %q, %v", text, err)
 	}
