@@ -169,7 +169,7 @@ type Answer struct {
 	Reason    string         `json:"reason,omitempty" doc:"Why."`
 	Rule      string         `json:"rule,omitempty" doc:"The policy rule that decided, as file and line."`
 	Person    bool           `json:"person,omitempty" doc:"A person gave it."`
-	Via       string         `json:"via,omitempty" doc:"web: on the page of looprun serve; ntfy, matrix, telegram, smtp: on a phone."`
+	Via       string         `json:"via,omitempty" doc:"web: on the page of looprun serve; ntfy, matrix, telegram: on a phone; smtp: by e-mail."`
 }
 
 // Command is a command that was run for an answer.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"strings"
 
 	"github.com/nicholas-fedor/shoutrrr/pkg/router"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
@@ -39,12 +40,16 @@ func open(raw string) (send func(ctx context.Context, title, body string) error,
 // withoutOwn returns the URL without what only [newMail] knows.
 func withoutOwn(raw string) string {
 	u, err := url.Parse(raw)
-	if err != nil || u.Scheme != "smtp" || !u.Query().Has("imap") {
+	if err != nil || u.Scheme != "smtp" {
 		return raw
 	}
 	query := u.Query()
-	query.Del("imap")
-	u.RawQuery = query.Encode()
+	for key := range query {
+		if strings.EqualFold(key, "imap") {
+			query.Del(key)
+			u.RawQuery = query.Encode()
+		}
+	}
 	return u.String()
 }
 

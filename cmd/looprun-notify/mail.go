@@ -45,12 +45,15 @@ type mailer struct {
 // thread is what was sent about one question.
 type thread struct {
 	first string // the id of the first message
-	over  bool   // it was sent how the question ended; a program that replies to that gets nothing
+	sent  int
+	over  bool // it was sent how the question ended; a program that replies to that gets nothing
 }
 
 const (
 	// aboveLine is the first line of a message. What a reply quotes begins there.
 	aboveLine = "Reply above this line."
+	// mostLetters is how many letters are sent about one question.
+	mostLetters = 20
 	// mostMail is how much of a message in the mailbox is read, in bytes.
 	mostMail = 128 << 10
 	// mailIdles is how long the client waits for news before it asks the server for a sign of
@@ -75,11 +78,20 @@ func newMail(u *url.URL) (*mailer, error) {
 	x.smtp, x.imap = net.JoinHostPort(u.Hostname(), port), option(u, "imap")
 	encryption := strings.ToLower(option(u, "encryption"))
 	x.implicit = encryption == "implicittls" || port == "465" && (encryption == "" || encryption == "auto")
-	var err error
 	for into, list := range map[*[]*netmail.Address]string{&x.from: option(u, "from", "fromaddress"), &x.to: option(u, "to", "toaddresses")} {
-		if *into, err = netmail.ParseAddressList(strings.ReplaceAll(list, " ", "+")); err != nil {
-			return nil, errURL
+		for one := range strings.SplitSeq(list, ",") {
+			of, err := netmail.ParseAddress(one)
+			if err != nil { // a plus sign of the URL has become a blank
+				of, err = netmail.ParseAddress(strings.ReplaceAll(strings.TrimSpace(one), " ", "+"))
+			}
+			if err != nil {
+				return nil, errURL
+			}
+			*into = append(*into, of)
 		}
+	}
+	if len(x.from) == 1 && x.from[0].Name == "" {
+		x.from[0].Name = "looprun"
 	}
 	switch {
 	case u.Hostname() == "" || len(x.from) != 1:
@@ -110,7 +122,7 @@ func (x *mailer) send(ctx context.Context, m outgoing) error {
 		of = &thread{}
 		x.sent[m.ID] = of
 	}
-	if of.over {
+	if of.over || of.sent >= mostLetters && !m.Over { // a program may be answering
 		return nil
 	}
 	_, domain, _ := strings.Cut(x.from[0].Address, "@")
@@ -118,7 +130,12 @@ func (x *mailer) send(ctx context.Context, m outgoing) error {
 	if err := x.post(ctx, x.letter(m, id, of.first)); err != nil {
 		return err
 	}
-	of.first, of.over = cmp.Or(of.first, id), m.Over
+	of.first, of.over, of.sent = cmp.Or(of.first, id), m.Over, of.sent+1
+	for id, of := range x.sent {
+		if of.over && len(x.sent) > mostOver {
+			delete(x.sent, id)
+		}
+	}
 	return nil
 }
 
@@ -129,7 +146,7 @@ func (x *mailer) letter(m outgoing, id, first string) []byte {
 		to = append(to, of.String())
 	}
 	head := [][2]string{
-		{"From", (&netmail.Address{Name: cmp.Or(x.from[0].Name, "looprun"), Address: x.from[0].Address}).String()},
+		{"From", x.from[0].String()},
 		{"To", strings.Join(to, ", ")},
 		{"Subject", mime.QEncoding.Encode("utf-8", m.Title)},
 		{"Date", time.Now().Format(time.RFC1123Z)},
@@ -261,32 +278,35 @@ func (x *mailer) listen(ctx context.Context, opened func(), heard func(answer)) 
 		return deafTo("the IMAP server offers no encrypted connection; check imap in the URL")
 	}
 	defer c.Close()
-	if within(c.Login(x.user, x.password).Wait) != nil {
+	if within(func() error { return c.Login(x.user, x.password).Wait() }) != nil {
 		return deafTo("the IMAP server does not take the user and the password of the URL")
 	}
-	var box *imap.SelectData
-	err = within(func() (err error) {
-		box, err = c.Select("INBOX", &imap.SelectOptions{ReadOnly: true}).Wait()
-		return err
-	})
-	if err != nil || box.UIDNext == 0 {
+	if within(func() error { return x.open(c) }) != nil {
 		return deafTo("the IMAP server does not open INBOX")
 	}
-	renumbered := x.validity != 0 && x.validity != box.UIDValidity
-	if x.validity != box.UIDValidity { // what came before is not read
-		x.validity, x.next = box.UIDValidity, box.UIDNext
-	}
 	opened()
-	if renumbered {
-		return errors.New("the mailbox was made anew; if you have answered, answer again")
+	if within(func() error { return x.read(c, heard) }) != nil {
+		return deafTo("the IMAP server does not show what has arrived")
 	}
-	for ctx.Err() == nil {
-		if err := within(func() error { return x.read(c, heard) }); err != nil {
-			return deafTo("the IMAP server does not show what has arrived")
-		}
-		if err := x.await(ctx, c, news, within); err != nil {
-			return deafTo("the IMAP server has ended the connection")
-		}
+	for ctx.Err() == nil && x.await(ctx, c, news, within) == nil && within(func() error { return x.read(c, heard) }) == nil {
+	}
+	return nil // servers end connections; it is connected again, and that is no news
+}
+
+// open opens the mailbox. Letters of the last days may be replies too: somebody may have answered
+// while the mailbox could not be read. The code of an older question is good for nothing.
+func (x *mailer) open(c *imapclient.Client) error {
+	box, err := c.Select("INBOX", &imap.SelectOptions{ReadOnly: true}).Wait()
+	if err != nil || box.UIDValidity == x.validity {
+		return err
+	}
+	recent, err := c.UIDSearch(&imap.SearchCriteria{Since: time.Now().AddDate(0, 0, -2)}, nil).Wait()
+	if err != nil {
+		return err
+	}
+	x.validity, x.next = box.UIDValidity, max(1, box.UIDNext)
+	for _, uid := range recent.AllUIDs() {
+		x.next = min(x.next, uid)
 	}
 	return nil
 }
@@ -312,7 +332,7 @@ func (x *mailer) await(ctx context.Context, c *imapclient.Client, news chan stru
 	if idles {
 		return within(func() error { return errors.Join(idle.Close(), idle.Wait()) })
 	}
-	return within(c.Noop().Wait)
+	return within(func() error { return c.Noop().Wait() })
 }
 
 // read passes on the replies among the messages that have arrived.
@@ -337,7 +357,7 @@ func (x *mailer) read(c *imapclient.Client, heard func(answer)) error {
 				}
 			}
 		}
-		x.next = uid + 1
+		x.next = max(x.next, uid+1)
 		if a := x.replied(text); a.Code != "" {
 			heard(a)
 		}
@@ -353,11 +373,16 @@ func (x *mailer) replied(raw []byte) (a answer) {
 	}
 	h := m.Header
 	// Programs reply too: that somebody is away (RFC 3834), or that a message was not delivered.
+	for _, sign := range []string{"X-Autoreply", "X-Auto-Reply", "X-Autorespond", "X-Auto-Response-Suppress", "X-Vacation", "List-Id"} {
+		if h.Has(sign) {
+			return a
+		}
+	}
 	by := strings.ToLower(h.Get("Auto-Submitted"))
 	kind, _, _ := h.ContentType()
 	switch bulk := strings.ToLower(h.Get("Precedence")); {
 	case by != "" && by != "no", kind == "multipart/report", strings.TrimSpace(h.Get("Return-Path")) == "<>",
-		h.Has("X-Autoreply"), h.Has("X-Autorespond"), bulk == "bulk", bulk == "junk", bulk == "list", bulk == "auto_reply":
+		bulk == "bulk", bulk == "junk", bulk == "list", bulk == "auto_reply":
 		return a
 	}
 	from, err := h.AddressList("From")
@@ -380,8 +405,12 @@ func (x *mailer) replied(raw []byte) (a answer) {
 			continue
 		}
 		if kind, _, _ := head.ContentType(); kind == "text/plain" || kind == "" {
-			text, _ := io.ReadAll(part.Body) // what was cut off is not missed
-			a.Words, a.More = own(string(text), x.from[0].Address)
+			text, err := io.ReadAll(part.Body)
+			if err != nil || len(raw) == mostMail { // its end could mean the opposite
+				a.Lacks = "it could not be read whole"
+				return a
+			}
+			a.Words, a.More = own(string(text), x.from[0].Name, x.from[0].Address)
 			if a.Lacks = ""; a.Words == "" {
 				a.Lacks = "write above what your program quotes"
 			}
@@ -391,31 +420,62 @@ func (x *mailer) replied(raw []byte) (a answer) {
 }
 
 // own returns what a person has written above what the reply quotes: the first paragraph, which
-// is the answer, and what follows, which may be a signature. address is the one that is replied to.
-func own(text, address string) (first, more string) {
+// is the answer, and what follows, which may be a signature. name and address are those that are
+// replied to. It returns nothing where it is not clear what is quoted.
+func own(text, name, address string) (first, more string) {
 	var lines []string
+	quoted := false
 	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, " \r\n\t\u00a0")
-		if strings.Contains(line, aboveLine) || line == "--" || strings.HasPrefix(line, "____") || strings.HasPrefix(line, "-----") {
+		bare := strings.TrimRight(line, " \r\n\t\u00a0")
+		if strings.TrimRight(line, "\r\n") == "-- " { // RFC 3676: a signature
 			break
 		}
-		if !strings.HasPrefix(line, ">") {
-			lines = append(lines, line)
+		quote := strings.HasPrefix(bare, ">")
+		quoted = quoted || quote
+		if strings.Contains(bare, aboveLine) {
+			if !quote { // some programs do not mark what they quote, and begin with its header
+				quoted = true
+				for i, of := range lines {
+					if strings.Contains(of, address) {
+						lines = lines[:i]
+						break
+					}
+				}
+			}
+			break
+		}
+		switch {
+		case quote:
+		case quoted && bare != "": // the answer may be anywhere
+			return "", ""
+		default:
+			lines = append(lines, bare)
 		}
 	}
-	lines = strings.Split(strings.TrimSpace(strings.Join(lines, "\n")), "\n")
-	// A program introduces what it quotes: “On Friday, looprun <ADDRESS> wrote:”.
-	if last := lines[len(lines)-1]; strings.HasSuffix(last, ":") && introduces.MatchString(last) {
-		for len(lines) > 0 && introduces.MatchString(lines[len(lines)-1]) {
+	trim := func() {
+		for len(lines) > 0 && strings.Trim(lines[len(lines)-1], " _-*") == "" {
 			lines = lines[:len(lines)-1]
 		}
 	}
-	first, more, _ = strings.Cut(strings.Join(lines, "\n"), "\n\n")
-	if strings.Contains(first, address) { // words of the program: the person wrote below
+	if trim(); quoted && len(lines) > 0 {
+		// A program introduces what it quotes: “On Friday at 4:00, looprun <ADDRESS> wrote:”.
+		last := lines[len(lines)-1]
+		who := strings.Contains(last, address) || strings.Contains(last, name)
+		if when := dated.MatchString(last); who && (when || strings.HasSuffix(last, ":") || strings.HasSuffix(last, "：")) {
+			lines = lines[:len(lines)-1]
+			if n := len(lines); !when && n > 0 && dated.MatchString(lines[n-1]) { // it was wrapped
+				lines = lines[:n-1]
+			}
+		}
+		trim()
+	}
+	whole := strings.TrimSpace(strings.Join(lines, "\n"))
+	if strings.Contains(whole, address) {
 		return "", ""
 	}
+	first, more, _ = strings.Cut(whole, "\n\n")
 	return strings.TrimSpace(first), strings.TrimSpace(more)
 }
 
-// introduces matches a line that says who wrote what follows, and when.
-var introduces = regexp.MustCompile(`looprun|@|\d:\d\d|\b20\d\d\b`)
+// dated matches a line with a date or a time.
+var dated = regexp.MustCompile(`\d:\d\d|\b20\d\d\b`)

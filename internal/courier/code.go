@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -94,7 +95,7 @@ func numbered(body string, q core.Question, list []choice) string {
 // the person is sure, and no goes back. Without a step the reply is unclear: what can be meant as
 // a choice is no words, and neither is anything while an option is asked about once more.
 func reply(q core.Question, asked, words string) (a ask.ShortAnswer, of choice, step string) {
-	text := strings.TrimSpace(words)
+	text := strings.TrimFunc(words, func(c rune) bool { return unicode.IsSpace(c) || unicode.Is(unicode.Cf, c) })
 	list, r := choices(q), reader{rest: text}
 	var ids []string
 	var numbered, labelled, wrong bool
@@ -136,7 +137,7 @@ read:
 		return a, of, stepSure
 	case clear && !no && len(ids) == 1:
 		a.Option = of.option
-	case asked != "", whole && len(ids) > 0, numbered && (labelled || yes || no), len(ids) > 0 && firstLine(q, text):
+	case asked != "", whole && len(ids) > 0, numbered && (labelled || yes || no), ambiguous(text, list):
 		return ask.ShortAnswer{}, choice{}, ""
 	default:
 		a.Text, of = &text, choice{}
@@ -144,14 +145,44 @@ read:
 	return a, of, stepTap
 }
 
-// firstLine reports whether the first of several lines alone would be a choice.
-func firstLine(q core.Question, text string) bool {
-	first, _, several := strings.Cut(text, "\n")
-	if !several {
-		return false
+// ambiguous reports whether a line of the words could be meant as a choice.
+func ambiguous(words string, list []choice) bool {
+	for line := range strings.Lines(words) {
+		r := reader{rest: strings.TrimSpace(line)}
+		if r.takeAny(list) >= 0 && r.rest == "" || len(tokens(line)) <= 2 && numbers(line, list) {
+			return true
+		}
 	}
-	a, _, step := reply(q, "", first)
-	return step == "" || a.Text == nil
+	return false
+}
+
+// numbers reports whether the words have the number of a choice.
+func numbers(words string, list []choice) bool {
+	return slices.ContainsFunc(tokens(words), func(token string) bool {
+		n, _ := strconv.Atoi(token)
+		return n > 0 && n <= len(list)
+	})
+}
+
+func tokens(words string) []string {
+	return strings.FieldsFunc(words, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
+}
+
+// replyWith reads a reply and what follows it in an e-mail: more words, or a signature. After the
+// number of an option that continues it goes along as guidance.
+func replyWith(q core.Question, asked, words, more string) (a ask.ShortAnswer, of choice, step string) {
+	a, of, step = reply(q, asked, words)
+	_, goesOn := q.GoesOn()
+	switch {
+	case more == "":
+	case a.Text != nil && !ambiguous(more, choices(q)):
+		*a.Text += "\n\n" + more
+	case a.Text != nil || numbers(more, choices(q)):
+		return ask.ShortAnswer{}, choice{}, ""
+	case goesOn && step == stepTap && !of.ends:
+		a.Guidance = more
+	}
+	return a, of, step
 }
 
 // reader reads a reply word by word.

@@ -304,10 +304,7 @@ func (c *Courier) hear(l *link, m incoming) {
 	}
 	note := ""
 	if step == stepReply && q != nil {
-		answer, of, step = reply(q.asked, q.sure, m.Words)
-		if answer.Text != nil && m.More != "" {
-			*answer.Text += "\n\n" + m.More
-		}
+		answer, of, step = replyWith(q.asked, q.sure, m.Words, m.More)
 		switch {
 		case m.Lacks != "":
 			note = "The reply is not used: " + m.Lacks
@@ -316,7 +313,7 @@ func (c *Courier) hear(l *link, m incoming) {
 		case step == "" && q.sure != "":
 			note = fmt.Sprintf("“%s” is not used: reply as below, or with another number.", termsafe.Short(m.Words, 60))
 		case step == "":
-			note = fmt.Sprintf("“%s” is not used: reply with a number and nothing else, or begin with a word.", termsafe.Short(m.Words, 60))
+			note = fmt.Sprintf("“%s” is not used: reply with a number and nothing else, or with more words.", termsafe.Short(m.Words, 60))
 		}
 	}
 	switch {
