@@ -376,7 +376,7 @@ func (a *analyzer) evidence(stream int, b []byte) {
 // pass treats the standard error held so far as evidence, and everything that follows. What an
 // agent prints about itself in every turn is none.
 func (a *analyzer) pass() {
-	if held := a.held.Bytes(); !a.agents || !carrier.Known().Silent(held) {
+	if held := a.held.Bytes(); !a.agents || !cmp.Or(a.options.Carriers, carrier.Known()).Banner(held) {
 		a.evidence(stderrStream, held)
 	}
 	a.held.Reset()

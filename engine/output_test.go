@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/looprun/looprun/internal/carrier"
 	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/signature"
 )
@@ -71,17 +72,43 @@ func TestStandardErrorBesideATranscript(t *testing.T) {
 		"nothing else":        {[]string{"", ""}, false, true},
 		"text before it":      {[]string{"hello\n", turn + end}, false, true},
 	} {
-		hashes := map[signature.Hash]bool{}
-		for _, aside := range []string{"no true colour\n", "cannot connect to the moon\n"} {
-			work := newAnalyzer(signature.Options{}, false)
-			work.take(0, []byte(c.out[0]))
-			work.take(1, []byte(aside))
-			work.take(0, []byte(c.out[1]))
-			work.settle(c.failed)
-			hashes[work.sign(0, false).Hash] = true
+		for _, asides := range [][]string{
+			{"no true colour\n", "cannot connect to the moon\n"},
+			{"Exit code 3\n", "Exit code 4\n"}, // as a tool without output has, but this is no tool's
+		} {
+			hashes := map[signature.Hash]bool{}
+			for _, aside := range asides {
+				work := newAnalyzer(signature.Options{}, false)
+				work.take(0, []byte(c.out[0]))
+				work.take(1, []byte(aside))
+				work.take(0, []byte(c.out[1]))
+				work.settle(c.failed)
+				hashes[work.sign(0, false).Hash] = true
+			}
+			if counts := len(hashes) == 2; counts != c.counts {
+				t.Errorf("%s: of standard error, %q counts: %t", name, asides, counts)
+			}
 		}
-		if counts := len(hashes) == 2; counts != c.counts {
-			t.Errorf("%s: standard error counts: %t", name, counts)
+	}
+}
+
+// What an agent prints about itself is no evidence, by the run's own table.
+func TestBannersAreNoEvidence(t *testing.T) {
+	own := carrier.NewTable(append(carrier.KnownShapes(), carrier.Shape{Agent: "own", When: carrier.Match{"own": "*"}, Banner: []string{"own *"}})...)
+	for aside, c := range map[string]struct {
+		table *carrier.Table
+		plain bool
+	}{
+		"Warning: running headless with --yolo / x": {nil, false},
+		"own 1.2": {own, false},
+		"own 1.3": {nil, true},
+	} {
+		work := newAnalyzer(signature.Options{Carriers: c.table}, false)
+		work.take(1, []byte(aside+"\n"))
+		work.take(0, []byte(`{"type":"turn.started"}`+"\n"))
+		work.settle(true)
+		if work.plain != c.plain {
+			t.Errorf("%q is evidence: %t", aside, work.plain)
 		}
 	}
 }

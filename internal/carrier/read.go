@@ -132,7 +132,7 @@ func (s *Stream) call(r *Reading, o value) {
 		return
 	}
 	output, _ := s.texts(r.Output, o)
-	role, silent := Printed, s.table().Silent(output)
+	role, silent := Printed, s.table().silence(output)
 	if c.reads || silent {
 		role = Noise
 	}

@@ -32,6 +32,7 @@ type Shape struct {
 	// Silent lists the lines that tools print when they have no output. If they are all of a
 	// tool's output, the tool printed nothing.
 	Silent []string `yaml:"silent" json:"silent,omitempty" doc:"The lines that a tool's output consists of if the tool printed nothing, whatever the shape is; * matches any text."`
+	Banner []string `yaml:"-" json:"banner,omitempty"` // lines about itself on standard error, in every turn
 	// Read lists what to read. The first one that matches an entry is used.
 	Read []Reading `yaml:"read" json:"read,omitempty" doc:"The values to read; the first entry whose when matches counts. Without any, the object counts for nothing."`
 }
@@ -121,6 +122,7 @@ type Table struct {
 	shapes map[string][]*shape // by their type, or by a name that the object must have
 	begins map[string]bool     // the names with which an agent's object on several lines may begin
 	silent []string            // the lines that tools print when they have no output
+	banner []string            // the lines that agents print about themselves
 }
 
 type shape struct {
@@ -140,7 +142,7 @@ func NewTable(shapes ...Shape) *Table {
 		}
 	}
 	for i, s := range shapes {
-		t.silent = append(t.silent, s.Silent...)
+		t.silent, t.banner = append(t.silent, s.Silent...), append(t.banner, s.Banner...)
 		made := &shape{s, i, s.Opens || s.Starts}
 		begins := []string{s.Begins, s.Each}
 		for _, r := range s.Read {
@@ -206,12 +208,18 @@ func like(want string, text []byte) bool {
 	return ok && begins && bytes.HasSuffix(rest, []byte(end)) || string(text) == want
 }
 
-// Silent reports whether the output is that of a tool that printed nothing, or what an agent
-// prints about itself in every turn.
-func (t *Table) Silent(output []byte) bool {
-	for line := range bytes.Lines(output) {
+// silence reports whether the output is that of a tool that printed nothing.
+func (t *Table) silence(output []byte) bool { return consists(output, t.silent) }
+
+// Banner reports whether the standard error beside a transcript is what its agent prints about
+// itself in every turn.
+func (t *Table) Banner(text []byte) bool { return consists(text, t.banner) }
+
+// consists reports whether all lines that are not empty are like one of those.
+func consists(text []byte, of []string) bool {
+	for line := range bytes.Lines(text) {
 		line = bytes.TrimSpace(line)
-		if len(line) > 0 && !slices.ContainsFunc(t.silent, func(want string) bool { return like(want, line) }) {
+		if len(line) > 0 && !slices.ContainsFunc(of, func(want string) bool { return like(want, line) }) {
 			return false
 		}
 	}
