@@ -627,3 +627,27 @@ func TestTheFirstShapeCounts(t *testing.T) {
 		}
 	}
 }
+
+// A value is one of several texts, or none of them; an empty one is a text too, and & is a part
+// of any.
+func TestValues(t *testing.T) {
+	for _, c := range []struct {
+		want, value string
+		held        bool
+	}{
+		{"!failed|error", "failed", false}, {"!failed|error", "error", false}, {"!failed|error", "ok", true},
+		{"failed|error", "failed", true}, {"failed|error", "error", true}, {"failed|error", "ok", false},
+		{"", "", true}, {"", "x", false}, {"x|", "", true}, {"!", "x", true}, {"!", "", false},
+		{"a&b", "a&b", true}, {"a&b", "a", false}, {"!a&b", "a", true}, {"!a&b", "a&b", false}, {"!-", "-", false}, {"!-", "x", true},
+	} {
+		for _, name := range []string{"status", "type"} {
+			table := NewTable(Shape{Agent: "own", When: Match{"event": "end", name: c.want}, Read: []Reading{{Turn: Done}}})
+			ended := false
+			s := Stream{Table: table, Part: func(Part) {}, Fact: func(f Fact) { _, ended = f.(Ended) }}
+			_, _ = fmt.Fprintf(&s, `{"event":"end",%q:%q}`+"\n", name, c.value)
+			if s.Flush(); ended != c.held {
+				t.Errorf("%s %q is %q: %t", name, c.value, c.want, ended)
+			}
+		}
+	}
+}

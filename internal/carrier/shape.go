@@ -166,7 +166,7 @@ func NewTable(shapes ...Shape) *Table {
 			t.begins[first] = t.begins[first] || s.Agent != "" && first != "*"
 		}
 		if typ := s.When["type"]; typ != "" && !strings.ContainsAny(typ, "*-!") {
-			for one := range each(typ) {
+			for one := range strings.SplitSeq(typ, "|") {
 				t.shapes[typeIs+one] = append(t.shapes[typeIs+one], made)
 			}
 		} else {
@@ -181,17 +181,17 @@ func NewTable(shapes ...Shape) *Table {
 func (m Match) holds(o value, all bool) bool {
 	for path, want := range m {
 		there, held := 0, 0
-		want, not := strings.CutPrefix(want, "!")
+		texts, not := strings.CutPrefix(want, "!")
 		o.each(path, func(v value) {
 			if v.is("n") {
 				return
 			}
-			there++
-			for one := range each(want) {
-				if like(one, v.text()) != not {
-					held++
-					break
-				}
+			text, is := v.text(), false
+			for one := range strings.SplitSeq(texts, "|") {
+				is = is || like(one, text)
+			}
+			if there++; is != not {
+				held++
 			}
 		})
 		if want == "-" && there > 0 || want != "-" && (held == 0 || all && held < there) {
