@@ -19,8 +19,11 @@ import (
 // looprun is the looprun program that does all the work, in a folder; empty is this process's.
 type looprun struct{ program, dir string }
 
-// callTimeout is how long one call of looprun may take.
-const callTimeout = 30 * time.Second
+// The limits of one call of looprun: its time, and its output in bytes.
+const (
+	callTimeout = 30 * time.Second
+	maxPrinted  = 8 << 20
+)
 
 // runID matches the id of a run. Nothing else is put on a command line.
 var runID = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}$`)
@@ -31,17 +34,31 @@ func (l looprun) call(ctx context.Context, stdin string, args ...string) ([]byte
 	defer cancel()
 	cmd := exec.CommandContext(ctx, l.program, args...)
 	cmd.Dir, cmd.Stdin, cmd.WaitDelay = l.dir, strings.NewReader(stdin), time.Second
-	out, err := cmd.Output() // of what it says beside, 64 KB are kept
-	exited, _ := errors.AsType[*exec.ExitError](err)
+	var out, said bounded
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
 	switch {
 	case missing(err):
 		return nil, errMissing
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("looprun %s did not end: %w", args[0], ctx.Err())
-	case exited != nil && len(exited.Stderr) > 0:
-		return nil, errors.New(clean(strings.TrimPrefix(strings.TrimSpace(string(exited.Stderr)), "looprun: ")))
+	case len(out) == maxPrinted:
+		return nil, fmt.Errorf("looprun %s prints %d bytes or more", args[0], maxPrinted)
+	case err != nil && len(said) > 0:
+		return nil, errors.New(clean(strings.TrimPrefix(strings.TrimSpace(string(said)), "looprun: ")))
 	}
 	return out, err
+}
+
+// bounded keeps the first maxPrinted bytes.
+type bounded []byte
+
+func (b *bounded) Write(p []byte) (n int, err error) {
+	if n = min(len(p), maxPrinted-len(*b)); n < len(p) {
+		err = io.ErrShortWrite
+	}
+	*b = append(*b, p[:n]...)
+	return n, err
 }
 
 // errMissing explains what to do if there is no looprun.

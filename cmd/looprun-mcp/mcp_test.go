@@ -691,3 +691,17 @@ func TestAMessageIsBounded(t *testing.T) {
 		t.Errorf("%v %s", err, out)
 	}
 }
+
+// Of a looprun that prints without an end no more is kept than the bound.
+func TestACallIsBounded(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "looprun")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nhead -c $2 /dev/zero\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int]string{maxPrinted - 1: "<nil>", 3 * maxPrinted: "looprun show prints 8388608 bytes or more"} {
+		out, err := looprun{program: program}.call(t.Context(), "", "show", fmt.Sprint(n))
+		if fmt.Sprint(err) != want || err == nil && len(out) != n {
+			t.Errorf("%d of %d bytes: %v", len(out), n, err)
+		}
+	}
+}

@@ -30,11 +30,7 @@ func unwrap(lines [][]byte) [][]byte {
 		if len(b) < width-nearWidth {
 			continue
 		}
-		n := len(b) // of a line that is short in any case
-		if n >= width {
-			n = utf8.RuneCount(b)
-		}
-		switch {
+		switch n := utf8.RuneCount(b); {
 		case n < width && n >= width-nearWidth:
 			near++
 		case n == width && i+1 < len(lines) && cutOff(b, lines[i+1]):
