@@ -187,8 +187,8 @@ func (s *State) unask(id string) {
 }
 
 // NotWaiting returns the error for an answer to a question that does not wait (any more). It
-// names who answered first and the question that waits now: an answer names its question
-// only.
+// names who answered first and the question that waits now, since an answer counts only for
+// the question that it names.
 func (s *State) NotWaiting(questionID string) error {
 	now := ""
 	for _, q := range s.Pending() {

@@ -267,7 +267,7 @@ func (l *Loop) Ask(ctx context.Context, key string, q core.Question) (core.Asked
 }
 
 // Answer passes an answer from elsewhere to the question with that id, which must be the open
-// one: an answer names its question, and never for the next. The first valid answer counts; a
+// one: an answer counts only for the question that it names. The first valid answer counts; a
 // later one is refused with [core.ErrAnswered], which names who was first. Answer may be
 // called from any goroutine.
 func (l *Loop) Answer(ctx context.Context, questionID string, a core.Answer) error {

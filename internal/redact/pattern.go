@@ -50,7 +50,7 @@ func compileOne(text string) (pattern, error) {
 }
 
 // required returns the longest text that every match contains, as far as that is easily
-// determined from a simplified expression. Without one each line is searched for the pattern.
+// determined from a simplified expression. Without one, each line is searched for the pattern.
 func required(re *syntax.Regexp) string {
 	switch re.Op {
 	case syntax.OpLiteral:
