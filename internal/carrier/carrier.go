@@ -171,6 +171,8 @@ type Stream struct {
 	esc    colours
 	json   jsontext.Scanner
 	began  int    // where a text of it began last
+	named  bool   // its first name has ended
+	other  bool   // which is none of an agent's
 	long   bool   // only the beginnings of its texts are held
 	half   bool   // within an escape of a text
 	drops  bool   // its text is dropped
@@ -241,7 +243,7 @@ func (s *Stream) begin(p []byte) []byte {
 	}
 	s.pass(p[:i])
 	s.holds, s.src, s.esc = true, s.src[:0], colours{}
-	s.json, s.long, s.half, s.drops = jsontext.Scanner{Lenient: true}, false, false, false
+	s.json, s.named, s.other, s.long, s.half, s.drops = jsontext.Scanner{Lenient: true}, false, false, false, false, false
 	return p[i:]
 }
 
@@ -390,7 +392,10 @@ func (s *Stream) follow(p []byte) (n int, end ending) {
 		if step == jsontext.Text {
 			s.began = len(s.src) + 1
 		}
-		if step == jsontext.Malformed || p[n] == '\n' && (text || !s.mayBegin()) {
+		if step == jsontext.TextEnd && !s.named {
+			s.named, s.other = true, !s.table().begins[string(value{raw: s.src[s.began-1:], cut: true}.text())]
+		}
+		if step == jsontext.Malformed || p[n] == '\n' && (text || s.other) { // it is nobody's on several lines
 			return n, broken
 		}
 		if !s.half { // an escape is dropped as a whole
@@ -412,12 +417,6 @@ func (s *Stream) keep(p []byte) { s.src = append(s.src, p[:min(len(p), maxLine-l
 
 // cut reports whether the object has not ended, or is not held whole.
 func (s *Stream) cut() bool { return s.json.Depth() > 0 || len(s.src) == maxLine }
-
-// mayBegin reports whether an object on several lines may be an agent's, by its first name.
-func (s *Stream) mayBegin() bool {
-	first, _ := next(s.src[1:])
-	return first.cut || s.table().begins[string(first.text())]
-}
 
 func (s *Stream) table() *Table {
 	if s.Table == nil {

@@ -303,6 +303,7 @@ func TestBounds(t *testing.T) {
 		"many values":    {`{"type":"assistant","session_id":"s","message":[`, "1,", 0},
 		"deep":           {"", "[{", 2},
 		"slashes":        {`{"a":"`, `\`, 1},
+		"lines of none":  {"{", "\n", 1},
 		"a document":     {"{\n \"response\": \"", "line\n", 5},
 		"calls":          {"", `{"type":"assistant","session_id":"s","message":{"content":[{"type":"tool_use","id":"@","name":"n","input":{"command":"x"}}]},"uuid":"u"}` + "\n", 0},
 		"pieces":         {"", fmt.Sprintf(delta, "word "), 0},
