@@ -384,6 +384,33 @@ func TestTwoTypes(t *testing.T) {
 	}
 }
 
+// Of two types of which none tells a failure the first in the object counts, and a shape of any
+// type counts only if no shape has the type.
+func TestTwoTypesOfAnOwnAgent(t *testing.T) {
+	table := NewTable(
+		Shape{Agent: "any", When: Match{"type": "!x"}, Read: []Reading{{Turn: Failed}}},
+		Shape{Agent: "one", When: Match{"type": "one"}, Read: []Reading{{Said: "text"}}},
+		Shape{Agent: "two", When: Match{"type": "two"}, Read: []Reading{{Said: "text"}}},
+	)
+	for in, want := range map[string]string{
+		`{"type":"two","type":"one","text":"t"}`: "two", `{"type":"one","type":"two","text":"t"}`: "one",
+		`{"text":"t","type":"two"}`: "two", `{"type":"three","text":"t"}`: "any",
+	} {
+		if got := table.of(value{raw: []byte(in)}, ""); got == nil || got.Agent != want {
+			t.Errorf("%s is read by %+v, want %s", in, got, want)
+		}
+	}
+}
+
+// An object that repeats a name is looked at once, however often it does so.
+func TestARepeatedTypeIsJudgedOnce(t *testing.T) {
+	for _, in := range []string{"{" + strings.Repeat(`"type":"assistant",`, 40_000) + `"x":1}`, "{" + strings.Repeat(`"uuid":1,`, 80_000) + `"x":1}`} {
+		if got := opened([]byte(in), 0); got != "plain   "+in {
+			t.Errorf("%.100q", got)
+		}
+	}
+}
+
 // What an unknown object that was cut off has in it is none of an agent's.
 func TestInAnUnknownObjectThatWasCutOff(t *testing.T) {
 	const in = `{"events":[{"a":1},{"type":"result","subtype":"success","is_error":false,"session_id":"s","result":"ok"},{"type":"x"`

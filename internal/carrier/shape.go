@@ -2,6 +2,7 @@ package carrier
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -170,7 +171,6 @@ func NewTable(shapes ...Shape) *Table {
 				t.shapes[typeIs+one] = append(t.shapes[typeIs+one], made)
 			}
 		} else {
-			made.place += len(shapes)
 			t.shapes[longest] = append(t.shapes[longest], made)
 		}
 	}
@@ -228,25 +228,40 @@ func consists(text []byte, of []string) bool {
 
 // of returns the shape of an object in a stream in which an agent was seen before, or nil if
 // it is unknown. Of two types, the one that tells of a failure comes first.
-func (t *Table) of(o value, seen string) (found *shape) {
-	failed := false
-	for c := range o.members() {
-		typed := t.typed(c)
-		for _, shapes := range [][]*shape{typed, t.shapes[string(c.name)]} {
+func (t *Table) of(o value, seen string) *shape {
+	var typed, other *shape
+	judged := map[string]bool{} // an object may repeat its names
+	first := func(key []byte) *shape {
+		shapes := t.shapes[string(key)]
+		if len(shapes) > 0 && !judged[string(key)] {
+			judged[string(key)] = true
 			for _, s := range shapes {
-				if s.Follows && s.Agent != seen || !s.When.holds(o, false) {
-					continue
+				if (!s.Follows || s.Agent == seen) && s.When.holds(o, false) {
+					return s
 				}
-				r := s.reading(o)
-				fails := len(typed) > 0 && s.Each == "" && r != nil && r.Turn == Failed
-				if found == nil || fails && !failed || fails == failed && s.place < found.place {
-					found, failed = s, fails
-				}
-				break // the first of these counts
+			}
+		}
+		return nil
+	}
+	for c := range o.members() {
+		if string(c.name) == "type" {
+			if s := first(append([]byte(typeIs), c.text()...)); s != nil && (typed == nil || s.fails(o)) {
+				typed = s
+			}
+		}
+		if typed == nil {
+			if s := first(c.name); s != nil && (other == nil || s.place < other.place) {
+				other = s
 			}
 		}
 	}
-	return found
+	return cmp.Or(typed, other)
+}
+
+// fails reports whether the shape reads the object as a turn that failed.
+func (s *shape) fails(o value) bool {
+	r := s.reading(o)
+	return s.Each == "" && r != nil && r.Turn == Failed
 }
 
 // reading returns what to read of an entry, or nil if that is nothing.
@@ -259,17 +274,9 @@ func (s *shape) reading(o value) *Reading {
 	return nil
 }
 
-// typed returns the shapes that name the type of an object, if a member of it is that.
-func (t *Table) typed(c value) []*shape {
-	if string(c.name) != "type" {
-		return nil
-	}
-	return t.shapes[typeIs+string(c.text())]
-}
-
 // knows reports whether an object has the type of an agent's.
 func (t *Table) knows(o value) (known bool) {
-	o.each("type", func(c value) { known = known || len(t.typed(c)) > 0 })
+	o.each("type", func(c value) { known = known || len(t.shapes[typeIs+string(c.text())]) > 0 })
 	return known
 }
 
