@@ -149,7 +149,7 @@ const SaidBytes = 64 << 10
 
 const (
 	maxLine   = 1 << 20
-	maxText   = maxLine - 128<<10 // beyond it, only the beginnings of texts are held
+	maxText   = maxLine - 128<<10 // beyond it, only the beginnings of an agent's texts are held
 	shortText = 256               // so much of each
 	maxCalls  = 64
 	maxWords  = 4 << 10
@@ -174,6 +174,7 @@ type Stream struct {
 	named  bool   // its first name has ended
 	other  bool   // which is none of an agent's
 	long   bool   // only the beginnings of its texts are held
+	room   int    // up to where they are held whole if it is not known
 	half   bool   // within an escape of a text
 	drops  bool   // its text is dropped
 	agent  string // of the object that is read
@@ -242,7 +243,7 @@ func (s *Stream) begin(p []byte) []byte {
 		return nil
 	}
 	s.pass(p[:i])
-	s.holds, s.src, s.esc = true, s.src[:0], colours{}
+	s.holds, s.src, s.esc, s.room = true, s.src[:0], colours{}, maxText
 	s.json, s.named, s.other, s.long, s.half, s.drops = jsontext.Scanner{Lenient: true}, false, false, false, false, false
 	return p[i:]
 }
@@ -358,13 +359,15 @@ const (
 // object it holds only the beginnings.
 func (s *Stream) follow(p []byte) (n int, end ending) {
 	for n < len(p) {
-		if !s.long && len(s.src) >= maxText {
-			if s.long = s.table().knows(value{raw: s.src}) || s.table().of(value{raw: s.src}, s.seen) != nil; !s.long {
+		if !s.long && len(s.src) >= s.room {
+			s.long = s.table().knows(value{raw: s.src}) || s.table().of(value{raw: s.src}, s.seen) != nil
+			if !s.long && s.room == maxLine {
 				return n, whole
 			}
+			s.room = min(s.room+32<<10, maxLine)
 		}
 		if took := s.json.Plain(p[n:]); took > 0 {
-			room := maxText
+			room := s.room
 			if s.long {
 				room = s.began + shortText
 			}

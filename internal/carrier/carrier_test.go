@@ -411,6 +411,21 @@ func TestARepeatedTypeIsJudgedOnce(t *testing.T) {
 	}
 }
 
+// An agent's long object is read also if the name that tells whose it is comes behind a long text.
+func TestALongObjectThatIsKnownLate(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"session_id":"s","response":"` + strings.Repeat("word ", 186_000) + `\nDONE","stats":{"models":{}}}`:                                                                "DONE\n! ended {Agent:gemini Failed:false",
+		`{"a":"` + strings.Repeat("word ", 190_000) + `","type":"result","session_id":"s","subtype":"x","result":"` + strings.Repeat("word ", 190_000) + `","is_error":true}`: "! ended {Agent:claude Failed:true",
+		`{"a":"` + strings.Repeat("word ", 220_000) + `","type":"result","session_id":"s","subtype":"x","is_error":true}`:                                                     "plain   {\"a\":",
+	} {
+		for _, n := range []int{0, 4096} {
+			if got := opened([]byte(in+"\n"), n); !strings.Contains(got, want) {
+				t.Errorf("%.60s… in pieces of %d: %.200q…", in, n, got)
+			}
+		}
+	}
+}
+
 // What an unknown object that was cut off has in it is none of an agent's.
 func TestInAnUnknownObjectThatWasCutOff(t *testing.T) {
 	const in = `{"events":[{"a":1},{"type":"result","subtype":"success","is_error":false,"session_id":"s","result":"ok"},{"type":"x"`
