@@ -176,6 +176,7 @@ type Stream struct {
 	long   bool   // only the beginnings of its texts are held
 	room   int    // up to where they are held whole if it is not known
 	half   bool   // within an escape of a text
+	lost   bool   // the rest of a text was dropped
 	drops  bool   // its text is dropped
 	agent  string // of the object that is read
 	seen   string // the last agent that there was
@@ -372,8 +373,9 @@ func (s *Stream) follow(p []byte) (n int, end ending) {
 				room = s.began + shortText
 			}
 			room = max(0, min(took, room-len(s.src)))
-			if s.keep(p[n : n+room]); s.long {
-				room = took
+			s.keep(p[n : n+room])
+			if s.long {
+				s.lost, room = s.lost || room < took, took
 			}
 			n += room
 			continue
@@ -393,7 +395,7 @@ func (s *Stream) follow(p []byte) (n int, end ending) {
 			step = s.json.Take(c)
 		}
 		if step == jsontext.Text {
-			s.began = len(s.src) + 1
+			s.began, s.lost = len(s.src)+1, false
 		}
 		if step == jsontext.TextEnd && !s.named {
 			s.named, s.other = true, !s.table().begins[string(value{raw: s.src[s.began-1:], cut: true}.text())]
@@ -405,7 +407,11 @@ func (s *Stream) follow(p []byte) (n int, end ending) {
 			s.drops = text && s.long && len(s.src) >= s.began+shortText
 		}
 		s.half = text && c == '\\' && !s.half
+		s.lost = s.lost || s.drops && step != jsontext.TextEnd
 		if !s.drops || step == jsontext.TextEnd {
+			s.keep(p[n : n+1])
+		}
+		if s.lost && step == jsontext.TextEnd { // marked by another quote
 			s.keep(p[n : n+1])
 		}
 		if n++; s.json.Depth() == 0 {

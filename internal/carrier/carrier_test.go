@@ -426,6 +426,23 @@ func TestALongObjectThatIsKnownLate(t *testing.T) {
 	}
 }
 
+// Of a long object's texts only those are cut that are not held to their end.
+func TestWhatIsCutInALongObject(t *testing.T) {
+	long, line := strings.Repeat("word ", 190_000), strings.Repeat(".", 250)
+	for in, want := range map[string]string{
+		`"result":"` + strings.Repeat("w ", 150) + `\nDONE","x":"` + long + `"`: "said    " + strings.Repeat("w ", 150) + "\nsaid    DONE\n",
+		`"x":"` + long + `","result":"` + line + `\nDONE"`:                      "said    " + line + "\nsaid    DONE\n",
+		`"x":"` + long + `","result":"` + line + `\nDONEX"`:                     "said    " + line + "\nnoise   DONE\n",
+		`"result":"one\n` + long + `"`:                                          "said    one\nnoise   word",
+	} {
+		for _, n := range []int{0, 1000} {
+			if got := opened([]byte(`{"type":"result","subtype":"success","is_error":false,"session_id":"s",`+in+"}\n"), n); !strings.HasPrefix(got, want) {
+				t.Errorf("%.60s… in pieces of %d: %.700q…", in, n, got)
+			}
+		}
+	}
+}
+
 // What an unknown object that was cut off has in it is none of an agent's.
 func TestInAnUnknownObjectThatWasCutOff(t *testing.T) {
 	const in = `{"events":[{"a":1},{"type":"result","subtype":"success","is_error":false,"session_id":"s","result":"ok"},{"type":"x"`

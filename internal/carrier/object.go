@@ -75,6 +75,11 @@ func next(p []byte) (v value, n int) {
 					i++
 				}
 			}
+			if i+1 < len(p) && p[i+1] == '"' { // its rest is not held
+				if i++; depth == 0 {
+					return value{raw: p[n : i-1], cut: true}, i + 1
+				}
+			}
 		case c == '{', c == '[':
 			depth++
 		case depth == 0 && bytes.IndexByte([]byte(" \t\r\n,:\x1b]}"), c) >= 0: // after a word

@@ -221,7 +221,7 @@ func (s *Stream) texts(paths string, o value) (out []byte, cut bool) {
 				out = append(out, between)
 			}
 			text := c.text()
-			out, cut = append(out, text...), cut || c.is(`"`) && (c.cut || s.long && len(c.raw) > shortText)
+			out, cut = append(out, text...), cut || c.is(`"`) && c.cut
 		}
 		if !at.is("[") {
 			add(at, ' ')
