@@ -186,16 +186,16 @@ type Stream struct {
 	depth  int
 	inner  *Stream // reads what a log's lines carry
 
-	calls   map[string]call // that have not ended, by id
+	calls   []call // that have not ended
 	words   words
 	trouble string // the last
 }
 
 type call struct {
-	name  string
-	input []byte
-	hash  uint64
-	reads bool // what it prints is no evidence
+	id, name string
+	input    []byte
+	hash     uint64
+	reads    bool // what it prints is no evidence
 }
 
 // Reset clears all state, as for a new stream.

@@ -443,6 +443,30 @@ func TestWhatIsCutInALongObject(t *testing.T) {
 	}
 }
 
+// If more calls are open than are kept, the oldest is forgotten; one without an id is not kept.
+func TestTheOldestCallIsForgotten(t *testing.T) {
+	in, names := "", map[string]int{}
+	begin := func(id string) {
+		in += fmt.Sprintf(`{"type":"assistant","session_id":"s","message":{"content":[{"type":"tool_use","id":%q,"name":"Read","input":{"path":"x"}}]}}`+"\n", id)
+	}
+	for i := range maxCalls + 1 {
+		begin(fmt.Sprint(i))
+		begin("")
+	}
+	for i := range maxCalls + 1 {
+		in += fmt.Sprintf(`{"type":"user","session_id":"s","message":{"content":[{"type":"tool_result","tool_use_id":"%d","content":"x"}]}}`+"\n", i)
+	}
+	s := Stream{Part: func(Part) {}, Fact: func(f Fact) {
+		if c, ok := f.(Call); ok {
+			names[c.Name]++
+		}
+	}}
+	_, _ = s.Write([]byte(in))
+	if s.Flush(); names["Read"] != maxCalls || names[""] != 1 {
+		t.Errorf("%v", names)
+	}
+}
+
 // What an unknown object that was cut off has in it is none of an agent's.
 func TestInAnUnknownObjectThatWasCutOff(t *testing.T) {
 	const in = `{"events":[{"a":1},{"type":"result","subtype":"success","is_error":false,"session_id":"s","result":"ok"},{"type":"x"`

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -105,17 +106,20 @@ func (s *Stream) log(r *Reading, text []byte, o value) {
 
 // call starts or ends a tool call.
 func (s *Stream) call(r *Reading, o value) {
-	id, c := s.word(r.ID, o), call{name: s.word(r.Name, o)}
+	c, known := call{id: s.word(r.ID, o), name: s.word(r.Name, o)}, call{}
 	if tool := o.find(r.Name); tool.is("{") {
 		c.name = string(tool.name)
 	}
-	known, began := s.calls[id]
-	delete(s.calls, id)
+	i := slices.IndexFunc(s.calls, func(open call) bool { return open.id == c.id })
+	if i >= 0 {
+		known = s.calls[i]
+		s.calls = slices.Delete(s.calls, i, i+1)
+	}
 	if at := o.find(r.Input); at.raw != nil {
 		raw := at.inner()
 		c.input, c.hash = bytes.Clone(raw[:min(len(raw), maxWords)]), xxhash.Sum64(raw)
 		c.reads = at.find(runs).raw == nil && at.find(places).raw != nil
-		if !began { // for people: the tool, and what it is called with
+		if i < 0 { // for people: the tool, and what it is called with
 			shown := strings.TrimRight(c.name+" "+string(at.first()), " ")
 			s.ended(Noise, []byte(shown[:min(len(shown), maxWords)]))
 		}
@@ -123,11 +127,9 @@ func (s *Stream) call(r *Reading, o value) {
 		c.input, c.hash, c.reads = known.input, known.hash, known.reads
 	}
 	if c.name = cmp.Or(c.name, known.name); r.Output == "" {
-		if s.calls == nil || len(s.calls) == maxCalls {
-			s.calls = map[string]call{}
-		}
-		if id != "" {
-			s.calls[id] = c
+		if c.id != "" {
+			s.calls = append(s.calls, c)
+			s.calls = s.calls[max(0, len(s.calls)-maxCalls):]
 		}
 		return
 	}
