@@ -371,6 +371,7 @@ func TestOwnWords(t *testing.T) {
 		"On Friday, looprun wrote:\n" + quote + "\n2\n":                                            {"", ""},
 		"On 11/27/26 04:00, looprun wrote:\n> asks (shop)\n> 3. Cancel\n\n3\n":                     {"", ""},
 		"Le 27 nov. 2026 à 04:00, looprun a écrit :\n> asks (shop)\n\n3\n":                         {"", ""},
+		"looprun <bot@post.test> je napisao\n" + quote:                                             {"", ""},
 		"> an earlier line\n\nuse SQLite\n":                                                        {"", ""},
 		"Am Fr., 27. Nov. 2026 um 04:00 Uhr schrieb looprun\n<bot@post.test>:\n" + quote + "\n2\n": {"", ""},
 		"2026年11月27日 looprun <bot@post.test>：\n" + quote + "\n2\n":                                 {"", ""},
@@ -379,5 +380,30 @@ func TestOwnWords(t *testing.T) {
 		if first, more := own(text, "looprun", "bot@post.test"); first != want[0] || more != want[1] {
 			t.Errorf("%q: %q, %q", text, first, more)
 		}
+	}
+}
+
+// A program that replies to each letter gets only so many of them, and the end once.
+func TestManyLetters(t *testing.T) {
+	o := openPostOffice(t)
+	u, _ := url.Parse(o.url())
+	x, err := newMail(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 * mostLetters {
+		if err := x.send(t.Context(), outgoing{ID: "1", Title: "asks"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		if err := x.send(t.Context(), outgoing{ID: "1", Title: "is answered", Over: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n := len(o.sent); n != mostLetters+1 || o.sent[n-1].subject != "is answered" {
+		t.Errorf("%d letters, the last %+v", n, o.sent[n-1])
 	}
 }
