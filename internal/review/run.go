@@ -182,7 +182,9 @@ func (r *Run) Text(p *console.Printer, now time.Time, exact bool) error {
 	for _, b := range r.Blockers {
 		line("deferred for", "%s", b)
 	}
-	line("directory", "%s", console.Relative(r.Dir))
+	if !scratchpad.IsCopy(r.Dir) { // else it has little more than this page, and may go at once
+		line("directory", "%s", console.Relative(r.Dir))
+	}
 	for i, a := range r.Answers {
 		key := "decisions"
 		if i > 0 {
@@ -273,6 +275,10 @@ func outcomeColour(o core.Outcome) string {
 // Questions prints the waiting questions, and how to answer them.
 func (r *Run) Questions(w io.Writer) error {
 	var b strings.Builder
+	program := "looprun"
+	if scratchpad.IsCopy(r.Dir) {
+		program = "looprun-fleet"
+	}
 	for i, q := range r.Pending {
 		if i > 0 {
 			b.WriteByte('\n')
@@ -292,7 +298,7 @@ func (r *Run) Questions(w io.Writer) error {
 			words = " --guidance 'TEXT'"
 		}
 		option := append(session.OptionsOf(q.Question), "OPTION")[0]
-		fmt.Fprintf(&b, "answer with: looprun answer %s %s%s%s\n", r.RunID, termsafe.Line(option), words, which)
+		fmt.Fprintf(&b, "answer with: %s answer %s %s%s%s\n", program, r.RunID, termsafe.Line(option), words, which)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
