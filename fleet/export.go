@@ -105,7 +105,7 @@ func (f *Fleet) parts(ctx context.Context, id string) ([]string, error) {
 }
 
 // begun reads what a part of a workflow's history began with into in.
-func (f *Fleet) begun(ctx context.Context, id, run string, in any) (*historypb.WorkflowExecutionStartedEventAttributes, error) {
+func (f *Fleet) begun(ctx context.Context, id, run string, in ...any) (*historypb.WorkflowExecutionStartedEventAttributes, error) {
 	it := f.client.GetWorkflowHistory(ctx, id, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	if !it.HasNext() {
 		return nil, errors.New("the history is empty")
@@ -113,7 +113,7 @@ func (f *Fleet) begun(ctx context.Context, id, run string, in any) (*historypb.W
 	e, err := it.Next()
 	begun := e.GetWorkflowExecutionStartedEventAttributes()
 	if err == nil {
-		err = f.of(id).FromPayloads(begun.GetInput(), in)
+		err = f.of(id).FromPayloads(begun.GetInput(), in...)
 	}
 	return begun, f.explained(err)
 }

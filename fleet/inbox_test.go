@@ -130,49 +130,57 @@ func TestAHistoryStaysWithItsCheckpoint(t *testing.T) {
 	}
 }
 
-// What was submitted under an id is not submitted again: only what is missing is started. Without an
-// id a loop whose own id is taken gets another one.
+// What was submitted under an id is not submitted again: only what is missing is started, and other
+// loops are refused. Without an id a loop whose own id is taken gets another one.
 func TestOnlyWhatIsMissingIsSubmitted(t *testing.T) {
 	for name, c := range map[string]struct {
 		request string
-		loops   int
-		want    string // the error
-		own     bool   // the loops get new ids
+		loops   []Loop
+		refused bool
 	}{
-		"again":       {"night", 2, "", false},
-		"other loops": {"night", 3, "night was the id of 2 loops, and these are 3", false},
-		"no id":       {"", 2, "", true},
+		"again":           {"night", make([]Loop, 2), false},
+		"another looprun": {"night", []Loop{{Started: core.RunStarted{Version: "9"}}, {}}, false},
+		"more loops":      {"night", make([]Loop, 3), true},
+		"other loops":     {"night", []Loop{{}, {Started: core.RunStarted{Command: []string{"true"}}}}, true},
+		"another setup":   {"night", []Loop{{Work: Work{Setup: "true"}}, {}}, true},
+		"no id":           {"", make([]Loop, 2), false},
 	} {
 		cl, f := known(t)
-		taken := &serviceerror.WorkflowExecutionAlreadyStarted{}
-		before := []string{"20260102-030405-0001", "20260102-030405-0002"}
-		in, err := f.converter.ToPayloads(before)
+		f.server.Address = "127.0.0.1:1"
+		var before, started []string
+		var mu sync.Mutex
+		take := func(_ context.Context, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			started = append(started, o.ID)
+			switch {
+			case before != nil && (o.ID == "submit/night" || o.ID == before[0] || c.request == "" && len(started) == 1):
+				return nil, &serviceerror.WorkflowExecutionAlreadyStarted{}
+			case o.ID == "submit/night":
+				in, err := f.converter.ToPayloads(args...)
+				if err != nil {
+					t.Error(err)
+				}
+				cl.On("GetWorkflowHistory", mock.Anything, o.ID, "", false, mock.Anything).Return(&pages{{Attributes: &historypb.HistoryEvent_WorkflowExecutionStartedEventAttributes{
+					WorkflowExecutionStartedEventAttributes: &historypb.WorkflowExecutionStartedEventAttributes{Input: in},
+				}}})
+			}
+			return new(mocks.WorkflowRun), nil
+		}
+		cl.On("ExecuteWorkflow", mock.Anything, mock.Anything, mock.Anything, mock.Anything).Return(take)
+		cl.On("ExecuteWorkflow", mock.Anything, mock.Anything, mock.Anything, mock.Anything, mock.Anything).Return(take)
+		ids, err := f.Submit(t.Context(), make([]Loop, 2), c.request, func(string, string) {})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := pages{{Attributes: &historypb.HistoryEvent_WorkflowExecutionStartedEventAttributes{
-			WorkflowExecutionStartedEventAttributes: &historypb.WorkflowExecutionStartedEventAttributes{Input: in},
-		}}}
-		cl.On("GetWorkflowHistory", mock.Anything, "submit/night", "", false, mock.Anything).Return(&p)
-		var mu sync.Mutex
-		var started []string
-		cl.On("ExecuteWorkflow", mock.Anything, mock.Anything, mock.Anything, mock.Anything).Return(
-			func(_ context.Context, o client.StartWorkflowOptions, _ any, _ ...any) (client.WorkflowRun, error) {
-				mu.Lock()
-				defer mu.Unlock()
-				if started = append(started, o.ID); o.ID == "submit/night" || o.ID == before[0] || c.own && len(started) == 1 {
-					return nil, taken
-				}
-				return new(mocks.WorkflowRun), nil
-			})
-		f.server.Address = "127.0.0.1:1"
-		ids, err := f.Submit(t.Context(), make([]Loop, c.loops), c.request, func(string, string) {})
+		before, started = slices.Clone(ids), nil
+		ids, err = f.Submit(t.Context(), c.loops, c.request, func(string, string) {})
 		switch {
-		case c.want != "":
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s: %v", name, err)
+		case c.refused:
+			if err == nil || !strings.Contains(err.Error(), "night is the id of other loops") || len(started) != 1 {
+				t.Errorf("%s: %v are started: %v", name, started, err)
 			}
-		case err != nil || c.own != (ids[0] != before[0]) || c.own && len(started) != 3 || !c.own && !slices.Equal(ids, before):
+		case err != nil || len(started) != 3 || c.request != "" != slices.Equal(ids, before):
 			t.Errorf("%s: %v of %v, %v", name, ids, started, err)
 		}
 	}

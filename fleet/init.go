@@ -69,8 +69,7 @@ func (f *Fleet) attributes(ctx context.Context) error {
 		delete(missing, name)
 	}
 	if len(missing) > 0 {
-		_, err = f.client.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: f.server.Namespace, SearchAttributes: missing})
-		if err != nil {
+		if _, err = f.client.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: f.server.Namespace, SearchAttributes: missing}); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,8 @@ package fleet
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -115,23 +117,29 @@ func repository(repo, dir string) string {
 	return cmp.Or(whole, repo)
 }
 
-// Submitted is the workflow whose history keeps the ids of loops that were submitted together.
-func Submitted(workflow.Context, []string) error { return nil }
+// Submitted is the workflow whose history keeps the ids of loops that were submitted together, and
+// a digest of the loops.
+func Submitted(workflow.Context, []string, string) error { return nil }
 
 // idsOf returns the ids for loops that are submitted together: those that it returned the first
 // time for the same request; new ones if that is empty.
-func (f *Fleet) idsOf(ctx context.Context, request string, n int) ([]string, error) {
-	ids := scratchpad.NewIDs("", time.Now(), n)
+func (f *Fleet) idsOf(ctx context.Context, request string, list []Loop) ([]string, error) {
+	ids := scratchpad.NewIDs("", time.Now(), len(list))
 	if request == "" {
 		return ids, nil
 	}
-	id := "submit/" + request
+	digest := sha256.New()
+	for _, l := range list {
+		l.Started.Version = ""
+		_ = json.NewEncoder(digest).Encode(l) // as the client does, which says what is wrong
+	}
+	id, sum, was := "submit/"+request, fmt.Sprintf("%x", digest.Sum(nil)), ""
 	_, err := f.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: id, TaskQueue: f.server.Queue, WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, WorkflowExecutionErrorWhenAlreadyStarted: true,
-	}, Submitted, ids)
+	}, Submitted, ids, sum)
 	if is[*serviceerror.WorkflowExecutionAlreadyStarted](err) {
-		if _, err = f.begun(ctx, id, "", &ids); err == nil && len(ids) != n {
-			err = fmt.Errorf("%s was the id of %d loops, and these are %d", request, len(ids), n)
+		if _, err = f.begun(ctx, id, "", &ids, &was); err == nil && sum != was {
+			err = fmt.Errorf("%s is the id of other loops, or of these before they were changed; give them another --id", request)
 		}
 	}
 	return ids, err
@@ -145,7 +153,7 @@ func (f *Fleet) Submit(ctx context.Context, list []Loop, request string, done fu
 			return nil, config.Usage(fmt.Sprintf("loop %q: the repository %s is a folder of this machine", l.Started.Name, l.Work.Repo), "write repo: with a URL that every worker can reach")
 		}
 	}
-	ids, err := f.idsOf(ctx, request, len(list))
+	ids, err := f.idsOf(ctx, request, list)
 	if err != nil {
 		return nil, fmt.Errorf("the loops cannot be submitted: %w", f.explained(err))
 	}

@@ -898,11 +898,13 @@ func TestASubmissionIsRepeated(t *testing.T) {
 	if err := y.fleet.List(t.Context(), fleet.Filter{All: true, Name: request}, func(fleet.Entry) error { n++; return nil }); err != nil || n != len(all) {
 		t.Errorf("%d loops of %d were started: %v", n, len(all), err)
 	}
-	if _, err := y.fleet.Submit(t.Context(), list[:1], request, func(string, string) {}); err == nil || !strings.Contains(err.Error(), "was the id of 40 loops") {
+	if _, err := y.fleet.Submit(t.Context(), list[:1], request, func(string, string) {}); err == nil || !strings.Contains(err.Error(), "is the id of other loops") {
 		t.Errorf("other loops were submitted under the same id: %v", err)
 	}
-	if out := y.says("submit", "--id", request+"-1", "--wait", "--", "true"); strings.Count(out, "\n") != 1 || !strings.Contains(out, "  done") {
-		t.Errorf("%s", out)
+	for range 2 {
+		if out := y.says("submit", "--id", request+"-1", "--wait", "--", "true"); strings.Count(out, "\n") != 1 || !strings.Contains(out, "  done") {
+			t.Errorf("%s", out)
+		}
 	}
 }
 
@@ -1028,6 +1030,8 @@ func TestALoopIsReadAsARun(t *testing.T) {
 	for _, c := range []string{"show", "explain", "report"} { // it has no end, and was not killed
 		if out := command(t, ".", program(t, "looprun-fleet"), append([]string{c, asking}, at...)...); !strings.Contains(out, "awaiting") && c != "explain" || strings.Contains(out, "crashed") || strings.Contains(out, "looprun resume") {
 			t.Errorf("%s: %s", c, out)
+		} else if c == "show" && (!strings.Contains(out, "answer with: looprun-fleet answer "+asking) || strings.Contains(out, "\ndirectory")) {
+			t.Errorf("%s", out)
 		}
 	}
 	if out := command(t, ".", program(t, "looprun-fleet"), append([]string{"logs", id, "-n", "1"}, at...)...); out != "line 1" {

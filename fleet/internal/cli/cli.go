@@ -130,9 +130,6 @@ func Main(args []string, dev Dev) int {
 	if exited >= 0 {
 		return exited
 	}
-	if err != nil && strings.HasPrefix(err.Error(), "unknown flag --label") {
-		err = config.Usage("unknown flag --label", "its name is now --group")
-	}
 	if err == nil && dashes >= 0 && !strings.HasPrefix(k.Command(), "submit") {
 		err = config.Usage("words after -- are the command of submit", "leave them out")
 	}
@@ -314,8 +311,9 @@ func (c *submitCmd) read() ([]fleet.Loop, error) {
 	if len(c.Command) == 0 {
 		return nil, config.Usage("there is nothing to submit", "name a loops.yaml, or write looprun-fleet submit -- COMMAND [ARG…]")
 	}
+	command := loops.Command{Words: c.Command}
 	l := loops.Loop{
-		Name: c.Name, Group: c.Group, Repo: c.Repo, Ref: c.Ref, Check: config.ShellLine(c.Check), Command: loops.Command{Words: c.Command},
+		Name: cmp.Or(c.Name, fleet.NameOf(command)), Group: c.Group, Repo: c.Repo, Ref: c.Ref, Check: config.ShellLine(c.Check), Command: command,
 		Needs: c.Needs, Options: loops.Options{},
 	}
 	for _, o := range c.Options {
@@ -324,9 +322,6 @@ func (c *submitCmd) read() ([]fleet.Loop, error) {
 			return nil, config.Usage(fmt.Sprintf("-o %s is no KEY=VALUE", o), "write -o max_iterations=5")
 		}
 		l.Options[key] = value
-	}
-	if l.Name == "" {
-		l.Name = fleet.NameOf(l.Command)
 	}
 	var list []loops.Loop
 	for i := range c.Count {
@@ -635,8 +630,8 @@ func (c *pruneCmd) Run(a *app, f *fleet.Fleet) error {
 }
 
 type codecCmd struct {
-	Listen string `default:"127.0.0.1:8234" placeholder:"HOST:PORT" help:"Where the page finds it, on this machine (${default}). Others on this machine can use it, too."`
-	Origin string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Where the page is (${default}); no other may ask."`
+	Listen string `default:"127.0.0.1:8234" placeholder:"HOST:PORT" help:"Where the page finds it, on this machine (${default}). Every program of this machine that holds what the server stores can have it decrypted there."`
+	Origin string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Where the page is (${default}); no other page may ask."`
 }
 
 func (c *codecCmd) Run(a *app) error {

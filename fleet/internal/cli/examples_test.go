@@ -54,25 +54,6 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// A flag that was renamed names its new name, in each command that had it.
-func TestTheFormerNameOfAFlag(t *testing.T) {
-	for _, command := range []string{"submit", "list"} {
-		said, out, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		before := os.Stderr
-		os.Stderr = out
-		code := Main([]string{command, "--label", "night"}, nil)
-		os.Stderr = before
-		out.Close()
-		text, err := io.ReadAll(said)
-		if want := "looprun-fleet: unknown flag --label; its name is now --group\n"; err != nil || code != core.ExitFailed || string(text) != want {
-			t.Errorf("%s: %d, %q, %v; want %q", command, code, text, err, want)
-		}
-	}
-}
-
 // The codec server sends plain text, so it listens on this machine alone.
 func TestTheCodecServerIsLocal(t *testing.T) {
 	said, out, err := os.Pipe()
