@@ -165,7 +165,8 @@ type Stream struct {
 
 	holds  bool   // what may be an object
 	mid    bool   // plain text of the line was passed on, so its end is passed on too
-	beside bool   // after an object, with only what may surround one since
+	beside bool   // after an object on its line or in its list, with only what may surround one since
+	listed bool   // the object is in a list
 	lead   []byte // what may surround an object
 	src    []byte // what is held of an object
 	esc    colours
@@ -254,17 +255,26 @@ func (s *Stream) pass(text []byte) {
 	if s.holds = false; len(s.lead) > 0 {
 		text = slices.Concat(s.lead, text)
 	}
-	if s.beside {
-		n := around(text, "\n")
-		if line := bytes.LastIndexByte(text[:n], '\n') + 1; line > 0 {
+	for s.beside {
+		also := "\n"
+		if s.listed {
+			also = ",\n"
+		}
+		n := around(text, also)
+		line := bytes.IndexByte(text[:n], '\n') + 1
+		switch {
+		case line > 0:
 			if s.mid {
 				s.plain(text[line-1 : line])
 			}
-			s.mid, text, n = false, text[line:], n-line
-		}
-		if s.beside = n == len(text); s.beside {
+			s.mid, s.beside, text = false, s.listed, text[line:]
+		case s.listed && n < len(text) && text[n] == ']':
+			s.listed, text = false, text[n+1:]
+		case n == len(text):
 			s.lead = append(s.lead[:0], text...)
 			return
+		default:
+			s.beside = false
 		}
 	}
 	n := leadOf(text, !s.mid)
@@ -299,7 +309,7 @@ func brace(p []byte) int {
 // begins a line.
 func leadOf(text []byte, fresh bool) int {
 	line := bytes.LastIndexByte(text, '\n') + 1
-	if line == 0 && !fresh || around(text[line:], "") < len(text)-line {
+	if line == 0 && !fresh || around(text[line:], "[,") < len(text)-line {
 		return len(text)
 	}
 	if line > 1 {
@@ -315,11 +325,11 @@ func leadOf(text []byte, fresh bool) int {
 const maxLead = 256
 
 // around returns how much of p may surround an object: white space, a byte order mark, escape
-// sequences, what separates the entries of a list, and other bytes.
+// sequences and other bytes.
 func around(p []byte, also string) (n int) {
 	var e colours
 	for ; n < min(len(p), maxLead); n++ {
-		if ok, in := e.take(p[n]); !ok || !in && strings.IndexByte(" \t\r[],\xef\xbb\xbf"+also, p[n]) < 0 {
+		if ok, in := e.take(p[n]); !ok || !in && strings.IndexByte(" \t\r\xef\xbb\xbf"+also, p[n]) < 0 {
 			break
 		}
 	}
@@ -336,6 +346,7 @@ func (s *Stream) hold(p []byte) []byte {
 		s.pass(s.src[:1])
 		_, _ = s.Write(rest)
 	case s.object():
+		s.listed = s.beside && s.listed || bytes.Count(s.lead, []byte("[")) > bytes.Count(s.lead, []byte("\x1b["))
 		s.holds, s.beside, s.lead = false, true, s.lead[:0]
 	default:
 		s.cutOff()

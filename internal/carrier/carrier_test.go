@@ -566,12 +566,21 @@ func TestListsAreNoText(t *testing.T) {
 }
 
 // Text around an object is no part of it: a line before it ends, and the next is indented as
-// it was.
+// it was. Brackets and commas belong to it only in a list that began in front of an object.
 func TestTextBesideAnObject(t *testing.T) {
 	const said = `{"type":"assistant","session_id":"x","message":{"content":[{"type":"text","text":"hello"}]}}`
 	for in, want := range map[string]string{
-		"one " + said + "\n\n    two\n":                            "one \n    two\n",
-		said + "],\n\ttwo\n":                                       "\ttwo\n",
+		"one " + said + "\n\n    two\n":                            "one \n\n    two\n",
+		said + "],\n\ttwo\n":                                       "],\n\ttwo\n",
+		"[" + said + ",\n\n " + said + "]\n\ttwo\n":                "\ttwo\n",
+		"\x1b[0m" + said + ",\n":                                   ",\n",
+		"[" + said + "] ]\n" + said + ", two\n":                    " ]\n, two\n",
+		said + "\n[\n  [\n 1,\n],\n]\nx\n":                         "[\n  [\n 1,\n],\n]\nx\n",
+		"[" + said + "]\n[\n  1,\n]\n":                             "[\n  1,\n]\n",
+		said + strings.Repeat("\n", 300) + "x\n":                   strings.Repeat("\n", 299) + "x\n",
+		"[" + said + strings.Repeat("\n", 300) + "x\n":             "x\n",
+		said + " {\"log\":\"x\",\"time\":\"t\"}\n":                 "x\n",
+		said + "\n {\"log\":\"x\",\"time\":\"t\"}\n":               " {\"log\":\"x\",\"time\":\"t\"}\n",
 		said + " two\n  [x]\n":                                     " two\n  [x]\n",
 		"[\n" + said + "\n]\n{\"log\":\"[ 3 ]\",\"time\":\"t\"}\n": "[ 3 ]\n",
 		"  [1]\n": "  [1]\n",

@@ -17,7 +17,7 @@ import (
 func (s *Stream) object() bool {
 	o := value{raw: s.src}
 	shape := s.table().of(o, s.seen)
-	if shape == nil || shape.Agent == "" && (s.mid || len(s.lead) > 0 || bytes.IndexByte(s.src, '\n') >= 0) {
+	if shape == nil || shape.Agent == "" && (s.mid || len(s.lead) > 0 && !s.beside || bytes.IndexByte(s.src, '\n') >= 0) {
 		return false
 	}
 	if s.agent = shape.Agent; s.agent != "" && s.agent != s.seen {
