@@ -36,8 +36,9 @@ type mailer struct {
 	from, to       []*netmail.Address
 	implicit       bool // the SMTP server expects TLS from the first byte
 
-	next     imap.UID // the first message that listen has not read
-	validity uint32   // of next; 0: listen has not begun
+	since    time.Time // earlier letters are not read
+	next     imap.UID  // the first message that listen has not read
+	validity uint32    // of next; 0: listen has not begun
 
 	sent map[string]*thread // by the ids of questions; send's alone
 }
@@ -72,7 +73,7 @@ const noReply = "none"
 
 // newMail reads smtp://USER:PASSWORD@HOST:PORT/?from=ADDRESS&to=ADDRESS&imap=HOST:PORT.
 func newMail(u *url.URL) (*mailer, error) {
-	x := &mailer{user: u.User.Username(), sent: map[string]*thread{}}
+	x := &mailer{user: u.User.Username(), sent: map[string]*thread{}, since: time.Now().Add(-time.Hour)}
 	x.password, _ = u.User.Password()
 	port := cmp.Or(u.Port(), "25")
 	x.smtp, x.imap = net.JoinHostPort(u.Hostname(), port), option(u, "imap")
@@ -293,14 +294,14 @@ func (x *mailer) listen(ctx context.Context, opened func(), heard func(answer)) 
 	return nil // servers end connections; it is connected again, and that is no news
 }
 
-// open opens the mailbox. Letters of the last days may be replies too: somebody may have answered
-// while the mailbox could not be read. The code of an older question is good for nothing.
+// open opens the mailbox. It may have replies already: somebody may have answered while it could
+// not be read.
 func (x *mailer) open(c *imapclient.Client) error {
 	box, err := c.Select("INBOX", &imap.SelectOptions{ReadOnly: true}).Wait()
 	if err != nil || box.UIDValidity == x.validity {
 		return err
 	}
-	recent, err := c.UIDSearch(&imap.SearchCriteria{Since: time.Now().AddDate(0, 0, -2)}, nil).Wait()
+	recent, err := c.UIDSearch(&imap.SearchCriteria{Since: x.since.AddDate(0, 0, -1)}, nil).Wait()
 	if err != nil {
 		return err
 	}
@@ -338,15 +339,18 @@ func (x *mailer) await(ctx context.Context, c *imapclient.Client, news chan stru
 // read passes on the replies among the messages that have arrived.
 func (x *mailer) read(c *imapclient.Client, heard func(answer)) error {
 	body := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: mostMail}}
-	all := c.Fetch(imap.UIDSet{imap.UIDRange{Start: x.next}}, &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{body}})
+	all := c.Fetch(imap.UIDSet{imap.UIDRange{Start: x.next}}, &imap.FetchOptions{UID: true, InternalDate: true, BodySection: []*imap.FetchItemBodySection{body}})
 	defer all.Close()
 	for of := all.Next(); of != nil; of = all.Next() {
 		var uid imap.UID
 		var text []byte
+		var at time.Time
 		for item := of.Next(); item != nil; item = of.Next() {
 			switch item := item.(type) {
 			case imapclient.FetchItemDataUID:
 				uid = item.UID
+			case imapclient.FetchItemDataInternalDate:
+				at = item.Time
 			case imapclient.FetchItemDataBodySection:
 				if item.Literal == nil {
 					break
@@ -358,7 +362,7 @@ func (x *mailer) read(c *imapclient.Client, heard func(answer)) error {
 			}
 		}
 		x.next = max(x.next, uid+1)
-		if a := x.replied(text); a.Code != "" {
+		if a := x.replied(text); a.Code != "" && !at.Before(x.since) {
 			heard(a)
 		}
 	}

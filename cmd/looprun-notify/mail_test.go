@@ -292,9 +292,11 @@ func TestAPlainMailbox(t *testing.T) {
 		})
 		return codes, err
 	}
-	old := strings.NewReader(strings.ReplaceAll(reply("old"), "\n", "\r\n"))
-	if _, err := o.bot.Append("INBOX", literal{old, old.Size()}, &imap.AppendOptions{Time: time.Now().AddDate(0, 0, -9)}); err != nil {
-		t.Fatal(err)
+	for _, age := range []time.Duration{9 * 24 * time.Hour, 2 * time.Hour} {
+		old := strings.NewReader(strings.ReplaceAll(reply("old"), "\n", "\r\n"))
+		if _, err := o.bot.Append("INBOX", literal{old, old.Size()}, &imap.AppendOptions{Time: time.Now().Add(-age)}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	o.arrives(reply("before"))
 	if codes, err := hears("first"); err != nil || len(codes) < 2 || codes[0] != "before" || codes[1] != "first" {
