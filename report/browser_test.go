@@ -248,7 +248,7 @@ func browserAccessibility(t *testing.T, b *browser) {
 		}
 	}
 	if !slices.ContainsFunc(names, func(n string) bool {
-		return strings.HasSuffix(n, "Failing checks of 7 iterations: first 3, last 0, most 3. 1 of them have no bar: it is not known.")
+		return strings.HasSuffix(n, "Failing checks of 7 iterations: first 3, last 0, most 3. 1 of them have no bar: the number is not known.")
 	}) {
 		t.Errorf("the chart is not described; there are %v", names)
 	}
