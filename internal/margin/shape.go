@@ -26,9 +26,6 @@ const (
 	shared                // what all lines begin with
 )
 
-// named reports whether the shape delimits a name.
-func (s shape) named() bool { return s >= tabbed && s <= colon }
-
 // piece is a column on one line: b[:end], with the name in it.
 type piece struct {
 	name []byte
