@@ -728,10 +728,23 @@ func TestValues(t *testing.T) {
 		want, value string
 		held        bool
 	}{
-		{"!failed|error", "failed", false}, {"!failed|error", "error", false}, {"!failed|error", "ok", true},
-		{"failed|error", "failed", true}, {"failed|error", "error", true}, {"failed|error", "ok", false},
-		{"", "", true}, {"", "x", false}, {"x|", "", true}, {"!", "x", true}, {"!", "", false},
-		{"a&b", "a&b", true}, {"a&b", "a", false}, {"!a&b", "a", true}, {"!a&b", "a&b", false}, {"!-", "-", false}, {"!-", "x", true},
+		{"!failed|error", "failed", false},
+		{"!failed|error", "error", false},
+		{"!failed|error", "ok", true},
+		{"failed|error", "failed", true},
+		{"failed|error", "error", true},
+		{"failed|error", "ok", false},
+		{"", "", true},
+		{"", "x", false},
+		{"x|", "", true},
+		{"!", "x", true},
+		{"!", "", false},
+		{"a&b", "a&b", true},
+		{"a&b", "a", false},
+		{"!a&b", "a", true},
+		{"!a&b", "a&b", false},
+		{"!-", "-", false},
+		{"!-", "x", true},
 	} {
 		for _, name := range []string{"status", "type"} {
 			table := NewTable(Shape{Agent: "own", When: Match{"event": "end", name: c.want}, Read: []Reading{{Turn: Done}}})
