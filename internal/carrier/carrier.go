@@ -168,17 +168,7 @@ type Stream struct {
 	beside bool   // after an object on its line or in its list, with only what may surround one since
 	listed bool   // the object is in a list
 	lead   []byte // what may surround an object
-	src    []byte // what is held of an object
-	esc    colours
-	json   jsontext.Scanner
-	began  int    // where a text of it began last
-	named  bool   // its first name has ended
-	other  bool   // which is none of an agent's
-	long   bool   // only the beginnings of its texts are held
-	room   int    // up to where they are held whole if it is not known
-	half   bool   // within an escape of a text
-	lost   bool   // the rest of a text was dropped
-	drops  bool   // its text is dropped
+	held
 	agent  string // of the object that is read
 	seen   string // the last agent that there was
 	begun  int    // turns that have begun and have not ended
@@ -192,6 +182,20 @@ type Stream struct {
 	trouble string // the last
 }
 
+// held is what is held of an object.
+type held struct {
+	src   []byte
+	esc   colours
+	json  jsontext.Scanner
+	named bool // its first name has ended
+	other bool // which is none of an agent's
+	began int  // where a text of it began last
+	room  int  // up to where texts are held whole if it is not known
+	long  bool // only the beginnings of texts are held
+	lost  bool // the rest of a text is dropped
+	half  bool // within an escape of a text
+}
+
 type call struct {
 	id, name string
 	input    []byte
@@ -201,7 +205,7 @@ type call struct {
 
 // Reset clears all state, as for a new stream.
 func (s *Stream) Reset() {
-	*s = Stream{Part: s.Part, Fact: s.Fact, Table: s.Table, src: s.src[:0]}
+	*s = Stream{Part: s.Part, Fact: s.Fact, Table: s.Table, held: held{src: s.src[:0]}}
 }
 
 // Write reads the next piece of the stream, cut anywhere. It never fails.
@@ -245,8 +249,7 @@ func (s *Stream) begin(p []byte) []byte {
 		return nil
 	}
 	s.pass(p[:i])
-	s.holds, s.src, s.esc, s.room = true, s.src[:0], colours{}, maxText
-	s.json, s.named, s.other, s.long, s.half, s.drops = jsontext.Scanner{Lenient: true}, false, false, false, false, false
+	s.holds, s.held = true, held{src: s.src[:0], json: jsontext.Scanner{Lenient: true}, room: maxText}
 	return p[i:]
 }
 
@@ -256,11 +259,7 @@ func (s *Stream) pass(text []byte) {
 		text = slices.Concat(s.lead, text)
 	}
 	for s.beside {
-		also := "\n"
-		if s.listed {
-			also = ",\n"
-		}
-		n := around(text, also)
+		n := around(text, "\n")
 		line := bytes.IndexByte(text[:n], '\n') + 1
 		switch {
 		case line > 0:
@@ -268,8 +267,8 @@ func (s *Stream) pass(text []byte) {
 				s.plain(text[line-1 : line])
 			}
 			s.mid, s.beside, text = false, s.listed, text[line:]
-		case s.listed && n < len(text) && text[n] == ']':
-			s.listed, text = false, text[n+1:]
+		case s.listed && n < len(text) && strings.IndexByte(",]", text[n]) >= 0:
+			s.listed, text = text[n] == ',', text[n+1:]
 		case n == len(text):
 			s.lead = append(s.lead[:0], text...)
 			return
@@ -406,7 +405,7 @@ func (s *Stream) follow(p []byte) (n int, end ending) {
 			step = s.json.Take(c)
 		}
 		if step == jsontext.Text {
-			s.began, s.lost = len(s.src)+1, false
+			s.began = len(s.src) + 1
 		}
 		if step == jsontext.TextEnd && !s.named {
 			s.named, s.other = true, !s.table().begins[string(value{raw: s.src[s.began-1:], cut: true}.text())]
@@ -414,15 +413,15 @@ func (s *Stream) follow(p []byte) (n int, end ending) {
 		if step == jsontext.Malformed || p[n] == '\n' && (text || s.other) { // it is nobody's on several lines
 			return n, broken
 		}
-		if !s.half { // an escape is dropped as a whole
-			s.drops = text && s.long && len(s.src) >= s.began+shortText
+		if text && s.long && !s.half && step != jsontext.TextEnd { // an escape is dropped as a whole
+			s.lost = s.lost || len(s.src) >= s.began+shortText
 		}
 		s.half = text && c == '\\' && !s.half
-		s.lost = s.lost || s.drops && step != jsontext.TextEnd
-		if !s.drops || step == jsontext.TextEnd {
+		if s.lost && step == jsontext.TextEnd { // two quotes end it
 			s.keep(p[n : n+1])
+			s.lost = false
 		}
-		if s.lost && step == jsontext.TextEnd { // marked by another quote
+		if !s.lost {
 			s.keep(p[n : n+1])
 		}
 		if n++; s.json.Depth() == 0 {
