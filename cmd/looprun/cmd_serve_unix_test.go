@@ -976,6 +976,12 @@ func browserBatch(t *testing.T, b *browsertest.Browser) {
 	v.shows(`document.activeElement.matches("#runs > button")`)
 	v.Press("Enter") // closed, what asks is still there
 	v.shows(rows + ` === "asks asks"`)
+	v.Press("w")
+	if bad := browsertest.Eval[[]string](v.Browser, browsertest.Contrasts); len(bad) > 0 {
+		t.Errorf("hard to see on the wall: %q", bad)
+	}
+	v.Screenshot("serve-batch-wall")
+	v.Press("w")
 	if err := os.WriteFile(filepath.Join(dir, "end"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

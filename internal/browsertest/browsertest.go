@@ -301,31 +301,34 @@ func (b *Browser) Screenshot(name string) {
 	}
 }
 
-// Contrasts finds unreadable text: it compares the colour of each text with that of its
-// background, as WCAG 2 does.
+// Contrasts finds unreadable text and the bars of a list that cannot be seen: it compares the colour
+// of each with that of its background, as WCAG 2 does.
 const Contrasts = `(() => {
 	const parse = (c) => { const v = c.match(/[\d.]+/g).map(Number); return v.length < 4 ? [...v, 1] : v; };
 	const over = (a, b) => a.slice(0, 3).map((v, i) => v * a[3] + b[i] * (1 - a[3])).concat(1);
 	const luminance = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
 		.reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
 	const bad = new Set(), seen = new Set();
-	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-	while (walk.nextNode()) {
-		const e = walk.currentNode.parentElement;
-		if (!walk.currentNode.data.trim() || e.closest("script, option, noscript, title") || !e.checkVisibility()) continue;
+	const look = (e, property, least) => {
 		let back = [255, 255, 255, 1], opacity = 1;
 		const chain = [];
 		for (let p = e; p; p = p.parentElement) chain.unshift(p);
 		const place = chain.map((p) => p.tagName + "." + p.getAttribute("class") + p.getAttribute("aria-current")).join(" ");
-		if (seen.has(place)) continue; // its like has the same colours
+		if (seen.has(place)) return; // its like has the same colours
 		seen.add(place);
 		for (const p of chain) { opacity *= Number(getComputedStyle(p).opacity); }
 		for (const p of chain) { back = over(parse(getComputedStyle(p).backgroundColor), back); }
-		const fore = parse(getComputedStyle(e).color);
+		const fore = parse(getComputedStyle(e)[property]);
 		const text = over([...fore.slice(0, 3), fore[3] * opacity], back);
 		const [x, y] = [luminance(text), luminance(back)].sort((p, q) => q - p);
 		const ratio = (x + 0.05) / (y + 0.05);
-		if (ratio < 4.5) bad.add(ratio.toFixed(2) + " " + e.tagName + "." + e.className + " " + getComputedStyle(e).color);
+		if (ratio < least) bad.add(ratio.toFixed(2) + " " + place.split(" ").slice(-3).join(" ") + " " + getComputedStyle(e)[property]);
+	};
+	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	while (walk.nextNode()) {
+		const e = walk.currentNode.parentElement;
+		if (walk.currentNode.data.trim() && !e.closest("script, option, noscript, title") && e.checkVisibility()) look(e, "color", 4.5);
 	}
+	for (const bar of document.querySelectorAll("#runs rect")) look(bar, "fill", 3);
 	return [...bad];
 })()`
