@@ -9,6 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/looprun/looprun/internal/many"
+	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -105,6 +106,6 @@ func (x *index) grouped(b *batch, open bool, room int) (rows []listed, left int)
 	if whole.Updated.IsZero() {
 		whole.Updated = b.plan.Started
 	}
-	whole.Title = termsafe.Line(fmt.Sprintf("%d loops: %s", len(b.plan.Loops), strings.Join(names, ", ")))
+	whole.Title = termsafe.Line(plural.Count(len(b.plan.Loops), "loop") + ": " + strings.Join(names, ", "))
 	return rows, left
 }

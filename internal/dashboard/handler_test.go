@@ -1000,6 +1000,10 @@ func TestAnOpenBatchIsLimited(t *testing.T) {
 	if l, err := x.list("", "", nil, listLimit); err != nil || len(l.Runs) != 1 || l.Left != 0 {
 		t.Errorf("closed: %v, %d runs, %d left", err, len(l.Runs), l.Left)
 	}
+	plan.Loops = plan.Loops[:1]
+	if l, err := x.list("", "", nil, listLimit); err != nil || l.Runs[0].Title != "1 loop: first" {
+		t.Errorf("of one loop: %v, %q", err, l.Runs[0].Title)
+	}
 }
 
 // Where the task stands on the ladder is in words: what failed, whom it asked, and who
