@@ -391,10 +391,14 @@ func TestTwoTypesOfAnOwnAgent(t *testing.T) {
 		Shape{Agent: "any", When: Match{"type": "!x"}, Read: []Reading{{Turn: Failed}}},
 		Shape{Agent: "one", When: Match{"type": "one"}, Read: []Reading{{Said: "text"}}},
 		Shape{Agent: "two", When: Match{"type": "two"}, Read: []Reading{{Said: "text"}}},
+		Shape{Agent: "list", When: Match{"type": "list"}, Each: "of", Read: []Reading{{Turn: Failed}}},
+		Shape{Agent: "note", When: Match{"note": "*"}},
+		Shape{Agent: "last", When: Match{"last": "*"}},
 	)
 	for in, want := range map[string]string{
 		`{"type":"two","type":"one","text":"t"}`: "two", `{"type":"one","type":"two","text":"t"}`: "one",
 		`{"text":"t","type":"two"}`: "two", `{"type":"three","text":"t"}`: "any",
+		`{"type":"one","type":"list","of":[]}`: "one", `{"note":1,"type":"two"}`: "two", `{"last":1,"note":1}`: "note",
 	} {
 		if got := table.of(value{raw: []byte(in)}, ""); got == nil || got.Agent != want {
 			t.Errorf("%s is read by %+v, want %s", in, got, want)
@@ -433,6 +437,8 @@ func TestWhatIsCutInALongObject(t *testing.T) {
 		`"result":"` + strings.Repeat("w ", 150) + `\nDONE","x":"` + long + `"`: "said    " + strings.Repeat("w ", 150) + "\nsaid    DONE\n",
 		`"x":"` + long + `","result":"` + line + `\nDONE"`:                      "said    " + line + "\nsaid    DONE\n",
 		`"x":"` + long + `","result":"` + line + `\nDONEX"`:                     "said    " + line + "\nnoise   DONE\n",
+		`"x":"` + long + `","result":"` + line + `.....\t"`:                     "said    " + line + ".....\t\n",
+		`"x":"` + long + `","result":"` + line + `......\""`:                    "noise   " + line + "......\n",
 		`"result":"one\n` + long + `"`:                                          "said    one\nnoise   word",
 	} {
 		for _, n := range []int{0, 1000} {
@@ -440,6 +446,10 @@ func TestWhatIsCutInALongObject(t *testing.T) {
 				t.Errorf("%.60s… in pieces of %d: %.700q…", in, n, got)
 			}
 		}
+	}
+	got := opened([]byte(`{"type":"assistant","session_id":"s","x":"`+long+`","message":{"content":[{"type":"text","text":"`+line+line+`"},{"type":"text","text":"two"}]}}`), 0)
+	if !strings.HasSuffix(got, "said    two\n") {
+		t.Errorf("behind a text that is cut: %.700q…", got)
 	}
 }
 
@@ -583,8 +593,10 @@ func TestTextBesideAnObject(t *testing.T) {
 		said + "\n {\"log\":\"x\",\"time\":\"t\"}\n":               " {\"log\":\"x\",\"time\":\"t\"}\n",
 		said + " two\n  [x]\n":                                     " two\n  [x]\n",
 		"[\n" + said + "\n]\n{\"log\":\"[ 3 ]\",\"time\":\"t\"}\n": "[ 3 ]\n",
-		"  [1]\n": "  [1]\n",
-		"\n[\n":   "\n[\n",
+		"[" + said + " x\n" + said + "]\n":                         " x\n]\n",
+		"]" + said + "\n":                                          "]\n",
+		"  [1]\n":                                                  "  [1]\n",
+		"\n[\n":                                                    "\n[\n",
 	} {
 		for _, n := range []int{1, 3, 1000} {
 			plain := ""
