@@ -130,23 +130,26 @@ func (c *tally) event(action, pkg, test string) {
 	}
 }
 
-// line handles a line without its surrounding white space.
-func (c *tally) line(b []byte) {
+// line handles a line without its surrounding white space. It reports whether lines like it,
+// with other numbers, may state something too.
+func (c *tally) line(b []byte) bool {
 	if len(b) < 4 || len(b) > 400 {
-		return
+		return false
 	}
-	if !ascii.Digit(b[0]) && strings.IndexByte("=-on?FRONTt#[D!eP\xe2", b[0]) < 0 || c.goLine(b) || c.tapLine(b) {
-		return
+	switch b[0] {
+	case '=', '-', 'o', 'F', '?', 'n':
+		if c.goLine(b) || c.tapLine(b) {
+			return true
+		}
 	}
 	if b[0] == '=' || b[0] == '!' {
-		b = bytes.Trim(b, "= !")
+		if b = bytes.Trim(b, "= !"); bytes.HasPrefix(b, []byte("stopping after ")) {
+			c.cut = true
+			return true
+		}
 	}
-	if len(b) > 0 && !c.nothing(b) {
-		c.summary(b)
-	}
+	return len(b) > 0 && (c.nothing(b) || c.summary(b))
 }
-
-var goParts = []string{"ok", "FAIL", "?"}
 
 // goLine parses a line of go test.
 func (c *tally) goLine(b []byte) bool {
@@ -155,9 +158,11 @@ func (c *tally) goLine(b []byte) bool {
 		c.name(trim(name))
 		return true
 	}
-	if bytes.HasPrefix(b, []byte("--- SKIP: ")) && c.gotests.stated {
-		c.gotests.add(0, 1)
-		c.gotests.ran--
+	if bytes.HasPrefix(b, []byte("--- SKIP: ")) {
+		if c.gotests.stated {
+			c.gotests.add(0, 1)
+			c.gotests.ran--
+		}
 		return true
 	}
 	return c.goPart(b)
@@ -165,11 +170,16 @@ func (c *tally) goLine(b []byte) bool {
 
 // goPart parses the line that go test prints for a package.
 func (c *tally) goPart(b []byte) bool {
-	word, rest, ok := bytes.Cut(b, []byte("\t"))
-	if !ok || !slices.Contains(goParts, string(trim(word))) {
+	tab := bytes.IndexByte(b[:min(len(b), len("FAIL\t"))], '\t')
+	if tab < 0 {
 		return false
 	}
-	pkg, rest, _ := bytes.Cut(rest, []byte("\t"))
+	switch string(trim(b[:tab])) {
+	case "ok", "FAIL", "?":
+	default:
+		return false
+	}
+	pkg, rest, _ := bytes.Cut(b[tab+1:], []byte("\t"))
 	switch {
 	case bytes.Contains(rest, []byte("[no tests to run]")):
 		c.none = true
@@ -203,17 +213,17 @@ func (c *tally) tapLine(b []byte) bool {
 	return true
 }
 
-// nothing recognises the messages with which tools report that they ran no test, or stopped
-// early.
+// nothing recognises the messages with which tools report that they ran no test, or that not
+// all ran.
 func (c *tally) nothing(b []byte) bool {
 	begins := func(head string) bool { return len(b) >= len(head) && string(b[:len(head)]) == head }
 	switch {
-	case bytes.IndexByte([]byte("nNRse"), b[0]) < 0:
+	case strings.IndexByte("nNRe", b[0]) < 0:
 		return false
 	case begins("no tests ran"), begins("No tests found"), begins("No test files found"), begins("No tests executed"),
 		string(b) == "Result: NOTESTS", string(b) == "NO TESTS RAN":
 		c.none = true
-	case begins("stopping after "), begins("error: test failed, to rerun"):
+	case begins("error: test failed, to rerun"):
 		c.cut = true
 	default:
 		return false
@@ -223,10 +233,7 @@ func (c *tally) nothing(b []byte) bool {
 
 // headed lists the words that begin a line of counts; skips reports whether tools with that
 // form also state how many tests they skipped, if any.
-var headed = []struct {
-	head  string
-	skips bool
-}{
+var headed = []headedBy{
 	{"Tests:", true},
 	{"Tests run:", true},
 	{"Tests ", true},
@@ -248,38 +255,43 @@ var headed = []struct {
 	{"FAILED (", true},
 }
 
+type headedBy struct {
+	head  string
+	skips bool
+}
+
 // summary parses a line of counts: one that begins as known tools begin it, or with a number
-// and a word that counts checks.
-func (c *tally) summary(b []byte) {
+// and a word that counts checks. It returns false for any other.
+func (c *tally) summary(b []byte) bool {
 	skips, head := true, ""
-	for _, h := range headed {
-		if h.head[0] == b[0] && bytes.HasPrefix(b, []byte(h.head)) {
-			head, skips = h.head, h.skips
-			break
+	if ascii.Digit(b[0]) {
+		if !opensCounts(b) {
+			return false
 		}
-	}
-	if head == "" && !opensCounts(b) {
-		return
+	} else if i := slices.IndexFunc(headed, func(h headedBy) bool { return b[0] == h.head[0] && bytes.HasPrefix(b, []byte(h.head)) }); i >= 0 {
+		head, skips = headed[i].head, headed[i].skips
+	} else {
+		return false
 	}
 	if skipCounts(b) || head == "Tests run:" && bytes.Contains(b, []byte("Time elapsed")) {
-		return // of one class: the sum of all follows
+		return true // of one class: the sum of all follows
 	}
 	n := countsIn(b)
 	ran, skipped := n.ran(), n[countSkipped]-1
 	switch {
 	case head == "" && ran < 0 && skipped < 0:
-		return
+		return true
 	case head == "# tests " || head == "ℹ tests ":
 		c.summed.add(n[countTotal]-1, -1)
-		return
+		return true
 	case strings.HasPrefix(head, "# ") || strings.HasPrefix(head, "ℹ "):
 		c.summed.skips = true
 		c.summed.skipped += max(0, skipped)
 		c.summed.ran -= max(0, skipped)
-		return
+		return true
 	case head == "DONE ":
 		c.summed.add(ran-max(0, skipped), max(0, skipped))
-		return
+		return true
 	case head == "OK (" && ran >= 0 || head != "OK (" && head != "FAILED (" && ran >= 0:
 		if n[countTotal] > 0 { // which has the skipped too
 			ran -= max(0, skipped)
@@ -296,6 +308,7 @@ func (c *tally) summary(b []byte) {
 	case skipped >= 0:
 		c.summaries.add(0, skipped)
 	}
+	return true
 }
 
 // opensCounts reports whether a line without a known head is a line of counts: pytest's ends in

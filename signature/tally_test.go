@@ -49,6 +49,7 @@ func TestTally(t *testing.T) {
 		"clojure.test":      {"Ran 5 tests containing 9 assertions.\n2 failures, 0 errors.\n", 5, 0},
 		"bun":               {" 5 pass\n 1 fail\n 9 expect() calls\nRan 6 tests across 1 file. [12.00ms]\n", 6, 0},
 		"CppUTest":          {"OK (5 tests, 5 ran, 10 checks, 0 ignored, 0 filtered out, 2 ms)\n", 5, 0},
+		"alike but numbers": {"=== RUN   Test1\n=== RUN   Test2\n=== RUN   Test3\n--- SKIP: Test2 (0.00s)\n--- SKIP: Test3 (0.00s)\n", 1, 2},
 		"nothing stated":    {"all fine\n3 files changed, 2 insertions\nok\n", -1, -1},
 		"go test, plain":    {"--- FAIL: TestA (0.00s)\nFAIL\nFAIL\texample.com/a\t0.01s\n", -1, -1},
 	} {

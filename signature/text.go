@@ -25,14 +25,20 @@ type text struct {
 	whose *extractor     // whose line that is
 	held  []byte
 	src   sources
-	seen  []uint64 // hashes of lines that no rule wants
+	seen  []seenLine
+}
+
+// seenLine is a line that no rule wants.
+type seenLine struct {
+	loose  uint64
+	counts bool // it may state how many checks ran
 }
 
 // seenSize is the number of slots for lines known to contain no facts.
 const seenSize = 2048
 
 func newText(s *Signer, id int) *text {
-	t := &text{s: s, id: id, seen: make([]uint64, seenSize)}
+	t := &text{s: s, id: id, seen: make([]seenLine, seenSize)}
 	t.split.Line = t.message
 	t.inner.Part, t.inner.Table = t.opened, s.opt.Carriers
 	t.src.init(s, id)
@@ -180,17 +186,21 @@ func (t *text) said(x *extractor, full []byte) {
 	if s.why != nil {
 		s.why.line(&s.sc, t.id, b)
 	}
-	s.checks.line(b)
 	h := s.known.hash(&s.sc, b)
 	h.loose, h.strict = h.loose^x.suiteHash, h.strict^x.suiteHash
 	s.lines.add(t.id, h)
 	place := &t.seen[h.loose%seenSize]
-	if *place == h.loose && !x.busy() && len(s.user.extract) == 0 {
+	known := place.loose == h.loose && !x.busy() && len(s.user.extract) == 0
+	if known && !place.counts {
+		return
+	}
+	counts := s.checks.line(b)
+	if known {
 		return
 	}
 	facts := s.facts.seq
 	if !x.line(full, b) {
-		*place = h.loose
+		*place = seenLine{h.loose, counts}
 	}
 	if s.facts.seq == facts && !x.busy() {
 		for _, l := range carried(b) {
