@@ -2,7 +2,6 @@ package signature
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 
 	"github.com/looprun/looprun/internal/ascii"
@@ -39,23 +38,25 @@ func (x *extractor) leave(f front) {
 	x.s.left[text] = true
 }
 
-// complaints are words, or parts of words, that mean something is wrong.
-var complaints = []string{
-	"error", "fail", "exception", "expect", "undefined", "cannot", "can't", "could not", "unable", "not found", "missing", "denied", "invalid",
-	"unknown", "mismatch", "no such", "refused", "fatal", "undeclared", "unresolved", "overflow", "abort", "assert", "not ok", "wrong", "bad ",
-	"illegal", "status=", "unused", "unbound", "incompatible", "differ", "violat", "should", "must",
+// complaints are words, or parts of words, that mean something is wrong, by their first letter.
+var complaints = [...][]string{
+	'a': {"abort", "assert"}, 'b': {"bad "}, 'c': {"cannot", "can't", "could not"}, 'd': {"denied", "differ"},
+	'e': {"error", "exception", "expect"}, 'f': {"fail", "fatal"}, 'i': {"invalid", "illegal", "incompatible"},
+	'm': {"missing", "mismatch", "must"}, 'n': {"not found", "no such", "not ok"}, 'o': {"overflow"}, 'r': {"refused"},
+	's': {"status=", "should"}, 'v': {"violat"}, 'w': {"wrong"},
+	'u': {"undefined", "unable", "unknown", "undeclared", "unresolved", "unused", "unbound"},
 }
 
-// complains reports whether a line contains such a word.
+// complains reports whether a line contains such a word, in either case.
 func complains(b []byte) bool {
-	return slices.ContainsFunc(complaints, func(word string) bool { return contains(b, word) })
-}
-
-// contains reports whether b contains a lower-case word, in either case.
-func contains(b []byte, word string) bool {
-	for i := 0; i+len(word) <= len(b); i++ {
-		if lower(b[i]) == word[0] && strings.EqualFold(string(b[i:i+len(word)]), word) {
-			return true
+	for i, c := range b {
+		if c = lower(c); int(c) >= len(complaints) {
+			continue
+		}
+		for _, word := range complaints[c] {
+			if end := i + len(word); end <= len(b) && strings.EqualFold(string(b[i:end]), word) {
+				return true
+			}
 		}
 	}
 	return false
@@ -67,8 +68,9 @@ func blames(b []byte) bool {
 	if !bytes.Contains(b, []byte("arning")) && !bytes.Contains(b, []byte("ARNING")) {
 		return false
 	}
+	low := strings.ToLower(string(b))
 	for _, how := range [...]string{"with problems", "too many warnings", "warnings as errors", "treated as an error", "warnings found", "failed due to warning", "because of warning", "failing because", "-werror", "max-warnings"} {
-		if contains(b, how) {
+		if strings.Contains(low, how) {
 			return true
 		}
 	}

@@ -203,8 +203,7 @@ func (c *tally) tapLine(b []byte) bool {
 		return false
 	}
 	name, directive, _ := bytes.Cut(rest[n:], []byte(" # "))
-	low := bytes.ToLower(directive)
-	if bytes.HasPrefix(low, []byte("skip")) || bytes.HasPrefix(low, []byte("todo")) {
+	if kind := directive[:min(len(directive), 4)]; bytes.EqualFold(kind, []byte("skip")) || bytes.EqualFold(kind, []byte("todo")) {
 		c.listed.add(0, 1)
 	} else {
 		c.listed.add(1, 0)

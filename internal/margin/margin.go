@@ -102,7 +102,10 @@ func (l *Learner) Learn(lines [][]byte) {
 				n++
 			}
 		}
-		if 10*n >= 7*len(sample) || len(learn(sample)) == 0 {
+		if 10*n >= 7*len(sample) {
+			return
+		}
+		if _, ok := next(sample, nil); !ok {
 			return
 		}
 	}

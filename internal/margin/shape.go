@@ -447,7 +447,7 @@ func bareName(w []byte) bool {
 		}
 	}
 	bare := bytes.TrimRight(w, ":")
-	return !telling(w) && len(bytes.Trim(w, "[]()")) > 0 && (len(bare) == 0 || !located(bare))
+	return len(bytes.Trim(w, "[]()")) > 0 && (len(bare) == 0 || !located(bare)) && !telling(w)
 }
 
 func nameStart(c byte) bool {

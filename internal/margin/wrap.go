@@ -2,6 +2,7 @@ package margin
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/looprun/looprun/internal/ascii"
@@ -16,13 +17,15 @@ const (
 // as lines that end at a word are, and one of them ends in a space, or within a word at a
 // usual screen width.
 func unwrap(lines [][]byte) [][]byte {
-	width := 0
+	width, space := 0, false
 	for _, b := range lines {
 		if len(b) > width {
 			width = max(width, utf8.RuneCount(b))
 		}
+		space = space || len(b) > 0 && b[len(b)-1] == ' '
 	}
-	if width < leastWidth {
+	usual := width%20 == 0 || width == 132
+	if width < leastWidth || !space && !usual {
 		return lines
 	}
 	cut, near, spaced, within := 0, 0, false, false
@@ -37,7 +40,7 @@ func unwrap(lines [][]byte) [][]byte {
 			cut++
 			next := lines[i+1]
 			spaced = spaced || len(next) > 0 && next[0] != ' ' && b[len(b)-1] == ' '
-			within = within || len(next) > 0 && next[0]-'a' < 26 && ascii.Letter(b[len(b)-1]) && (width%20 == 0 || width == 132)
+			within = within || len(next) > 0 && next[0]-'a' < 26 && ascii.Letter(b[len(b)-1]) && usual
 		}
 	}
 	if !spaced && (!within || cut < 2) || near > cut+1 {
@@ -59,8 +62,9 @@ func unwrap(lines [][]byte) [][]byte {
 // rules and the sides of boxes do not, and a line that begins with a place is a new line.
 func cutOff(b, next []byte) bool {
 	n := len(b)
-	if first, _, _ := bytes.Cut(next, []byte(" ")); bytes.IndexByte(first, ':') >= 0 || bytes.IndexByte(first, '(') >= 0 {
+	if last := b[n-1]; last >= 0x80 || strings.IndexByte(".:;!?)]}|", last) >= 0 || last != ' ' && last == b[n-2] && last == b[n-3] {
 		return false
 	}
-	return b[n-1] < 0x80 && bytes.IndexByte([]byte(".:;!?)]}|"), b[n-1]) < 0 && (b[n-1] == ' ' || b[n-1] != b[n-2] || b[n-2] != b[n-3])
+	first, _, _ := bytes.Cut(next, []byte(" "))
+	return bytes.IndexByte(first, ':') < 0 && bytes.IndexByte(first, '(') < 0
 }
