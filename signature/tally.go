@@ -102,8 +102,8 @@ func (s *Signer) Tally() *Tally {
 }
 
 func (c *tally) name(name []byte) {
-	if len(c.names) <= MaxNames && !c.names[string(name)] {
-		c.names = put(c.names, string(name))
+	if len(c.names) <= MaxNames {
+		c.names = put(c.names, string(bytes.TrimLeft(name, " -")))
 	}
 }
 
@@ -155,7 +155,7 @@ func (c *tally) line(b []byte) bool {
 func (c *tally) goLine(b []byte) bool {
 	if name, ok := bytes.CutPrefix(b, []byte("=== RUN ")); ok {
 		c.gotests.add(1, 0)
-		c.name(trim(name))
+		c.name(name)
 		return true
 	}
 	if bytes.HasPrefix(b, []byte("--- SKIP: ")) {
@@ -208,7 +208,7 @@ func (c *tally) tapLine(b []byte) bool {
 	} else {
 		c.listed.add(1, 0)
 	}
-	c.name(bytes.TrimLeft(name, " -"))
+	c.name(name)
 	return true
 }
 

@@ -94,7 +94,7 @@ var most = [...]int{moment: 80, reading: 80, level: 100, tabbed: 80, bracket: 60
 // too few do.
 func (s shape) learn(lines [][]byte, before chain) (column, int) {
 	col := column{shape: s}
-	if s == level && !behindTime(before) {
+	if s == level && !behindTime(before) || s == bareWord && !alikeAtFirst(lines) {
 		return col, 0
 	}
 	var t tally
@@ -116,6 +116,24 @@ func (s shape) learn(lines [][]byte, before chain) (column, int) {
 	}
 	col.runs = (3*len(t.exact) > t.lines || s == bareWord && !behindTime(before)) && len(t.counts) < len(t.exact)
 	return col, t.lines
+}
+
+// alikeAtFirst reports whether half of the lines, or nearly all, may begin with few words: a
+// quick look, since lines without a margin mostly begin with many.
+func alikeAtFirst(lines [][]byte) bool {
+	var first [256]uint16
+	most, kinds := uint16(0), 0
+	for _, b := range lines {
+		c := ascii.At(b, indent(b))
+		if ascii.Digit(c) {
+			c = '0'
+		}
+		if first[c]++; first[c] == 1 {
+			kinds++
+		}
+		most = max(most, first[c])
+	}
+	return 2*int(most) >= len(lines) || kinds <= max(2, len(lines)/20)+len(lines)/20
 }
 
 // common reports whether the counts make a column.
