@@ -102,8 +102,8 @@ func (s *Signer) Tally() *Tally {
 }
 
 func (c *tally) name(name []byte) {
-	if len(c.names) <= MaxNames {
-		c.names = put(c.names, string(bytes.TrimLeft(name, " -")))
+	if name = bytes.TrimLeft(name, " -"); len(c.names) <= MaxNames && !c.names[string(name)] {
+		c.names = put(c.names, string(name))
 	}
 }
 

@@ -141,16 +141,19 @@ func (t *text) message(full []byte, cut *margin.Cut) {
 			full = t.clean.clean(full) // escape sequences were escaped themselves
 		}
 	}
-	side := trimRight(full[:cut.Len])
-	x.timed = cut.Time && x.logs(full[cut.Len:])
-	x.boxed = len(cut.Name) == 0 && (bytes.HasSuffix(side, []byte("│")) || bytes.HasSuffix(side, []byte("┃")) || bytes.HasSuffix(side, []byte("#")))
-	full = trimRight(full[cut.Len:])
-	if b := trim(full); cut.Len > 0 && len(b) > 2 && b[0] == '{' && b[1] != ' ' {
-		t.whose, t.held = x, append(append(t.held[:0], b...), '\n')
-		_, _ = t.inner.Write(t.held)
-		return
+	x.timed, x.boxed = false, false
+	if cut.Len > 0 {
+		side := trimRight(full[:cut.Len])
+		full = trimRight(full[cut.Len:])
+		x.timed = cut.Time && x.logs(full)
+		x.boxed = len(cut.Name) == 0 && (bytes.HasSuffix(side, []byte("│")) || bytes.HasSuffix(side, []byte("┃")) || bytes.HasSuffix(side, []byte("#")))
+		if b := trim(full); len(b) > 2 && b[0] == '{' && b[1] != ' ' {
+			t.whose, t.held = x, append(append(t.held[:0], b...), '\n')
+			_, _ = t.inner.Write(t.held)
+			return
+		}
 	}
-	t.said(x, full)
+	t.said(x, trimRight(full))
 }
 
 // opened handles a piece of the content of a line after its margin.
