@@ -218,7 +218,11 @@ func (c *cell) auditShow(t *testing.T, d *core.ActionApplied, out outcome) {
 // tells reports whether one line says all of a decision, in words: programs have the guard and
 // the option in the JSON of show.
 func (c *cell) tells(line string, d *core.ActionApplied) bool {
-	return says(line, c.option.Label, "by "+d.Responder, d.Rule, d.Reason)
+	by := d.Responder
+	if by == core.RespondedByParent {
+		by = "the run above"
+	}
+	return says(line, c.option.Label, "by "+by, d.Rule, d.Reason)
 }
 
 func says(line string, parts ...string) bool {
