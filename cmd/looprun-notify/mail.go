@@ -17,6 +17,7 @@ import (
 	"net/textproto"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +34,8 @@ import (
 type mailer struct {
 	smtp, imap     string // host and port
 	user, password string
-	from, to       []*netmail.Address
+	from           *netmail.Address
+	to             []*netmail.Address
 	implicit       bool // the SMTP server expects TLS from the first byte
 
 	since    time.Time // earlier letters are not read
@@ -79,23 +81,10 @@ func newMail(u *url.URL) (*mailer, error) {
 	x.smtp, x.imap = net.JoinHostPort(u.Hostname(), port), option(u, "imap")
 	encryption := strings.ToLower(option(u, "encryption"))
 	x.implicit = encryption == "implicittls" || port == "465" && (encryption == "" || encryption == "auto")
-	for into, list := range map[*[]*netmail.Address]string{&x.from: option(u, "from", "fromaddress"), &x.to: option(u, "to", "toaddresses")} {
-		for one := range strings.SplitSeq(list, ",") {
-			of, err := netmail.ParseAddress(one)
-			if err != nil { // a plus sign of the URL has become a blank
-				of, err = netmail.ParseAddress(strings.ReplaceAll(strings.TrimSpace(one), " ", "+"))
-			}
-			if err != nil {
-				return nil, errURL
-			}
-			*into = append(*into, of)
-		}
-	}
-	if len(x.from) == 1 && x.from[0].Name == "" {
-		x.from[0].Name = "looprun"
-	}
+	from, fromErr := addresses(option(u, "from", "fromaddress"))
+	to, toErr := addresses(option(u, "to", "toaddresses"))
 	switch {
-	case u.Hostname() == "" || len(x.from) != 1:
+	case u.Hostname() == "" || fromErr != nil || toErr != nil || len(from) != 1:
 		return nil, errURL
 	case x.imap == "":
 		return nil, errors.New("it does not say where the replies arrive; add imap=HOST to the URL")
@@ -104,17 +93,33 @@ func newMail(u *url.URL) (*mailer, error) {
 	case encryption == "none" && !local(x.smtp):
 		return nil, errors.New("a password is not sent without encryption; leave out encryption")
 	}
+	x.from, x.to = from[0], to
+	x.from.Name = cmp.Or(x.from.Name, "looprun")
 	if _, _, err := net.SplitHostPort(x.imap); err != nil {
 		x.imap = net.JoinHostPort(x.imap, "993")
 	}
 	return x, nil
 }
 
+// addresses parses a list of addresses, as it is in a URL.
+func addresses(list string) (all []*netmail.Address, err error) {
+	for one := range strings.SplitSeq(list, ",") {
+		of, err := netmail.ParseAddress(one)
+		if err != nil { // a plus sign of the URL has become a blank
+			of, err = netmail.ParseAddress(strings.ReplaceAll(strings.TrimSpace(one), " ", "+"))
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, of)
+	}
+	return all, nil
+}
+
 // local reports whether host and port are on this machine, where nobody listens in.
 func local(address string) bool {
 	host, _, _ := net.SplitHostPort(address)
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return loopback(host)
 }
 
 func (x *mailer) send(ctx context.Context, m outgoing) error {
@@ -126,7 +131,7 @@ func (x *mailer) send(ctx context.Context, m outgoing) error {
 	if of.over || of.sent >= mostLetters && !m.Over { // a program may be answering
 		return nil
 	}
-	_, domain, _ := strings.Cut(x.from[0].Address, "@")
+	_, domain, _ := strings.Cut(x.from.Address, "@")
 	id := fmt.Sprintf("<looprun.%s.%s@%s>", cmp.Or(m.Reply, noReply), rand.Text(), domain)
 	if err := x.post(ctx, x.letter(m, id, of.first)); err != nil {
 		return err
@@ -147,7 +152,7 @@ func (x *mailer) letter(m outgoing, id, first string) []byte {
 		to = append(to, of.String())
 	}
 	head := [][2]string{
-		{"From", x.from[0].String()},
+		{"From", x.from.String()},
 		{"To", strings.Join(to, ", ")},
 		{"Subject", mime.QEncoding.Encode("utf-8", m.Title)},
 		{"Date", time.Now().Format(time.RFC1123Z)},
@@ -208,7 +213,7 @@ func (x *mailer) post(ctx context.Context, letter []byte) error {
 		err = c.Auth(smtp.PlainAuth("", x.user, x.password, host))
 	}
 	if err == nil {
-		err = c.Mail(x.from[0].Address)
+		err = c.Mail(x.from.Address)
 	}
 	for _, of := range x.to {
 		if err == nil {
@@ -414,7 +419,7 @@ func (x *mailer) replied(raw []byte) (a answer) {
 				a.Lacks = "it could not be read whole"
 				return a
 			}
-			a.Words, a.More = own(string(text), x.from[0].Name, x.from[0].Address)
+			a.Words, a.More = own(string(text), x.from.Name, x.from.Address)
 			if a.Lacks = ""; a.Words == "" {
 				a.Lacks = "write above what your program quotes"
 			}
@@ -439,11 +444,8 @@ func own(text, name, address string) (first, more string) {
 		if strings.Contains(bare, aboveLine) {
 			if !quote { // some programs do not mark what they quote, and begin with its header
 				quoted = true
-				for i, of := range lines {
-					if strings.Contains(of, address) {
-						lines = lines[:i]
-						break
-					}
+				if i := slices.IndexFunc(lines, func(of string) bool { return strings.Contains(of, address) }); i >= 0 {
+					lines = lines[:i]
 				}
 			}
 			break

@@ -141,6 +141,15 @@ func (o *postOffice) url() string {
 	return fmt.Sprintf("smtp://%s:%s@%s/?from=%s&to=ann@post.test&imap=%s", url.QueryEscape(botUser), botPassword, o.smtp.Addr(), botUser, o.imap.Addr())
 }
 
+func mailerFor(t *testing.T, address string) *mailer {
+	t.Helper()
+	of, err := carrierFor(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return of.(*mailer)
+}
+
 // shows waits for a letter with all the words, after the first seen ones, and returns it and how many there are.
 func (o *postOffice) shows(seen int, words ...string) (letter, int) {
 	o.t.Helper()
@@ -272,11 +281,7 @@ func TestAPlainMailbox(t *testing.T) {
 	defer func(d time.Duration) { mailPolls = d }(mailPolls)
 	mailPolls = time.Millisecond
 	o := openPostOffice(t)
-	u, _ := url.Parse(o.url())
-	x, err := newMail(u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := mailerFor(t, o.url())
 	reply := func(code string) string {
 		return "From: ann@post.test\nIn-Reply-To: <looprun." + code + ".X@post.test>\n\nyes\n"
 	}
@@ -320,11 +325,7 @@ func TestThePasswordIsEncrypted(t *testing.T) {
 	_, smtpPort, _ := net.SplitHostPort(o.smtp.Addr().String())
 	_, imapPort, _ := net.SplitHostPort(o.imap.Addr().String())
 	// This address is no name of this machine, and reaches it.
-	u, _ := url.Parse("smtp://" + url.QueryEscape(botUser) + ":" + botPassword + "@0.0.0.0:" + smtpPort + "/?from=a@b&to=c@d&imap=0.0.0.0:" + imapPort)
-	x, err := newMail(u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := mailerFor(t, "smtp://"+url.QueryEscape(botUser)+":"+botPassword+"@0.0.0.0:"+smtpPort+"/?from=a@b&to=c@d&imap=0.0.0.0:"+imapPort)
 	if err := x.send(t.Context(), outgoing{ID: "1", Title: "t"}); err == nil || !strings.Contains(err.Error(), "the mail server offers no encryption") || o.logins > 0 {
 		t.Errorf("%v; %d logins", err, o.logins)
 	}
@@ -345,9 +346,9 @@ func TestThePasswordIsEncrypted(t *testing.T) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	u, _ = url.Parse("smtp://u:p@host/?from=Ann%20Smith%20<a@b>&to=c+x@d,%20e@f&imap=host")
-	if x, err := newMail(u); err != nil || fmt.Sprint(x.from, x.to) != `["Ann Smith" <a@b>] [<c+x@d> <e@f>]` {
-		t.Errorf("%+v %v", x, err)
+	x = mailerFor(t, "smtp://u:p@host/?from=Ann%20Smith%20<a@b>&to=c+x@d,%20e@f&imap=host")
+	if got := fmt.Sprint(x.from, x.to); got != `"Ann Smith" <a@b> [<c+x@d> <e@f>]` {
+		t.Error(got)
 	}
 	if _, err := newSender("smtp://u:p@host/?from=a@b&to=c@d&IMAP=host"); err != nil {
 		t.Errorf("what only sends refuses the key: %v", err)
@@ -388,11 +389,7 @@ func TestOwnWords(t *testing.T) {
 // A program that replies to each letter gets only so many of them, and the end once.
 func TestManyLetters(t *testing.T) {
 	o := openPostOffice(t)
-	u, _ := url.Parse(o.url())
-	x, err := newMail(u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := mailerFor(t, o.url())
 	for range 2 * mostLetters {
 		if err := x.send(t.Context(), outgoing{ID: "1", Title: "asks"}); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -42,6 +43,12 @@ func schemeOf(u *url.URL) string {
 		return "http"
 	}
 	return "https"
+}
+
+// loopback reports whether the host is this machine.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // refusal returns what the status of a reply means for a message; nil: it was taken.

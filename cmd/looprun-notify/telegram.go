@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -35,10 +34,10 @@ func newTelegram(u *url.URL) (*telegram, error) {
 	key, _ := u.User.Password()
 	t := &telegram{chat: option(u, "chats", "channels")}
 	base := "https://" + u.Host
-	switch ip := net.ParseIP(u.Hostname()); {
+	switch {
 	case u.Host == "telegram":
 		base = "https://api.telegram.org"
-	case u.Hostname() == "localhost" || ip != nil && ip.IsLoopback():
+	case loopback(u.Hostname()):
 		base = "http://" + u.Host
 	}
 	t.api = base + "/bot" + url.PathEscape(u.User.Username()+":"+key) + "/"
