@@ -15,7 +15,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/completion"
-	"github.com/looprun/looprun/internal/completion/shelltest"
+	"github.com/looprun/looprun/internal/looptest/shelltest"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/session"

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun/internal/completion"
-	"github.com/looprun/looprun/internal/completion/shelltest"
+	"github.com/looprun/looprun/internal/looptest/shelltest"
 )
 
 // hostile are words that some shell would make something of. Each of them,
