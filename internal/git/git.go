@@ -23,7 +23,7 @@ var settings = []string{
 	"--no-optional-locks", "--no-pager",
 	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 	"-c", "advice.addEmbeddedRepo=false", "-c", "core.safecrlf=false", "-c", "commit.gpgSign=false",
-	"-c", "core.alternateRefsCommand=:",
+	"-c", "core.alternateRefsCommand=:", "-c", "status.renames=false", "-c", "status.aheadBehind=false",
 }
 
 // Own makes looprun the author of a commit, as variables for [Run].
@@ -66,7 +66,7 @@ func run(ctx context.Context, dir string, env []string, input string, args ...st
 	cmd.SysProcAttr = withParent()
 	cmd.WaitDelay = time.Second // then the pipes are closed: a child of git may hold them
 	var out bytes.Buffer
-	said := &Complaint{}
+	said := &complaint{}
 	cmd.Stdout, cmd.Stderr = &out, said
 	if input != "" {
 		cmd.Stdin = strings.NewReader(input)
@@ -78,7 +78,7 @@ func run(ctx context.Context, dir string, env []string, input string, args ...st
 	if err != nil && ExitCode(err) < 0 && gone(dir) { // the error names git, which is there
 		return "", goneError(fmt.Sprintf("git %s: the folder %s is gone", args[0], dir))
 	}
-	return strings.TrimSuffix(out.String(), "\n"), said.With(args[0], err)
+	return strings.TrimSuffix(out.String(), "\n"), said.with(args[0], err)
 }
 
 // LastBefore returns the last commit of the checked out branch before a time; empty if there is
@@ -154,17 +154,17 @@ func ExitCode(err error) int {
 	return -1
 }
 
-// Complaint keeps the beginning of git's standard error.
-type Complaint struct{ bytes.Buffer }
+// complaint keeps the beginning of git's standard error.
+type complaint struct{ bytes.Buffer }
 
-func (c *Complaint) Write(b []byte) (int, error) {
+func (c *complaint) Write(b []byte) (int, error) {
 	const limit = 2 << 10
 	c.Buffer.Write(b[:min(len(b), max(0, limit-c.Len()))])
 	return len(b), nil
 }
 
-// With returns the error of git's command with the complaint added; nil stays nil.
-func (c *Complaint) With(command string, err error) error {
+// with returns the error of git's command with the complaint added; nil stays nil.
+func (c *complaint) with(command string, err error) error {
 	if err == nil {
 		return nil
 	}

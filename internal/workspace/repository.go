@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -42,8 +41,12 @@ func (r *repository) rebase(ctx context.Context, commit string) error {
 	}
 	var base sum
 	if commit != "" {
-		err := eachRecord(ctx, r.root, 0, func(record []byte) error {
-			meta, path, ok := strings.Cut(string(record), "\t")
+		files, err := records(ctx, r.root, "ls-tree", "-r", "-z", "--full-tree", commit)
+		if err != nil {
+			return err
+		}
+		for _, record := range files {
+			meta, path, ok := strings.Cut(record, "\t")
 			fields := strings.Fields(meta) // mode, type, object
 			if !ok || len(fields) != 3 {
 				return unexpected("ls-tree", record)
@@ -51,10 +54,6 @@ func (r *repository) rebase(ctx context.Context, commit string) error {
 			if !r.skip.covers(path) {
 				base.add(path, fields[0], fields[2])
 			}
-			return nil
-		}, "ls-tree", "-r", "-z", "--full-tree", commit)
-		if err != nil {
-			return err
 		}
 	}
 	r.commit, r.base = commit, base
@@ -66,23 +65,21 @@ func (r *repository) rebase(ctx context.Context, commit string) error {
 func (r *repository) delta(ctx context.Context, left *int) (d sum, commit string, err error) {
 	r.files.begin()
 	seen := map[string]*repository{}
-	err = eachRecord(ctx, r.root, 0, func(record []byte) error {
-		if id, ok := bytes.CutPrefix(record, []byte("# branch.oid ")); ok {
-			if commit = string(id); commit == "(initial)" {
-				commit = ""
-			}
-		}
-		c, err := parseChange(record)
-		if err != nil || c.path == "" {
-			return err
-		}
-		if r.skip.covers(strings.TrimSuffix(c.path, "/")) {
-			return nil
-		}
-		return r.addChange(ctx, &d, c, seen, left)
-	}, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--ignore-submodules=none")
+	status, err := records(ctx, r.root, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--ignore-submodules=none")
 	if err != nil {
 		return 0, "", err
+	}
+	for _, record := range status {
+		if id, ok := strings.CutPrefix(record, "# branch.oid "); ok && id != "(initial)" {
+			commit = id
+		}
+		c, err := parseChange(record)
+		if err == nil && c.path != "" && !r.skip.covers(strings.TrimSuffix(c.path, "/")) {
+			err = r.addChange(ctx, &d, c, seen, left)
+		}
+		if err != nil {
+			return 0, "", err
+		}
 	}
 	r.files.end()
 	r.nested = seen
@@ -141,6 +138,6 @@ func (r *repository) addNested(ctx context.Context, d *sum, path string, seen ma
 
 func samePath(a, b string) bool { return resolve(a) == resolve(b) }
 
-func unexpected(command string, record []byte) error {
+func unexpected(command, record string) error {
 	return fmt.Errorf("git %s printed what is not understood: %q", command, record[:min(len(record), 200)])
 }

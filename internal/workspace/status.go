@@ -12,9 +12,8 @@ type change struct {
 // parseChange parses a record of `git status --porcelain=v2 -z`, which was told to look for no
 // renames. A record that is not about a
 // file, such as a header, gives a change without a path.
-func parseChange(record []byte) (change, error) {
-	text := string(record)
-	fail := func() (change, error) { return change{}, unexpected("status", record) }
+func parseChange(text string) (change, error) {
+	fail := func() (change, error) { return change{}, unexpected("status", text) }
 	if text == "" {
 		return fail()
 	}

@@ -17,12 +17,12 @@ func TestParseChange(t *testing.T) {
 		"1 A. N... 000000 100644 100644 0000 1111 a":                      {path: "a", mode: "100644", oldMode: modeAbsent, oldObject: zero},
 		"u UU N... 100644 100755 100644 100644 1111 2222 1111 both of us": {path: "both of us", mode: "100644", oldMode: "100755", oldObject: two},
 	} {
-		if got, err := parseChange([]byte(record)); err != nil || got != want {
+		if got, err := parseChange(record); err != nil || got != want {
 			t.Errorf("%q: %+v, %v; want %+v", record, got, err, want)
 		}
 	}
 	for _, record := range []string{"", "?", "? ", "x y", "1 .M N... 100644 100644 100755 1111 1111", "1 .M N... 1 1 1 1 1 a", "2 R. N... 100644 100644 100644 1111 1111 R100 new name", "u UU a"} {
-		if got, err := parseChange([]byte(record)); err == nil {
+		if got, err := parseChange(record); err == nil {
 			t.Errorf("%q was read as %+v", record, got)
 		}
 	}
@@ -35,7 +35,7 @@ func FuzzParseChange(f *testing.F) {
 	f.Add("1 .M N... 100644 100644 100755 1111 1111 a b")
 	f.Add("u UU N... 100644 100755 100644 100644 1111 2222 1111 both of us")
 	f.Fuzz(func(t *testing.T, record string) {
-		c, err := parseChange([]byte(record))
+		c, err := parseChange(record)
 		switch {
 		case err != nil:
 			if c != (change{}) {
