@@ -258,17 +258,6 @@ func (n *node) verdict(of func(*node) verdict) verdict {
 		return n.decidedBy(no, of)
 	case "||":
 		return n.decidedBy(yes, of)
-	case "?":
-		switch n.parts[0].verdict(of) {
-		case yes:
-			return n.parts[1].verdict(of)
-		case no:
-			return n.parts[2].verdict(of)
-		}
-		if v := n.parts[1].verdict(of); v == n.parts[2].verdict(of) {
-			return v
-		}
-		return maybe
 	}
 	return of(n)
 }

@@ -28,13 +28,10 @@ func TestUnknown(t *testing.T) {
 		{`branch != "" && not ci || branch != "release"`, false},
 		{"pull_request == 0 && not ci || pull_request < 10", false},
 		{"last_exit_code != 1 || last_exit_code == -1 && not ci", false},
-		{"failing == -1 ? ci : failing < 3", true},
-		{"failing < 3 ? ci : not ci", false},
-		{"failing < 3 ? ci : ci", true},
 		{"not (failing < 3 && not ci)", true},
 		{"(failing == -1) == true && failing < 3", false},
 		{"(failing == -1) == (failing < 3)", false},
-		{"[failing][0] < 3", false},
+		{"failing + 0 < 3", false},
 	} {
 		p, err := rule(t, "max_iterations", c.when)
 		if err != nil {
@@ -53,21 +50,17 @@ func TestUnknown(t *testing.T) {
 // others could change.
 func TestSomeUnnamed(t *testing.T) {
 	for when, want := range map[string]bool{
-		`any(failing_checks, # startsWith "auth")`:                      true,
-		`"auth" in failing_checks`:                                      true,
-		`not none(failing_checks, # == "auth")`:                         true,
-		`any(failing_checks, # == "db")`:                                false,
-		`not ("db" in failing_checks)`:                                  false,
-		`not any(failing_checks, # == "db")`:                            false,
-		`none(failing_checks, # == "db")`:                               false,
-		`all(failing_checks, # startsWith "auth")`:                      false,
-		`one(failing_checks, # == "auth")`:                              false,
-		`count(failing_checks, # == "db") == 0`:                         false,
-		`len(failing_checks) <= 50`:                                     false,
-		`any(failing_checks, # == "auth" && len(failing_checks) == 1)`:  false,
-		`any(failing_checks, # == "auth") && failing == 2`:              true,
-		`failing_checks[0] == "auth" && len(failing_checks) < failing`:  false,
-		`any(failing_checks, # == "auth") ? ci : len(failing_checks)>9`: false,
+		`any(failing_checks, # startsWith "auth")`:                     true,
+		`"auth" in failing_checks`:                                     true,
+		`not none(failing_checks, # == "auth")`:                        true,
+		`any(failing_checks, # == "db")`:                               false,
+		`not ("db" in failing_checks)`:                                 false,
+		`not any(failing_checks, # == "db")`:                           false,
+		`none(failing_checks, # == "db")`:                              false,
+		`all(failing_checks, # startsWith "auth")`:                     false,
+		`len(failing_checks) <= 50`:                                    false,
+		`any(failing_checks, # == "auth" && len(failing_checks) == 1)`: false,
+		`any(failing_checks, # == "auth") && failing == 2`:             true,
 	} {
 		p, err := rule(t, "max_iterations", when)
 		if err != nil {
@@ -103,15 +96,13 @@ func randomCondition(r *rand.Rand, depth int) string {
 		return leaves[r.IntN(len(leaves))]
 	}
 	a, b := randomCondition(r, depth-1), randomCondition(r, depth-1)
-	switch r.IntN(4) {
+	switch r.IntN(3) {
 	case 0:
 		return "not (" + a + ")"
 	case 1:
 		return "(" + a + ") and (" + b + ")"
-	case 2:
-		return "((" + a + ") || (" + b + "))"
 	}
-	return "((" + a + ") ? (" + b + ") : (" + randomCondition(r, depth-1) + "))"
+	return "((" + a + ") || (" + b + "))"
 }
 
 // randomFacts are facts that are all known.
@@ -181,8 +172,8 @@ func TestLessIsNeverMore(t *testing.T) {
 // the whole does.
 func FuzzCondition(f *testing.F) {
 	for _, text := range []string{
-		"improved && continues < 2", `not (signature matches "^a|\\bb\"") or "\u202e\x00é" == branch`, `any(failing_checks, {# in ["a", 'b']}) ? ci : cost < 1.5e3`,
-		`runtime < duration("5m") and -failing % 2 == 0`, "failing_checks[-1] == `x`", "failing not in [1, 2] and !!ci", "runtime / 2 + 1h > 90s",
+		"improved && continues < 2", `not (signature matches "^a|\\bb\"") or "\u202e\x00é" == branch`, `any(failing_checks, # in ["a", 'b']) or cost < 1.5e3`,
+		`runtime < 5m and -failing / 2 == 0`, "branch == `x`", "failing not in [1, 2] and !!ci", "runtime / 2 + 1h > 90s",
 	} {
 		f.Add(text)
 	}

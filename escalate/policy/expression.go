@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -43,7 +42,7 @@ func (k kind) String() string {
 }
 
 // node is a part of a condition. Its op is "value", "fact", "item" (# in a predicate),
-// "list", "index", "call", "!", "minus", "?" or a binary operator.
+// "list", "call", "!", "minus" or a binary operator.
 type node struct {
 	op         string
 	name       string // of a fact or a function
@@ -62,7 +61,7 @@ type values struct {
 	given map[string]any
 }
 
-// impossible is why a condition has no value: a division by zero, an index outside a list.
+// impossible is why a condition has no value: a division by zero.
 type impossible string
 
 // evaluate returns the value of a part of a condition without faults.
@@ -255,7 +254,7 @@ func (p *parser) foreign() {
 		remedy = "write || or or"
 	case ".", "?.":
 		text, remedy = "a fact has no parts with names", "looprun policy schema facts lists the facts; nothing else is known"
-	case "..", "??", "**", "^", ";", "~", "$", "@", "\\":
+	case "..", "??", "**", "?", "%", "^", ";", "~", "$", "@", "\\":
 	default:
 		return
 	}
@@ -286,7 +285,7 @@ func (p *parser) node(op string, from int, k kind, parts ...*node) *node {
 
 // binding returns how tightly a binary operator binds; 0 if it is not one.
 func binding(op string) int {
-	for i, ops := range [...]string{"|| ", "&& ", "== != < <= > >= in notin contains startsWith endsWith matches ", "+ - ", "* / % "} {
+	for i, ops := range [...]string{"|| ", "&& ", "== != < <= > >= in notin contains startsWith endsWith matches ", "+ - ", "* / "} {
 		if strings.Contains(" "+ops, " "+op+" ") {
 			return i + 1
 		}
@@ -315,30 +314,14 @@ func (p *parser) expression(least int) *node {
 		}
 		tight := binding(op)
 		if tight <= least || p.value != nil {
-			break
+			return left
 		}
 		p.next()
 		left = p.binary(op, left, p.expression(tight))
 	}
-	if least > 0 || !p.take("?") {
-		return left
-	}
-	yes := p.expression(0)
-	p.need(":")
-	no := p.expression(0)
-	n := p.node("?", left.from, yes.kind, left, yes, no)
-	p.want(left, aTruth, "write a condition before ?")
-	p.want(no, yes.kind, "both sides of : must be of one type")
-	n.value = func(e *values) any {
-		if left.value(e) == true {
-			return yes.value(e)
-		}
-		return no.value(e)
-	}
-	return n
 }
 
-// operand reads a value with the unary operators before it and the indexes after it.
+// operand reads a value with the unary operators before it.
 func (p *parser) operand() *node {
 	from := p.at
 	switch {
@@ -357,28 +340,7 @@ func (p *parser) operand() *node {
 		n.value = func(e *values) any { return -below.value(e).(float64) }
 		return n
 	}
-	n := p.single()
-	for p.take("[") {
-		list, at := n, p.expression(0)
-		p.need("]")
-		n = p.node("index", from, list.item, list, at)
-		p.want(list, aList, "only a list has entries")
-		p.want(at, aNumber, "")
-		n.value = func(e *values) any { return entry(list.value(e).([]any), at.value(e).(float64)) }
-	}
-	return n
-}
-
-// entry returns the entry at index i of a list, counted from its end if i is negative.
-func entry(of []any, i float64) any {
-	at := i
-	if at < 0 {
-		at += float64(len(of))
-	}
-	if at != math.Trunc(at) || at < 0 || at >= float64(len(of)) {
-		panic(impossible(fmt.Sprintf("there is no entry %v in a list of %d", i, len(of))))
-	}
-	return of[int(at)]
+	return p.single()
 }
 
 func (p *parser) single() *node {
@@ -394,7 +356,7 @@ func (p *parser) single() *node {
 			return p.fault(n, "#"+p.word+" is not supported in a condition", "write # for the item")
 		}
 		if p.within == anything {
-			return p.fault(n, "# is an entry of a list, and there is no list here", `write it inside all, any, none, one or count: any(failing_checks, # == "auth")`)
+			return p.fault(n, "# is an entry of a list, and there is no list here", `write it inside all, any or none: any(failing_checks, # == "auth")`)
 		}
 		return n
 	case p.take("("):
@@ -480,126 +442,66 @@ func (p *parser) fact(from int, name string) *node {
 	return n
 }
 
-// function is a function that a condition can call. A predicate is evaluated with each entry
-// of a list as #, and the function is called with the number of entries for which it was true
-// and the length of the list.
-type function struct {
-	name      string
-	about     string // empty: the name says it
-	takes     []kind
-	more      bool // of the last kind
-	gives     kind
-	predicate func(hits, of int) any
-	call      func(args []any) any
+// predicates are the functions of a list and a condition on its entries, #. They are called
+// with the number of entries for which it holds, and the length of the list.
+var predicates = map[string]func(hits, of int) bool{
+	"all":  func(hits, of int) bool { return hits == of },
+	"any":  func(hits, _ int) bool { return hits > 0 },
+	"none": func(hits, _ int) bool { return hits == 0 },
 }
 
-func functions() []function {
-	listAnd := []kind{aList, aTruth}
-	texts := func(name string, f func(string) string) function {
-		return function{name: name, takes: []kind{aText}, gives: aText, call: func(a []any) any { return f(a[0].(string)) }}
-	}
-	tests := func(name string, f func(a, b string) bool) function {
-		return function{name: name, takes: []kind{aText, aText}, gives: aTruth, call: func(a []any) any { return f(a[0].(string), a[1].(string)) }}
-	}
-	numbers := func(name string, more bool, f func(a, b float64) float64) function {
-		return function{name: name, takes: []kind{aNumber}, more: more, gives: aNumber, call: func(a []any) any {
-			n := a[0].(float64)
-			for _, b := range a {
-				n = f(n, b.(float64))
-			}
-			return n
-		}}
-	}
-	return []function{
-		{name: "all", about: "the condition holds for each entry of the list", takes: listAnd, gives: aTruth, predicate: func(hits, of int) any { return hits == of }},
-		{name: "any", about: "it holds for at least one", takes: listAnd, gives: aTruth, predicate: func(hits, _ int) any { return hits > 0 }},
-		{name: "none", about: "it holds for none", takes: listAnd, gives: aTruth, predicate: func(hits, _ int) any { return hits == 0 }},
-		{name: "one", about: "it holds for exactly one", takes: listAnd, gives: aTruth, predicate: func(hits, _ int) any { return hits == 1 }},
-		{name: "count", about: "for how many it holds", takes: listAnd, gives: aNumber, predicate: func(hits, _ int) any { return float64(hits) }},
-		{name: "len", about: "entries of a list, or characters of a text", takes: []kind{anything}, gives: aNumber, call: func(a []any) any {
-			if list, ok := a[0].([]any); ok {
-				return float64(len(list))
-			}
-			return float64(utf8.RuneCountInString(a[0].(string)))
-		}},
-		numbers("abs", false, func(a, _ float64) float64 { return math.Abs(a) }), numbers("min", true, math.Min), numbers("max", true, math.Max),
-		texts("lower", strings.ToLower), texts("upper", strings.ToUpper), texts("trim", strings.TrimSpace),
-		tests("hasPrefix", strings.HasPrefix), tests("hasSuffix", strings.HasSuffix),
-		{name: "duration", about: "a time that is written as a text", takes: []kind{aText}, gives: aTime, call: func(a []any) any {
-			d, _ := time.ParseDuration(a[0].(string)) // which was looked at when it was read
-			return float64(d)
-		}},
-	}
-}
-
-// call reads the arguments of a function. A predicate may be in braces.
+// call reads the arguments of a function: a predicate, or len.
 func (p *parser) call(from int, name string) *node {
-	var f function
-	var names []string
-	for _, g := range functions() {
-		if names = append(names, g.name); g.name == name {
-			f = g
-		}
-	}
-	outer := p.within
+	predicate, outer, takes := predicates[name], p.within, 2
 	var args []*node
 	for !p.take(")") {
-		braces := p.take("{")
-		args = append(args, p.expression(0))
-		if braces {
-			p.need("}")
-		}
-		if p.token != ")" {
+		if args = append(args, p.expression(0)); p.token != ")" {
 			p.need(",")
 		}
-		if f.predicate != nil {
+		if predicate != nil {
 			p.within = args[0].item
 		}
 	}
 	p.within = outer
-	n := p.node("call", from, f.gives, args...)
-	n.name = name
+	n := p.node("call", from, aTruth, args...)
+	n.name, n.value = name, func(e *values) any { return predicate(entries(e, args[0], args[1])) }
+	if name == "len" {
+		n.kind, n.value, takes = aNumber, func(e *values) any { return length(args[0].value(e)) }, 1
+	}
 	switch {
-	case f.name == "":
-		return p.fault(n, "unknown function "+quote(name), nearest.OneOf(name, names))
-	case len(args) != len(f.takes) && (!f.more || len(args) == 0):
-		return p.fault(n, fmt.Sprintf("%s takes %d arguments, not %d", name, len(f.takes), len(args)), "")
-	case f.predicate != nil && outer != anything:
+	case predicate == nil && name != "len":
+		return p.fault(n, "unknown function "+quote(name), nearest.OneOf(name, []string{"all", "any", "none", "len"}))
+	case len(args) != takes:
+		return p.fault(n, fmt.Sprintf("%s takes %d arguments, not %d", name, takes, len(args)), "")
+	case predicate == nil:
+		if args[0].kind != aText {
+			p.want(args[0], aList, "len counts the entries of a list, or the characters of a text")
+		}
+		return n
+	case outer != anything:
 		return p.fault(n, name+" inside another predicate is not supported", "split the condition into two rules")
-	case name == "len" && args[0].kind != aText:
-		p.want(args[0], aList, "len counts the entries of a list, or the characters of a text")
-	case name == "duration":
-		written, ok := args[0].constant.(string)
-		if _, err := time.ParseDuration(written); err != nil && ok {
-			p.fault(args[0], "duration wants a time, not "+quote(written), "write it with a unit, such as 90s, 10m or 1h30m")
-		} else if !ok {
-			p.fault(args[0], "duration wants a time in quotes", `write it as duration("10m"), or as 10m`)
-		}
 	}
-	for i, a := range args {
-		p.want(a, f.takes[min(i, len(f.takes)-1)], "")
-	}
-	n.value = func(e *values) any {
-		if f.predicate != nil {
-			return each(e, args[0], args[1], f.predicate)
-		}
-		var v []any
-		for _, a := range args {
-			v = append(v, a.value(e))
-		}
-		return f.call(v)
-	}
+	p.want(args[0], aList, "")
+	p.want(args[1], aTruth, "")
 	return n
 }
 
-func each(e *values, list, test *node, of func(hits, of int) any) any {
-	entries, hits := list.value(e).([]any), 0
-	for _, one := range entries {
+// entries returns for how many entries of a list a condition holds, and how many there are.
+func entries(e *values, list, test *node) (hits, of int) {
+	all := list.value(e).([]any)
+	for _, one := range all {
 		if test.value(&values{facts: e.facts, item: one, given: e.given}) == true {
 			hits++
 		}
 	}
-	return of(hits, len(entries))
+	return hits, len(all)
+}
+
+func length(of any) float64 {
+	if list, ok := of.([]any); ok {
+		return float64(len(list))
+	}
+	return float64(utf8.RuneCountInString(of.(string)))
 }
 
 // want reports a part of the wrong type, unless a fault in it was already reported.
@@ -635,7 +537,7 @@ func (p *parser) binary(op string, a, b *node) *node {
 	case "matches":
 		p.want(a, aText, "")
 		p.pattern(n, a, b)
-	case "+", "-", "*", "/", "%":
+	case "+", "-", "*", "/":
 		p.arithmetic(n, a, b)
 	default:
 		p.comparison(n, a, b)
@@ -667,8 +569,7 @@ func (p *parser) arithmetic(n, a, b *node) {
 	case a.kind != aNumber && a.kind != aTime,
 		a.kind == aNumber && !number,
 		a.kind == aTime && (n.op == "+" || n.op == "-") && !both,
-		a.kind == aTime && (n.op == "*" || n.op == "/") && !number,
-		a.kind == aTime && n.op == "%":
+		a.kind == aTime && (n.op == "*" || n.op == "/") && !number:
 		p.fault(n, fmt.Sprintf("%s cannot join %s and %s", n.op, a.kind, b.kind), "")
 	}
 	n.value = func(e *values) any {
@@ -683,9 +584,6 @@ func (p *parser) arithmetic(n, a, b *node) {
 		}
 		if y == 0 {
 			panic(impossible("a division by zero"))
-		}
-		if n.op == "%" {
-			return math.Mod(x, y)
 		}
 		return x / y
 	}

@@ -187,7 +187,7 @@ func TestRules(t *testing.T) {
 		{"left open by a condition on the guard", `[{guard: "*", when: 'guard != "max_runtime"', answer: cancel, reason: r}, {guard: max_runtime, answer: pause, reason: r}]`, ""},
 		{"left open by a condition", "[{guard: max_runtime, when: improved, answer: cancel, reason: r}, {guard: max_runtime, answer: pause, reason: r}]", ""},
 		{"left open by a condition that can fail", `[{guard: max_runtime, when: 'guard == "max_runtime" || failing < 2', answer: cancel, reason: r}, {guard: max_runtime, answer: pause, reason: r}]`, ""},
-		{"left open by a condition that always fails", `[{guard: max_runtime, when: '1 % (len(guard) - len(guard)) == 0', answer: cancel, reason: r}, {guard: max_runtime, answer: pause, reason: r}]`, ""},
+		{"left open by a condition that always fails", `[{guard: max_runtime, when: '1 / (len(guard) - len(guard)) == 0', answer: cancel, reason: r}, {guard: max_runtime, answer: pause, reason: r}]`, ""},
 		{"hidden by the same condition", "[{guard: max_runtime, when: cost > 5, answer: cancel, reason: r}, {guard: max_runtime, when: 'cost  > 5', answer: pause, reason: r}]", "the rule can never match: line 2 answers first"},
 		{"left open where the same condition forbids", "[{guard: max_runtime, when: failing < 2, answer: accept, reason: r}, {guard: max_runtime, when: failing < 2, answer: cancel, reason: r}]", ""},
 		{"left open by the same condition that skips", "[{guard: max_runtime, when: cost > 5, unknown: skip, answer: cancel, reason: r}, {guard: max_runtime, when: cost > 5, answer: pause, reason: r}]", ""},

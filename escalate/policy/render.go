@@ -69,7 +69,6 @@ func (e Evaluation) known() []string {
 
 // operators are those of conditions, the loosest first.
 var operators = [][2]string{
-	{"a ? b : c", "b where a holds, else c"},
 	{"a || b, a or b", "one of them holds"},
 	{"a && b, a and b", "both hold"},
 	{"== !=", "values of one type are equal, or not"},
@@ -77,10 +76,13 @@ var operators = [][2]string{
 	{"in, not in", `an entry of a list: signature in ["a", "b"]`},
 	{"contains startsWith endsWith", "texts"},
 	{"matches", `a regular expression: signature matches "^test-fail:"`},
-	{"+ - * / %", "numbers and times"},
+	{"+ - * /", "numbers and times"},
 	{"!a, not a", "it does not hold"},
-	{"list[0], list[-1]", "the first entry, the last"},
-	{"#", "an entry, inside all, any, none, one, count: any(failing_checks, # contains \"auth\")"},
+	{"#", "an entry, inside all, any, none: any(failing_checks, # contains \"auth\")"},
+	{"all(a list, true or false)", "the condition holds for each entry of the list: gives true or false"},
+	{"any(a list, true or false)", "it holds for at least one: gives true or false"},
+	{"none(a list, true or false)", "it holds for none: gives true or false"},
+	{"len(anything)", "entries of a list, or characters of a text: gives a number"},
 }
 
 // WriteFunctions prints the operators and functions of conditions.
@@ -88,16 +90,6 @@ func WriteFunctions(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, o := range operators {
 		fmt.Fprintf(t, "%s\t%s\n", o[0], o[1])
-	}
-	for _, f := range functions() {
-		var takes []string
-		for _, k := range f.takes {
-			takes = append(takes, k.String())
-		}
-		if f.more {
-			takes = append(takes, "…")
-		}
-		fmt.Fprintf(t, "%s(%s)\t%s\n", f.name, strings.Join(takes, ", "), strings.TrimPrefix(f.about+": gives "+f.gives.String(), ": "))
 	}
 	return t.Flush()
 }
