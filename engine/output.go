@@ -46,11 +46,10 @@ type RawListener interface {
 	Raw() func(line []byte)
 }
 
-// FactListener is a [Listener] that also receives the facts that coding agents report about
+// factListener is a [Listener] that also receives the facts that coding agents report about
 // themselves in their transcripts: what they used, and which of their tools their own
 // permissions denied them.
-type FactListener interface {
-	Listener
+type factListener interface {
 	Fact(f carrier.Fact)
 }
 
@@ -142,7 +141,7 @@ type stream struct {
 	speech  speech
 	raw     lines.Shown    // all of it; To is nil: nobody needs it
 	begun   map[string]int // turns of each agent that have begun and not ended; never 0
-	facts   FactListener   // the listener, where it is one
+	facts   factListener   // the listener, where it is one
 	end     tail.Buffer
 	turn    turnloop.Watch // what an agent does in its turn
 }
@@ -152,7 +151,7 @@ func newAnalyzer(o signature.Options, waits bool) *analyzer {
 	for i := range a.streams {
 		s := &a.streams[i]
 		s.id, s.of = i, a
-		s.carrier.Part, s.carrier.Fact, s.carrier.Table = s.part, s.fact, o.Carriers
+		s.carrier.Part, s.carrier.Fact, s.carrier.Table = s.part, s.fact, *carrier.Of(&o)
 		s.speech.init()
 		if waits {
 			s.end.Limit = waitEnd
@@ -177,7 +176,7 @@ func (a *analyzer) listen(promise string, anywhere bool, to Streams) {
 					s.raw.To = func(line []byte, _ bool) { to(line) }
 				}
 			}
-			s.facts, _ = l.(FactListener)
+			s.facts, _ = l.(factListener)
 		}
 		s.speech.init()
 	}
@@ -376,7 +375,7 @@ func (a *analyzer) evidence(stream int, b []byte) {
 // pass treats the standard error held so far as evidence, and everything that follows. What an
 // agent prints about itself in every turn is none.
 func (a *analyzer) pass() {
-	if held := a.held.Bytes(); !a.agents || !cmp.Or(a.options.Carriers, carrier.Known()).Banner(held) {
+	if held := a.held.Bytes(); !a.agents || !cmp.Or(*carrier.Of(&a.options), carrier.Known()).Banner(held) {
 		a.evidence(stderrStream, held)
 	}
 	a.held.Reset()

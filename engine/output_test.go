@@ -103,7 +103,9 @@ func TestBannersAreNoEvidence(t *testing.T) {
 		"own 1.2": {own, false},
 		"own 1.3": {nil, true},
 	} {
-		work := newAnalyzer(signature.Options{Carriers: c.table}, false)
+		var o signature.Options
+		*carrier.Of(&o) = c.table
+		work := newAnalyzer(o, false)
 		work.take(1, []byte(aside+"\n"))
 		work.take(0, []byte(`{"type":"turn.started"}`+"\n"))
 		work.settle(true)

@@ -19,11 +19,14 @@ type Options struct {
 	Ignore []Pattern
 	// Extract finds further facts; it runs before the built-in rules.
 	Extract []Rule
-	// Carriers describes the formats that output may be wrapped in, such as transcripts of
-	// coding agents; nil means the known ones.
-	Carriers *carrier.Table
 	// Explain collects the data that Explain returns.
 	Explain bool
+
+	carriers *carrier.Table // the formats that output may be wrapped in; nil: the known ones
+}
+
+func init() {
+	carrier.Of = func(o any) **carrier.Table { return &o.(*Options).carriers } //nolint:forcetypeassert // it takes nothing else
 }
 
 // Signer reads the output of one iteration as it streams past and computes its signature. Its
@@ -75,7 +78,7 @@ func New(o Options) *Signer {
 func (c *channel) init(s *Signer, id int) {
 	c.s, c.id = s, id
 	c.stream.mu = &s.mu
-	c.stream.open.Part, c.stream.open.Table = c.part, s.opt.Carriers
+	c.stream.open.Part, c.stream.open.Table = c.part, s.opt.carriers
 	c.texts[0] = newText(s, id)
 	c.said.Limit = carrier.SaidBytes
 }

@@ -40,7 +40,7 @@ const seenSize = 2048
 func newText(s *Signer, id int) *text {
 	t := &text{s: s, id: id, seen: make([]seenLine, seenSize)}
 	t.split.Line = t.message
-	t.inner.Part, t.inner.Table = t.opened, s.opt.Carriers
+	t.inner.Part, t.inner.Table = t.opened, s.opt.carriers
 	t.src.init(s, id)
 	return t
 }

@@ -132,6 +132,10 @@ type shape struct {
 	opens bool // a turn is under way
 }
 
+// Of returns where a signature.Options keeps its table, nil for the known one. It is set by that
+// package: the table is no part of the library.
+var Of func(options any) **Table
+
 // NewTable makes a table of shapes. The first shape that matches an object reads it, but those
 // that name a type come before the others.
 func NewTable(shapes ...Shape) *Table {

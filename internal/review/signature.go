@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/internal/agent"
+	"github.com/looprun/looprun/internal/carrier"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/signature"
 )
@@ -26,7 +27,7 @@ func read(r io.Reader, rules *config.Signature, own agent.Agents, explain bool) 
 	if err != nil {
 		return nil, err
 	}
-	o.Explain, o.Carriers = explain, own.Carriers()
+	o.Explain, *carrier.Of(&o) = explain, own.Carriers()
 	s := signature.New(o)
 	_, err = io.Copy(s.Stdout(), r)
 	return s, err

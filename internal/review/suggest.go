@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/looprun/looprun/internal/carrier"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -51,7 +52,7 @@ func (e *Explanation) Suggest() error {
 	if err != nil {
 		return err
 	}
-	o.Carriers = r.Options.Agents.Carriers()
+	*carrier.Of(&o) = r.Options.Agents.Carriers()
 	all, err := e.outputs(o)
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ type scanners struct {
 	asked     []string     // its questions
 }
 
-// Fact implements [engine.FactListener].
+// Fact receives what agents report about themselves.
 func (c *scanners) Fact(f carrier.Fact) {
 	switch f := f.(type) {
 	case carrier.Refused:

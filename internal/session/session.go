@@ -24,6 +24,7 @@ import (
 	"github.com/looprun/looprun/escalate/policy"
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/carrier"
 	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
@@ -469,7 +470,7 @@ func (s *Session) equip(environ []string) error {
 	if s.executor.Signature, err = s.opts.Signature.Options(s.dir); err != nil {
 		return err
 	}
-	s.executor.Signature.Carriers = carries
+	*carrier.Of(&s.executor.Signature) = carries
 	if c := s.opts.Signature; c != nil && len(c.Reports) > 0 {
 		s.executor.Reports = func(signer *signature.Signer, since time.Time) {
 			c.AddReports(s.dir, signer, since, s.app.Say.Warn)

@@ -204,3 +204,19 @@ func TestNoStateIsExported(t *testing.T) {
 		t.Error("no errors were found: these are not the files")
 	}
 }
+
+// A program cannot name the types of internal packages: the library takes and returns none, but
+// for an alias that gives one a public name.
+func TestNoInternalTypeIsExported(t *testing.T) {
+	all, err := load(filepath.Join("..", "..", "docs", "api"))
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d packages: %v", len(all), err)
+	}
+	for file, lines := range all {
+		for _, line := range lines {
+			if strings.Contains(line, "/internal/") && !strings.Contains(line, " = ") {
+				t.Errorf("%s: %s", file, line)
+			}
+		}
+	}
+}
