@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -118,12 +119,20 @@ func (l *Loop) check() error {
 	switch {
 	case len(l.Guards) == 0:
 		return fmt.Errorf("%w: Guards is empty", core.ErrNoGuards)
-	case slices.Contains(l.Guards, nil):
-		return errors.New("one of the guards is nil")
 	case slices.Contains(l.Responders, nil):
 		return errors.New("one of the responders is nil")
 	case l.Runner == nil:
 		return errors.New("no Runner: there is nothing to run")
+	}
+	ids := map[core.GuardID]bool{}
+	for _, g := range l.Guards {
+		if v := reflect.ValueOf(g); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+			return errors.New("one of the guards is nil")
+		}
+		if ids[g.ID()] {
+			return fmt.Errorf("two guards are called %s; give yours another ID, or take the other one out", g.ID())
+		}
+		ids[g.ID()] = true
 	}
 	if l.Journal == nil {
 		l.Journal = noJournal{}

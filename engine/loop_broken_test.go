@@ -143,6 +143,12 @@ func TestEachEventThatCannotBeWrittenEndsTheRun(t *testing.T) {
 	}
 }
 
+// pointer is a guard with a pointer receiver.
+type pointer struct{ id core.GuardID }
+
+func (p *pointer) ID() core.GuardID             { return p.id }
+func (p *pointer) Check(*core.State) *core.Trip { return nil }
+
 // A loop that lacks something, or has a nil in a list, begins and resumes nothing.
 func TestALoopThatLacksSomething(t *testing.T) {
 	whole := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone}}})
@@ -154,6 +160,8 @@ func TestALoopThatLacksSomething(t *testing.T) {
 		"nothing":         {func(*engine.Loop) {}, ""},
 		"no guards":       {func(l *engine.Loop) { l.Guards = nil }, "Guards is empty"},
 		"a nil guard":     {func(l *engine.Loop) { l.Guards = append(l.Guards[:len(l.Guards):len(l.Guards)], nil) }, "one of the guards is nil"},
+		"a nil pointer":   {func(l *engine.Loop) { l.Guards = append(l.Guards[:len(l.Guards):len(l.Guards)], (*pointer)(nil)) }, "one of the guards is nil"},
+		"a guard twice":   {func(l *engine.Loop) { l.Guards = append(l.Guards[:len(l.Guards):len(l.Guards)], l.Guards[0]) }, "two guards are called "},
 		"a nil responder": {func(l *engine.Loop) { l.Responders = []core.Responder{nil} }, "one of the responders is nil"},
 		"no runner":       {func(l *engine.Loop) { l.Runner = nil }, "no Runner"},
 	} {
