@@ -37,7 +37,7 @@ type Config struct {
 
 	IterationTimeout time.Duration // 0: none
 	IdleTimeout      time.Duration // 0: none
-	KillAfter        time.Duration // 0: 10s
+	KillAfter        time.Duration // 0: 10s; a [Func] is never killed
 	Backoff          Backoff
 	CallsPerHour     int // how many iterations may start within an hour; 0: any number
 
@@ -74,9 +74,9 @@ type Config struct {
 // [Start] followed by [engine.Handle.Wait].
 //
 // A panic in the work, a guard, a responder or any other part comes out of Run or Wait as a
-// [*Panic] once the iteration has ended, and one at the first event out of Start. The panic is not recorded; a resumed run counts it as
-// a crash. If the work calls runtime.Goexit, as FailNow does in a test, the goroutine that
-// waits for the run exits.
+// [*Panic] once the iteration has ended, and one at the first event out of Start. The panic is
+// not recorded; a resumed run counts it as a crash. If the work calls runtime.Goexit, as
+// FailNow does in a test, the goroutine that waits for the run exits.
 //
 // Several runs may run concurrently: they share nothing but the process.
 func Run(ctx context.Context, c Config) (Result, error) {

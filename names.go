@@ -12,9 +12,26 @@ import (
 // programs need; the rest, such as the events of a journal and the parts of a [State], is
 // there.
 type (
-	// Limits sets when the guards trip; see [core.Limits].
+	// Limits sets when the guards trip; see [core.Limits]. The first four must be set, or be
+	// [Off]; the others are off when zero.
+	//
+	//	Iterations      int           // iterations that may be run
+	//	Runtime         time.Duration // active time: questions and pauses do not count
+	//	Loop            int           // the same signature, or a cycle, so many times (2 or more)
+	//	Errors          int           // iterations in a row that ended as an error
+	//	Cost            float64       // reported cost in USD
+	//	Tokens          int64         // reported tokens
+	//	IdleIterations  int           // in a row that leave signature and work tree as they were
+	//	WorkspaceCycles int           // returns of the work tree to an earlier state
+	//	TurnLoop        int           // the same calls, or text, of an agent within one turn (2 or more)
+	//	Weakened        Weakening     // what a judge that passed does if it checked less than before
 	Limits = core.Limits
 	// Caps limit how much answers can add to the limits; see [core.Caps].
+	//
+	//	Iterations int
+	//	Runtime    time.Duration
+	//	Cost       float64
+	//	Tokens     int64
 	Caps = core.Caps
 	// Guard watches the state of a run and trips when it has gone on for too long; see
 	// [core.Guard].
@@ -22,18 +39,77 @@ type (
 	// GuardID names a guard, in questions, policies, results and the journal.
 	GuardID = core.GuardID
 	// Trip is the result of a guard that stops the run; see [core.Trip].
+	//
+	//	Guard     GuardID // empty in what a guard returns: its ID
+	//	Iteration int
+	//	Also      []GuardID
+	//	Reason    string
+	//	Window    int
+	//	Period    int
+	//	Repeats   int
+	//	Confirmed Confirmation
+	//	Known     bool
+	//	During    bool
+	//	Mandatory bool
+	//	Output    string
+	//	QuietMS   int64
 	Trip = core.Trip
 	// State is everything known about a run; see [core.State].
 	State = core.State
 	// Iteration describes to a step the iteration that it runs in; see [core.Iteration].
+	//
+	//	Number    int
+	//	Limit     int
+	//	First     bool
+	//	Guidance  string
+	//	Last      *IterationFinished
+	//	Answers   []Asked
+	//	Task      string
+	//	Subtasks  *Subtasks
+	//	Tasks     []string
+	//	TurnLoop  int
+	//	Session   string
+	//	Escalated bool
+	//	MayTrip   bool
+	//	Judging   bool
 	Iteration = core.Iteration
 	// IterationResult is how an iteration ended; see [core.IterationResult].
+	//
+	//	IterationFinished
+	//	Said              []Data
+	//	Printed           signature.Signature
+	//	Err               error
 	IterationResult = core.IterationResult
 	// CostReported is the work's cost since the last report; see [core.CostReported].
+	//
+	//	USD    float64
+	//	Tokens int64
+	//	Via    string // socket, text or output
 	CostReported = core.CostReported
 	// Backoff is the delay between two iterations; see [engine.Backoff].
+	//
+	//	Initial     time.Duration
+	//	Base        time.Duration
+	//	Exponential bool
+	//	Max         time.Duration // 0: engine.MaxDelay, or Base where that is longer
 	Backoff = engine.Backoff
 	// Result is the outcome of a run; see [core.Result].
+	//
+	//	RunID          string
+	//	Ending
+	//	Iterations     int
+	//	Runtime        time.Duration
+	//	RuntimeSeconds float64
+	//	Signature      string
+	//	Says           string
+	//	Trips          int
+	//	CostUSD        float64
+	//	Tokens         int64
+	//	Progress       *Progress
+	//	Subtasks       *Subtasks
+	//	Pending        bool
+	//	Warnings       []string
+	//	Cause          error
 	Result = core.Result
 	// Status is the status of a run, or how it ended.
 	Status = core.Status
@@ -50,10 +126,65 @@ type (
 // Questions to ask when a guard trips, and who answers them.
 type (
 	// Question is a question for the responders; see [core.Question].
+	//
+	//	ID          string
+	//	Guard       GuardID
+	//	Kind        Kind
+	//	Header      string
+	//	Short       string
+	//	Text        string
+	//	Details     []string
+	//	Evidence    *Evidence
+	//	Options     []Option
+	//	Default     string
+	//	Never       []Action
+	//	Exclusive   bool
+	//	Mandatory   bool
+	//	From        string
+	//	AskID       string
+	//	Path        []string
+	//	Returned    bool
+	//	To          string
+	//	Multi       bool
+	//	AllowText   bool
+	//	AllowCancel bool
+	//	Open        bool
+	//	Again       bool
+	//	Advice      *Advice
+	//	CI          CI
+	//	Given       []Given
 	Question = core.Question
 	// Option is one answer that a question allows; see [core.Option].
+	//
+	//	ID          string
+	//	Label       string
+	//	Description string
+	//	Action      Action
+	//	Key         string
+	//	Extend      Extend
+	//	Guidance    string
+	//	Command     string
+	//	Restore     int
+	//	Shell       bool
 	Option = core.Option
 	// Answer is an answer to a question; see [core.Answer].
+	//
+	//	Option    string
+	//	Options   []string
+	//	Text      *string
+	//	Cancelled bool
+	//	Responder string
+	//	Reason    string
+	//	Escalate  int
+	//	Rule      string
+	//	Assistant Assistant
+	//	Notify    bool
+	//	Guidance  string
+	//	OwnWords  bool
+	//	Person    bool
+	//	Via       string
+	//	Mandatory bool
+	//	Unlisted  bool
 	Answer = core.Answer
 	// Responder answers questions; see [core.Responder].
 	Responder = core.Responder
@@ -64,6 +195,11 @@ type (
 // The records kept about a run.
 type (
 	// Event is something that happened to a run; see [core.Event].
+	//
+	//	Seq     int64     // from 1, without gaps
+	//	Time    time.Time // wall clock, for people; nothing is computed from it
+	//	Elapsed time.Duration
+	//	Data    Data
 	Event = core.Event
 	// Observer receives every event once it is in the journal; see [engine.Observer].
 	Observer = engine.Observer
@@ -82,8 +218,34 @@ type (
 	// [engine.Step].
 	Step = engine.Step
 	// Invocation is the input with which a [Step] runs; see [engine.Invocation].
+	//
+	//	Iteration      core.Iteration
+	//	Dir            string
+	//	Env            []string // the whole environment; nil is the caller's
+	//	Stdin          *os.File // nil: nothing to read
+	//	Stdout, Stderr func([]byte)
+	//	PTY            bool     // output through a pseudo terminal, merged to Stdout
+	//	Interactive    bool     // the step talks to the person at the terminal
+	//	Timeout        time.Duration
+	//	IdleTimeout    time.Duration
+	//	KillAfter      time.Duration
+	//	KeepBackground bool
+	//	Ending         func()
+	//	Started        func(Stopper)
 	Invocation = engine.Invocation
 	// Exit describes how a step ended; see [engine.Exit].
+	//
+	//	Code      int
+	//	Signal    syscall.Signal // zero: no signal killed it
+	//	Cause     core.Cause     // why it ended, when not by itself
+	//	Detail    string         // the cause in words
+	//	Failure   string
+	//	Turn      Turn
+	//	Warnings  []string
+	//	Tasks     *core.TaskChanges
+	//	OpenTasks bool
+	//	Err       error
+	//	Fatal     bool
 	Exit = engine.Exit
 )
 

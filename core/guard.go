@@ -74,9 +74,9 @@ type Trip struct {
 	Confirmed Confirmation `json:"confirmed,omitempty"`
 	// Known says that nothing but known issues came; skip is then not offered.
 	Known bool `json:"known,omitempty"`
-	// Known reports whether only known issues occurred; skip is then not offered.
+	// During means that it tripped while the iteration was running.
 	During bool `json:"during,omitempty"`
-	// Mandatory reports whether a person must decide.
+	// Mandatory means that a person must decide.
 	Mandatory bool `json:"mandatory,omitempty"`
 	// Output is the end of the running iteration's output (During), and QuietMS is how long it
 	// had printed nothing.

@@ -346,9 +346,9 @@ type Answer struct {
 	// OwnWords means that Guidance replaces the guidance of the option.
 	OwnWords bool `json:"own_words,omitempty"`
 	// Person reports that a person gave the answer, and Via where: [ViaWeb], a service such as
-	// [ViaNtfy], or empty for anywhere else. Both are part of the JSON form, so an answer received over a wire can
-	// claim them: set Person yourself on such an answer, as [Answer.ByPerson] and [OfProgram]
-	// do.
+	// [ViaNtfy], or empty for anywhere else. Both are part of the JSON form, so an answer
+	// received over a wire can claim them: set Person yourself on such an answer, as
+	// [Answer.ByPerson] and [OfProgram] do.
 	Person bool   `json:"person,omitempty"`
 	Via    string `json:"via,omitempty" mask:"own"`
 	// Mandatory is set by a policy rule that names ladder_exhausted. Only such a rule may
