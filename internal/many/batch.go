@@ -126,7 +126,7 @@ func (b *Batch) Run(ctx context.Context) (*Verdict, error) {
 		b.fill(setups)
 		b.table.draw(b)
 		busy := b.count(placing) + b.count(running)
-		if busy == 0 && len(b.queue) == 0 {
+		if busy == 0 { // nor does anything wait for a slot
 			if b.count(asking) == 0 || b.halt != "" {
 				break
 			}

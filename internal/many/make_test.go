@@ -246,11 +246,15 @@ func TestHoldWaits(t *testing.T) {
 	if _, err := hold(ctx, dir); err == nil {
 		t.Error("it was held twice")
 	}
-	if err := (&repository{mirror: filepath.Join(dir, "mirror.git")}).place(ctx, filepath.Join(dir, "tree"), "HEAD"); err == nil {
+	r := &repository{mirror: filepath.Join(dir, "mirror.git")}
+	if err := r.place(ctx, filepath.Join(dir, "tree"), "HEAD"); err == nil {
 		t.Error("a tree was made meanwhile")
 	}
+	if err := r.fetch(ctx, "b", nil); err == nil || remains(t, r.mirror) {
+		t.Errorf("a mirror was made meanwhile: %v", err)
+	}
 	time.AfterFunc(time.Millisecond, func() { _ = release() })
-	again, err := hold(t.Context(), dir)
+	again, err := hold(within(t), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

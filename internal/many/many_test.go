@@ -55,6 +55,9 @@ func TestCopyThroughALink(t *testing.T) {
 	if err := copyFiles(from, tree, []string{"nothing"}); err == nil {
 		t.Error("what is not there was copied")
 	}
+	if err := copyFiles(from, filepath.Join(tree, "nowhere"), []string{".env"}); err == nil {
+		t.Error("it was copied to where nothing is")
+	}
 	if text, err := os.ReadFile(filepath.Join(outside, "kept")); err != nil || string(text) != "kept" {
 		t.Errorf("the file outside is %q, %v", text, err)
 	}

@@ -122,8 +122,8 @@ func valued(dir string) (why string) {
 
 // waits reports whether a run has a question that can still be answered.
 func waits(dir string) bool {
-	state, _, err := scratchpad.Load(dir)
-	return err == nil && len(state.Answerable()) > 0
+	state, _, _ := scratchpad.Load(dir)
+	return len(state.Answerable()) > 0
 }
 
 // Lost describes the untaken work that would be lost with a run; empty if there is none.
@@ -174,10 +174,8 @@ func (r *Removal) forget(id, dir string) error {
 	if l, ok := r.plan(id); ok {
 		return l.repository().forget(ctx, l.Loop)
 	}
-	if from := cmp.Or(started.Repository, started.Dir); started.Checkpoint != "" {
-		if _, err := os.Stat(from); err == nil {
-			_ = checkpoint.Forget(ctx, from, id) // it may be no repository any more
-		}
+	if started.Checkpoint != "" { // it may be no repository any more
+		_ = checkpoint.Forget(ctx, cmp.Or(started.Repository, started.Dir), id)
 	}
 	return nil
 }
@@ -263,20 +261,17 @@ func (r *Removal) Room() (results int, bytes int64) {
 	held := map[string][]string{} // revisions by repository
 	for id, l := range r.loops {
 		dir := filepath.Join(r.State, id)
-		m, err := r.result(ctx, dir)
-		if err != nil || scratchpad.Locked(dir) {
+		if scratchpad.Locked(dir) {
 			continue
 		}
-		_, err = os.Lstat(l.Tree)
+		m, _ := r.result(ctx, dir)
+		_, err := os.Lstat(l.Tree)
 		kept := err == nil && scratchpad.Summarize(dir).Status.MayExitZero() // or it would be gone
 		if !kept && m.why(ctx, &r.branches) == "" {
 			continue
 		}
 		results++
-		if err == nil {
-			more := scratchpad.Weigh(l.Tree)
-			bytes += more
-		}
+		bytes += scratchpad.Weigh(l.Tree)
 		for _, commit := range m.commits {
 			in := m.where(ctx, commit)
 			held[in] = append(held[in], commit, "^"+l.Base)
@@ -339,9 +334,10 @@ func (r *Removal) expired(l planned, now time.Time) bool {
 		return repo.remove(ctx, l.Tree) == nil
 	}
 	if checkpoint.TreeLeft(l.Tree) {
-		if _, err := repo.whole(ctx, l.Loop, dir); err != nil || repo.remove(ctx, l.Tree) != nil {
+		if _, err := repo.whole(ctx, l.Loop, dir); err != nil {
 			return false
 		}
+		_ = repo.remove(ctx, l.Tree) // or forget does
 	}
 	if !gone || r.lost(dir) != "" {
 		return false

@@ -1,19 +1,23 @@
 package many
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/checkpoint"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/git"
 	"github.com/looprun/looprun/internal/looptest"
+	"github.com/looprun/looprun/internal/rounds"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -232,7 +236,7 @@ func journal(t *testing.T, state, id string, events ...core.Data) string {
 // whatever may be needed.
 func TestWhatIsKept(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	started := core.RunStarted{RunID: "r"}
+	started := core.RunStarted{RunID: "r", Dir: t.TempDir()}
 	asks := []core.Data{started, looptest.First, looptest.Ended1, looptest.Tripped, looptest.Question}
 	named := json.RawMessage(`{"options": {"result": "result.json"}}`)
 	const unread, answered, paused, waits = "it cannot be read", "it is answered; looprun resume continues it", "it is paused", "it waits for an answer"
@@ -280,6 +284,10 @@ func TestWhatIsKept(t *testing.T) {
 	if why := r.Why(damaged, ByRule); why != "it can be resumed" {
 		t.Errorf("it is damaged: %q", why)
 	}
+	damaged.Status = core.StatusDone
+	if why := r.Why(damaged, ByRule); why != unread {
+		t.Errorf("it is done, and damaged since: %q", why)
+	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	if why := r.Why(begun, ByRule); why != "it is not known to be yours" {
 		t.Errorf("somebody else's: %q", why)
@@ -313,12 +321,30 @@ func TestTheSameChangeIsTaken(t *testing.T) {
 	run("checkout", "-q", branch)
 	lines("0", "1", "a", "b", "c", "d", "e", "f", "g")
 	lines("0", "1", "a", "b", "c", "d", "E", "f", "g")
+	lines("0", "1", "a", "b", "c", "d", "E", "f", "G")
+	run("checkout", "-q", "--detach", base)
+	steps := lines("0", "1", "a", "b", "c", "d", "E", "f", "G")
+	run("checkout", "-q", branch)
 	m.l.Base = base
-	for commit, want := range map[string]bool{made: true, other: false, back: false} {
+	for commit, want := range map[string]bool{made: true, other: false, back: false, steps: true} {
 		got, err := (&result{Loop: m.l, repo: m.repo}).taken(t.Context(), new(branches), commit)
 		if err != nil || got != want {
 			t.Errorf("%s: taken %v, %v, want %v", run("show", "--format=", commit), got, err, want)
 		}
+	}
+	path := os.Getenv("PATH")
+	for call, says := range map[string]string{
+		`*%T*) exit 128`: "cannot tell", `*" log --patch"*) exit 128`: "cannot tell", `*" diff "*) exit 0`: "nobody took",
+	} {
+		gitThat(t, `case "$*" in `+call+`;; esac`)
+		if why := (&result{Loop: m.l, repo: m.repo, commits: []string{other}}).why(t.Context(), new(branches)); !strings.Contains(why, says) {
+			t.Errorf("%s: %q", call, why)
+		}
+		t.Setenv("PATH", path)
+	}
+	m.l.Base = strings.Repeat("1", 40)
+	if is, err := (&result{Loop: m.l, repo: m.repo}).taken(t.Context(), new(branches), steps); !is || err != nil {
+		t.Errorf("its base is in no branch any more: taken %v, %v", is, err)
 	}
 }
 
@@ -363,8 +389,8 @@ func TestRoom(t *testing.T) {
 	if why := m.Lost(dir); !strings.HasPrefix(why, "nobody took its result") {
 		t.Errorf("what it made after its last checkpoint: %q", why)
 	}
-	if n, bytes := m.Room(); n != 1 || bytes < 100<<10 {
-		t.Errorf("its tree has 100 KiB: %d results, %d bytes", n, bytes)
+	if n, bytes := m.Room(); n != 1 || bytes < 100<<10 || bytes <= scratchpad.Weigh(m.l.Tree) {
+		t.Errorf("its tree has 100 KiB, and its mirror has them too: %d results, %d bytes", n, bytes)
 	}
 	release, err := scratchpad.Hold(dir)
 	if err != nil {
@@ -385,6 +411,17 @@ func TestRoom(t *testing.T) {
 	}
 	if n, bytes := m.Room(); n != 1 || bytes == 0 || bytes > 50<<10 {
 		t.Errorf("only commits are left: %d results, %d bytes", n, bytes)
+	}
+	m = batchOfOne(t)
+	journal(t, m.State, m.l.RunID, done...)
+	if n, _ := m.Room(); n != 1 {
+		t.Errorf("it is done, and its tree is not gone: %d results", n)
+	}
+	if err := os.RemoveAll(m.l.Tree); err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := m.Room(); n != 0 {
+		t.Errorf("it is done, and made nothing: %d results", n)
 	}
 }
 
@@ -546,6 +583,234 @@ func TestAResultWithTwoEnds(t *testing.T) {
 	}
 }
 
+// Whoever removes a run, what its loop made stays until somebody takes it or gives it up; then
+// its refs and its tree go with it.
+func TestARunIsRemoved(t *testing.T) {
+	m := batchOfOne(t)
+	write(t, filepath.Join(m.l.Tree, "setup"), "x")
+	if why := m.Lost(m.p.runDir(m.l)); why != "" {
+		t.Errorf("only its setup has run: %q", why)
+	}
+	dir := journal(t, m.State, m.l.RunID, core.RunStarted{RunID: m.l.RunID, Repository: m.l.Repository, Checkpoint: m.l.Base, Dir: m.l.Tree}, tripped[3])
+	write(t, filepath.Join(m.l.Tree, "made"), "x")
+	other := filepath.Join(folder(m.State), "20260102-030405-0001")
+	if err := os.Mkdir(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(other, planName), "{")
+	held := func(r *Removal, want string) {
+		t.Helper()
+		for _, asked := range []Asked{ByRule, ByChoice, ByName} {
+			if err := r.Run(dir, asked); err == nil || !strings.HasPrefix(err.Error(), want) || !remains(t, dir) {
+				t.Errorf("chosen as %d: %v; want %q", asked, err, want)
+			}
+		}
+	}
+	untaken := &Removal{State: m.State, Untaken: true}
+	held(m.Removal, "nobody took its result")
+	release, err := m.p.Take()
+	if err != nil {
+		t.Fatal(err)
+	}
+	held(untaken, "looprun many is running its batch")
+	_ = release()
+	if _, err := m.repo.publish(t.Context(), m.l.RunID); err != nil {
+		t.Fatal(err)
+	}
+	if err := untaken.Run(dir, ByName); err != nil || remains(t, dir) {
+		t.Fatalf("it was given up: %v", err)
+	}
+	n, err := untaken.Sweep()
+	if refs := gitIn(t, m.repo.mirror, "for-each-ref", "refs/looprun") + gitIn(t, m.l.Repository, "for-each-ref", "refs/looprun"); n != 1 || err != nil || refs != "" || remains(t, m.l.Tree) {
+		t.Errorf("%d, %v: its refs are %q, and its tree is there: %v", n, err, refs, remains(t, m.l.Tree))
+	}
+}
+
+// The checkpoints of a run in the user's own work tree go with it, but not where somebody else's
+// journal says so.
+func TestCheckpointsGoWithTheirRun(t *testing.T) {
+	m := batchOfOne(t)
+	const id = "20260102-030405-0001"
+	dir := journal(t, m.State, id, core.RunStarted{RunID: id, Dir: m.l.Repository, Checkpoint: m.l.Base})
+	gitIn(t, m.l.Repository, "update-ref", checkpoint.Ref(id), m.l.Base)
+	refs := func() string { return gitIn(t, m.l.Repository, "for-each-ref", "refs/looprun") }
+	mine := os.Getenv("XDG_STATE_HOME")
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	if err := m.forget(id, dir); err != nil || refs() == "" {
+		t.Errorf("it is not known to be mine: %v, %q", err, refs())
+	}
+	t.Setenv("XDG_STATE_HOME", mine)
+	if err := m.forget(id, dir); err != nil || refs() != "" {
+		t.Errorf("%v, and there is %q", err, refs())
+	}
+}
+
+// A batch leaves the list with the last of its runs, and the mirror goes with the last batch that
+// has something in it.
+func TestABatchExpires(t *testing.T) {
+	m := batchOfOne(t)
+	m.p.Loops = append(m.p.Loops, *m.l)
+	m.p.Loops[1].Name = "b"
+	if m.p.name(time.Now().Add(-2 * time.Hour)); m.p.write(nil) != nil {
+		t.Fatal("no plan")
+	}
+	if err := m.repo.fetch(t.Context(), m.p.ID, []string{m.l.Base}); err != nil {
+		t.Fatal(err)
+	}
+	dir := journal(t, m.State, m.p.Loops[1].RunID, done...)
+	expire := func(after time.Duration) { (&Removal{State: m.State}).Expire(time.Now().Add(after)) }
+	if expire(2 * time.Hour); !remains(t, m.p.dir()) {
+		t.Error("one of its runs is there")
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	at := gitIn(t, m.repo.mirror, "rev-parse", "refs/bases/"+m.p.ID+"/0")
+	for _, stays := range []string{"refs/looprun/r", "refs/bases/another/0", "a tree", "another begins", "git fails", ""} {
+		undo := func() {}
+		switch stays {
+		case "":
+		case "a tree":
+			m.repo.discard(t.Context(), m.l.Tree) //nolint:errcheck // it is of an older plan
+			if err := m.repo.place(t.Context(), m.l.Tree, m.l.Base); err != nil {
+				t.Fatal(err)
+			}
+			undo = func() { _ = m.repo.discard(t.Context(), m.l.Tree) }
+		case "another begins":
+			release, err := scratchpad.Hold(filepath.Dir(m.repo.mirror))
+			if err != nil {
+				t.Fatal(err)
+			}
+			undo = func() { _ = release() }
+		case "git fails":
+			path := os.Getenv("PATH")
+			gitThat(t, `case "$*" in *--count=1*) exit 128; esac`)
+			undo = func() { t.Setenv("PATH", path) }
+		default:
+			gitIn(t, m.repo.mirror, "update-ref", stays, at)
+			undo = func() { gitIn(t, m.repo.mirror, "update-ref", "-d", stays) }
+		}
+		if err := m.p.write(nil); err != nil {
+			t.Fatal(err)
+		}
+		if expire(0); remains(t, m.p.dir()) || remains(t, m.repo.mirror) != (stays != "") {
+			t.Errorf("%q: its plan is there: %v; the mirror: %v", stays, remains(t, m.p.dir()), remains(t, m.repo.mirror))
+		}
+		undo()
+	}
+	if cut, _ := filepath.Glob(filepath.Join(filepath.Dir(m.repo.mirror), "part-*")); len(cut) != 0 {
+		t.Errorf("%q is left", cut)
+	}
+	if m.p.write(nil) != nil {
+		t.Fatal("no plan")
+	}
+	if expire(0); remains(t, m.p.dir()) {
+		t.Error("its mirror was gone")
+	}
+}
+
+// How long a tree is kept counts from its run's last event, and one that cannot be removed, or
+// whose mirror cannot be read, stays.
+func TestATreeStays(t *testing.T) {
+	m := batchOfOne(t)
+	expired := func(after time.Duration) bool { return m.expired(planned{m.p, m.l}, time.Now().Add(after)) }
+	m.p.Started = time.Now().Add(-2 * time.Hour)
+	gone := journal(t, m.State, m.l.RunID, tripped...)
+	if expired(0) || !remains(t, m.l.Tree) {
+		t.Error("its run ended a moment ago")
+	}
+	if err := os.RemoveAll(gone); err != nil {
+		t.Fatal(err)
+	}
+	above := filepath.Dir(m.l.Tree)
+	if err := errors.Join(os.Rename(above, above+".moved"), os.Symlink(above+".moved", above)); err != nil {
+		t.Skip(err)
+	}
+	gitIn(t, m.repo.mirror, "update-ref", checkpoint.Ref(m.l.RunID), m.l.Base)
+	if err := m.repo.forget(t.Context(), m.l); err == nil || gitIn(t, m.repo.mirror, "for-each-ref", "refs/looprun") == "" {
+		t.Errorf("its folder is a link: %v", err)
+	}
+	gitIn(t, m.repo.mirror, "update-ref", "-d", checkpoint.Ref(m.l.RunID))
+	if expired(0) || !remains(t, m.l.Tree) {
+		t.Error("its folder is a link")
+	}
+	if err := errors.Join(os.Remove(above), os.Rename(above+".moved", above)); err != nil {
+		t.Fatal(err)
+	}
+	if !expired(0) || remains(t, m.l.Tree) {
+		t.Error("nothing has run in it")
+	}
+	if err := m.repo.add(t.Context(), m.l); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(m.l.Tree, "made"), "x")
+	write(t, filepath.Join(m.repo.mirror, "HEAD"), "x")
+	if expired(0) || !remains(t, m.l.Tree) && !remains(t, filepath.Join(m.repo.mirror, filepath.FromSlash(checkpoint.Ref(m.l.RunID)))) {
+		t.Error("what its mirror has cannot be read, and its tree is gone")
+	}
+}
+
+// Whichever call of git fails, what a loop made counts as lost with it, its tree goes only when a
+// commit has everything, and a result is forgotten completely or stays known.
+func TestGitFailsWhileAResultIsJudged(t *testing.T) {
+	path := os.Getenv("PATH")
+	for name, judge := range map[string]func(m *oneLoop, dir string, t *testing.T) (well bool){
+		"lost": func(m *oneLoop, dir string, t *testing.T) bool {
+			why := m.Lost(dir)
+			if why == "" {
+				t.Error("it may be removed")
+			}
+			return strings.HasPrefix(why, "nobody took")
+		},
+		"expire": func(m *oneLoop, dir string, t *testing.T) bool {
+			if m.expired(planned{m.p, m.l}, time.Now().Add(2*time.Hour)) {
+				t.Error("nothing is left of it")
+			}
+			t.Setenv("PATH", path)
+			if remains(t, m.l.Tree) {
+				return false
+			}
+			if got := gitIn(t, m.repo.mirror, "show", checkpoint.Ref(m.l.RunID)+":made"); got != "x" {
+				t.Errorf("its commit has %q", got)
+			}
+			return true
+		},
+		"forget": func(m *oneLoop, dir string, t *testing.T) bool {
+			over := m.expired(planned{m.p, m.l}, time.Now().Add(2*time.Hour))
+			t.Setenv("PATH", path)
+			if refs := gitIn(t, m.repo.mirror, "for-each-ref", "refs/looprun") + gitIn(t, m.l.Repository, "for-each-ref", "refs/looprun"); over && (refs != "" || remains(t, m.l.Tree)) {
+				t.Errorf("%q is left", refs)
+			}
+			return over
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			over := false
+			for at := 1; at < 100 && !over; at += rounds.Step(1) {
+				t.Run(strconv.Itoa(at), func(t *testing.T) {
+					m := batchOfOne(t)
+					dir := journal(t, m.State, m.l.RunID, core.RunStarted{RunID: m.l.RunID, Repository: m.l.Repository, Checkpoint: m.l.Base}, tripped[3])
+					write(t, filepath.Join(m.l.Tree, "made"), "x")
+					if name == "forget" {
+						commit := m.whole(t)
+						if _, err := m.repo.publish(t.Context(), m.l.RunID); errors.Join(err, m.p.took(m.l.RunID, commit), os.RemoveAll(dir)) != nil {
+							t.Fatal(err)
+						}
+					}
+					calls := failingGit(t, at)
+					well := judge(m, dir, t)
+					if over = calls() < at; over && !well {
+						t.Error("nothing failed, and it did not end well")
+					}
+				})
+			}
+			if !over {
+				t.Error("it never ends well")
+			}
+		})
+	}
+}
+
 // oneLoop is a batch of one loop, whose work tree is made.
 type oneLoop struct {
 	*Removal
@@ -570,13 +835,18 @@ func batchOfOne(t *testing.T) *oneLoop {
 		t.Fatal(err)
 	}
 	m := &oneLoop{&Removal{State: p.State}, p, &p.Loops[0], repositoryOf(p.Trees, top)}
-	if err := m.repo.fetch(t.Context(), p.ID, []string{m.l.Base}); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.repo.add(t.Context(), m.l); err != nil {
+	if err := errors.Join(m.repo.fetch(within(t), p.ID, []string{m.l.Base}), m.repo.add(within(t), m.l)); err != nil {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// within ends what waits for a lock that nobody has.
+func within(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 // whole makes a checkpoint of the tree.

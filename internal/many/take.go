@@ -347,16 +347,11 @@ func (t *Taking) stop(ctx context.Context, tree string, files []string) error {
 	if err := t.mirror.fetch(ctx, "take", []string{shown}); err != nil {
 		return err
 	}
-	if err := t.mirror.remove(ctx, t.Tree); err != nil {
-		return err
-	}
+	_ = t.mirror.remove(ctx, t.Tree) // if it stays, nothing is placed there
 	if err := t.mirror.place(ctx, t.Tree, shown); err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(t, "", "  ")
-	if err != nil {
-		return err
-	}
+	text, _ := json.MarshalIndent(t, "", "  ") // it has only texts
 	if err := atomicfile.Write(t.removal.takingFile(), append(text, '\n'), true); err != nil {
 		return err
 	}
@@ -366,10 +361,7 @@ func (t *Taking) stop(ctx context.Context, tree string, files []string) error {
 // Continue continues after the person has resolved the conflict.
 func (t *Taking) Continue(ctx context.Context) error {
 	for _, name := range t.Files {
-		text, err := os.ReadFile(filepath.Join(t.Tree, filepath.FromSlash(name)))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+		text, _ := os.ReadFile(filepath.Join(t.Tree, filepath.FromSlash(name))) // git reads it too
 		if bytes.Contains(text, []byte("<<<<<<< ")) && bytes.Contains(text, []byte(">>>>>>> ")) {
 			return config.Usage(fmt.Sprintf("%s still has conflict markers", filepath.Join(t.Tree, name)), "choose the right lines and remove the markers, then looprun take --continue")
 		}
@@ -398,6 +390,9 @@ func (t *Taking) Continue(ctx context.Context) error {
 	if err := t.commit(ctx, tree); err != nil {
 		return err
 	}
+	if err := t.move(ctx); err != nil { // it is kept, whatever comes now
+		return err
+	}
 	if err := t.close(ctx); err != nil {
 		return err
 	}
@@ -421,12 +416,10 @@ func (t *Taking) Abort(ctx context.Context) error {
 
 // close removes the record of a stopped taking.
 func (t *Taking) close(ctx context.Context) error {
-	if err := t.mirror.remove(ctx, t.Tree); err != nil {
-		return err
-	}
-	_, _ = git.Run(ctx, t.mirror.mirror, nil, "update-ref", "-d", "refs/bases/take/0")
+	tree := t.Tree
 	t.Tree, t.Files = "", nil
-	return os.Remove(t.removal.takingFile())
+	_, _ = git.Run(ctx, t.mirror.mirror, nil, "update-ref", "-d", "refs/bases/take/0")
+	return errors.Join(os.Remove(t.removal.takingFile()), t.mirror.remove(ctx, tree))
 }
 
 // end creates the branch and records what was taken.

@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/rounds"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -55,14 +57,21 @@ func TestWhatIsNotTaken(t *testing.T) {
 	}
 }
 
-// conflict stops a taking: the loop and the user changed the same line.
-func conflict(t *testing.T) (*oneLoop, *Taking) {
+// disputed is a loop that changed the same line as the user.
+func disputed(t *testing.T) *oneLoop {
 	t.Helper()
 	m := batchOfOne(t)
 	write(t, filepath.Join(m.l.Tree, "f"), "theirs")
 	m.whole(t)
 	write(t, filepath.Join(m.l.Repository, "f"), "ours")
 	gitIn(t, m.l.Repository, "commit", "-q", "-a", "-m", "ours")
+	return m
+}
+
+// conflict stops a taking.
+func conflict(t *testing.T) (*oneLoop, *Taking) {
+	t.Helper()
+	m := disputed(t)
 	taking, err := m.Take(t.Context(), []string{"a"}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -174,5 +183,188 @@ func TestAPlantedTaking(t *testing.T) {
 	}
 	if got, err := (&Removal{State: m.State}).Stopped(); err == nil {
 		t.Errorf("no file: %+v", got)
+	}
+}
+
+// Results go on a new branch of a repository in which everything is committed, and what git does
+// not tell is not assumed.
+func TestWhereResultsGo(t *testing.T) {
+	m := batchOfOne(t)
+	top := m.l.Repository
+	dir := journal(t, m.State, m.l.RunID, done...)
+	write(t, filepath.Join(m.l.Tree, "made"), "x")
+	take := func(branch string) (*Taking, error) { return (&Removal{State: m.State}).Take(t.Context(), nil, branch) }
+	refused := func(want, branch string) {
+		t.Helper()
+		if taking, err := take(branch); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v, %v; want %q", taking, err, want)
+		}
+	}
+	if taking, err := take(""); err != nil || len(taking.Left) != 1 || taking.Branch != "looprun/"+m.p.ID {
+		t.Errorf("%+v, %v", taking, err)
+	}
+	write(t, filepath.Join(top, "f"), "changed")
+	refused("1 change in "+top+" not committed: f", "b")
+	gitIn(t, top, "checkout", "-q", "f")
+	gitIn(t, top, "branch", "b")
+	gitIn(t, top, "branch", "looprun/"+m.p.ID)
+	refused("is not the name of a branch", "a..b")
+	refused("there is a branch b", "b")
+	if taking, err := take(""); err != nil || taking.Branch != "looprun/"+m.p.ID+"-2" {
+		t.Errorf("%+v, %v", taking, err)
+	}
+	path := os.Getenv("PATH")
+	for _, call := range []string{"status --porcelain", "HEAD^{commit}", "check-ref-format", "refs/heads/c^{commit}", "diff --name-only"} {
+		gitThat(t, `case "$*" in *"`+call+`"*) exit 128; esac`)
+		if taking, err := take("c"); err == nil {
+			t.Errorf("%s fails: %+v", call, taking)
+		}
+		t.Setenv("PATH", path)
+	}
+	if err := os.RemoveAll(m.l.Tree); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(m.repo.mirror, "HEAD"), "x")
+	refused("not a git repository", "c")
+	if why := m.Lost(dir); !strings.HasPrefix(why, "what it made is not known") {
+		t.Errorf("the mirror is damaged: %q", why)
+	}
+}
+
+// Of two results that change the same lines the first is taken, and the second waits for the
+// person. What was taken is on record, for whom there is one.
+func TestTwoResults(t *testing.T) {
+	m := batchOfOne(t)
+	m.p.Loops = append(m.p.Loops, *m.l, *m.l)
+	m.p.Loops[1].Name, m.p.Loops[2].Name = "b", "c"
+	if m.p.name(time.Now()); m.p.write(nil) != nil {
+		t.Fatal("no plan")
+	}
+	for i, name := range []string{"f", "f", "g"} {
+		l := &m.p.Loops[i]
+		if err := m.repo.add(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(l.Tree, name), "by "+l.Name)
+		journal(t, m.State, l.RunID, core.RunStarted{RunID: l.RunID, Repository: l.Repository, Checkpoint: l.Base})
+	}
+	taking, err := m.Take(t.Context(), []string{"c", "a", "b"}, "all")
+	if err != nil || !slices.Equal(taking.Overlaps(), []string{"a and b both change f"}) {
+		t.Fatalf("%+v, %v", taking, err)
+	}
+	err = taking.Run(t.Context())
+	if stopped, ok := errors.AsType[*ConflictError](err); !ok || stopped.Error() != "b and a change the same lines of f" || !remains(t, filepath.Join(stopped.Tree, "f")) {
+		t.Fatal(err)
+	}
+	again := m.stopped(t)
+	again.Took = append([]Taken{{RunID: "20260102-030405-0009"}}, again.Took...)
+	write(t, filepath.Join(again.Tree, "f"), ">>>>>>> of both")
+	if err := again.Continue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := gitIn(t, m.l.Repository, "log", "--format=%an %s", "-3", "all"); got != "n b\nn a\nn c" {
+		t.Errorf("the branch has %q", got)
+	}
+	if left, err := (&Removal{State: m.State}).Take(t.Context(), []string{"c", "a", "b"}, "more"); err != nil || len(left.Left) != 0 {
+		t.Errorf("they were taken: %+v, %v", left, err)
+	}
+}
+
+// A taking that cannot be recorded is an error, and nobody is needed as the author of a commit.
+func TestATakingIsRecorded(t *testing.T) {
+	m := batchOfOne(t)
+	write(t, filepath.Join(m.l.Tree, "f"), "theirs")
+	m.whole(t)
+	gitIn(t, m.l.Repository, "config", "--remove-section", "user")
+	gitIn(t, m.l.Repository, "config", "user.useConfigOnly", "true")
+	t.Setenv("HOME", t.TempDir())
+	taking, err := m.Take(t.Context(), []string{"a"}, "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(m.p.dir(), takenName), "a file")
+	if err := taking.Run(t.Context()); err == nil || gitIn(t, m.l.Repository, "show", "b:f") != "theirs" {
+		t.Errorf("it cannot be recorded: %v", err)
+	}
+}
+
+// Whichever call of git fails at a conflict, the person has both sides in a tree, or is told; and
+// what the person then wrote is kept until it is on the branch, or until it is given up.
+func TestGitFailsAtAConflict(t *testing.T) {
+	path := os.Getenv("PATH")
+	for name, act := range map[string]func(m *oneLoop, t *testing.T) error{
+		"stop": func(m *oneLoop, t *testing.T) error {
+			taking, err := m.Take(t.Context(), []string{"a"}, "b")
+			if err != nil {
+				return err
+			}
+			err = taking.Run(t.Context())
+			stopped, ok := errors.AsType[*ConflictError](err)
+			if !ok {
+				return err
+			}
+			t.Setenv("PATH", path)
+			text, err := os.ReadFile(filepath.Join(stopped.Tree, "f"))
+			if err != nil || !strings.Contains(string(text), ">>>>>>> ") || gitIn(t, m.l.Repository, "rev-parse", "b") != m.stopped(t).Tip {
+				t.Errorf("it is %q, %v", text, err)
+			}
+			return nil
+		},
+		"continue": func(m *oneLoop, t *testing.T) error {
+			taking := m.stopped(t)
+			write(t, filepath.Join(taking.Tree, "f"), "resolved")
+			err := taking.Continue(t.Context())
+			t.Setenv("PATH", path)
+			if err != nil && remains(t, m.takingFile()) {
+				if err := m.stopped(t).Continue(t.Context()); err != nil {
+					t.Errorf("it cannot go on: %v", err)
+				}
+			}
+			if got := gitIn(t, m.l.Repository, "show", "b:f"); got != "resolved" {
+				t.Errorf("%v, and the branch has %q", err, got)
+			}
+			return err
+		},
+		"abort": func(m *oneLoop, t *testing.T) error {
+			taking := m.stopped(t)
+			err := taking.Abort(t.Context())
+			t.Setenv("PATH", path)
+			if err == nil && (gitIn(t, m.l.Repository, "branch", "--list", "b") != "" || remains(t, taking.Tree) || m.stopped(t) != nil) {
+				t.Error("something is left")
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			over := false
+			for at := 1; at < 100 && !over; at += rounds.Step(1) {
+				t.Run(strconv.Itoa(at), func(t *testing.T) {
+					m := disputed(t)
+					if name != "stop" {
+						taking, err := m.Take(t.Context(), []string{"a"}, "b")
+						if err != nil || taking.Run(t.Context()) == nil {
+							t.Fatalf("there is no conflict: %v", err)
+						}
+					}
+					calls := failingGit(t, at)
+					err := act(m, t)
+					if over = calls() < at; over && err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			if !over {
+				t.Error("it never ends well")
+			}
+		})
+	}
+	m := disputed(t)
+	taking, err := m.Take(t.Context(), []string{"a"}, "b")
+	if err := errors.Join(err, os.Mkdir(m.takingFile(), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	err = taking.Run(t.Context())
+	if _, ok := errors.AsType[*ConflictError](err); ok || err == nil {
+		t.Errorf("it cannot be recorded: %v", err)
 	}
 }

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,9 +21,7 @@ const takenName = "taken"
 // took records that looprun take took the result of a loop at that commit.
 func (p *Plan) took(runID, commit string) error {
 	name := filepath.Join(p.dir(), takenName, runID)
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
+	_ = os.MkdirAll(filepath.Dir(name), 0o700)
 	return atomicfile.Write(name, []byte(commit+"\n"), true)
 }
 
@@ -86,10 +82,7 @@ func (m *result) why(ctx context.Context, b *branches) string {
 // taken reports whether the user already has everything in a commit of the result.
 func (m *result) taken(ctx context.Context, b *branches, commit string) (bool, error) {
 	if m.plan != nil {
-		text, err := os.ReadFile(filepath.Join(m.plan.dir(), takenName, m.RunID))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, err
-		}
+		text, _ := os.ReadFile(filepath.Join(m.plan.dir(), takenName, m.RunID))
 		if strings.TrimSpace(string(text)) == commit {
 			return true, nil
 		}

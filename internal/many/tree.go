@@ -52,12 +52,10 @@ func (r *repository) fetch(ctx context.Context, id string, commits []string) err
 		return err
 	}
 	defer func() { _ = release() }()
-	if _, err := os.Stat(r.mirror); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(r.mirror); err != nil {
 		if err := r.clone(ctx); err != nil {
 			return err
 		}
-	} else if err != nil {
-		return err
 	}
 	for _, of := range []string{"refs/remotes", "refs/bases", "refs/tags"} { // nobody else writes them
 		unlock(filepath.Join(r.mirror, filepath.FromSlash(of)))
@@ -85,18 +83,14 @@ func (r *repository) pack(ctx context.Context) {
 // it.
 func (r *repository) dismiss(ctx context.Context, batch string) {
 	home := filepath.Dir(r.mirror)
-	if _, err := os.Stat(r.mirror); err != nil {
-		return
-	}
 	release, err := scratchpad.Hold(home)
 	if err != nil {
 		return // another batch begins
 	}
 	defer func() { _ = release() }()
-	if out, err := git.Run(ctx, r.mirror, nil, "for-each-ref", "--format=%(refname)", "refs/bases/"+batch); err == nil {
-		for ref := range strings.Lines(out) {
-			_, _ = git.Run(ctx, r.mirror, nil, "update-ref", "-d", strings.TrimSpace(ref))
-		}
+	of, _ := git.Run(ctx, r.mirror, nil, "for-each-ref", "--format=%(refname)", "refs/bases/"+batch)
+	for ref := range strings.Lines(of) {
+		_, _ = git.Run(ctx, r.mirror, nil, "update-ref", "-d", strings.TrimSpace(ref))
 	}
 	left, err := git.Run(ctx, r.mirror, nil, "for-each-ref", "--count=1", "refs/looprun", "refs/bases")
 	trees, _ := os.ReadDir(filepath.Join(r.mirror, "worktrees"))
@@ -128,7 +122,7 @@ type submodule struct{ path, name, dir string }
 // of those that are missing.
 func submodules(ctx context.Context, top, commit string) (there []submodule, missing []string, err error) {
 	paths, err := checkpoint.Nested(ctx, top, commit)
-	if err != nil || len(paths) == 0 {
+	if len(paths) == 0 {
 		return nil, nil, err
 	}
 	common, err := git.Run(ctx, top, nil, "rev-parse", "--path-format=absolute", "--git-common-dir")
@@ -156,8 +150,8 @@ func submodules(ctx context.Context, top, commit string) (there []submodule, mis
 
 // unlock removes the locks that a killed git left below a folder.
 func unlock(dir string) {
-	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(name, ".lock") {
+	_ = filepath.WalkDir(dir, func(name string, _ fs.DirEntry, _ error) error {
+		if strings.HasSuffix(name, ".lock") {
 			_ = os.Remove(name)
 		}
 		return nil
@@ -254,9 +248,7 @@ func (r *repository) exclude(names []string) error {
 			have = append(have, line)
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
+	_ = os.MkdirAll(filepath.Dir(name), 0o700)
 	return atomicfile.Write(name, []byte(strings.TrimLeft(strings.Join(have, "\n"), "\n")+"\n"), false)
 }
 
@@ -288,9 +280,7 @@ func copyFile(root *os.Root, from, name string) error {
 		return err
 	}
 	defer in.Close()
-	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
+	_ = root.MkdirAll(filepath.Dir(name), 0o755)
 	_ = root.Remove(name)
 	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
 	if err != nil {
