@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +45,7 @@ type Run struct {
 	Subtasks   *core.Subtasks    `json:"subtasks,omitempty"`
 	Blockers   []string          `json:"blockers,omitempty"`
 	Warnings   []string          `json:"warnings,omitempty"`
+	Withdrawn  []withdrawn       `json:"withdrawn,omitempty"`
 	History    []*endedIteration `json:"history"`
 
 	started time.Time
@@ -92,6 +94,12 @@ type endedIteration struct {
 	core.IterationFinished
 }
 
+// withdrawn is an iteration that its worker lost or gave back.
+type withdrawn struct {
+	Time time.Time `json:"time"`
+	core.IterationWithdrawn
+}
+
 // Load reads the run in dir, and its last number iterations; 0 means all.
 func Load(dir string, number int) (*Run, error) {
 	alive := scratchpad.Locked(dir)
@@ -115,17 +123,18 @@ func Load(dir string, number int) (*Run, error) {
 		Answered: answered, RunID: s.RunID, Dir: dir, Name: s.Name, CostUSD: s.Cost, Tokens: s.Tokens, Status: scratchpad.Standing(s, alive), Ending: s.Ending,
 		Command: s.Command, Check: s.Check, Iterations: s.Iterations, Runtime: s.Result().RuntimeSeconds,
 		Limits: s.Limits, Caps: s.Caps, Progress: s.Summary(), Pending: waiting(s, h.asked),
-		Decisions: s.Decisions, Answers: s.PastAnswers(), Known: s.Known, Warnings: s.Warnings, Task: s.Task, Subtasks: s.Decomposed(), Blockers: s.Blockers, History: h.list, started: s.Started, live: alive,
+		Decisions: s.Decisions, Answers: s.PastAnswers(), Known: s.Known, Warnings: s.Warnings, Task: s.Task, Subtasks: s.Decomposed(), Blockers: s.Blockers, Withdrawn: h.withdrawn, History: h.list, started: s.Started, live: alive,
 	}, nil
 }
 
 // history extracts the last iterations from the events of a run.
 type history struct {
-	number int // of iterations; 0: all
-	list   []*endedIteration
-	cost   float64 // before the next one
-	tokens int64
-	asked  map[string]time.Time // questions, when they were
+	number    int // of iterations; 0: all
+	list      []*endedIteration
+	withdrawn []withdrawn
+	cost      float64 // before the next one
+	tokens    int64
+	asked     map[string]time.Time // questions, when they were
 }
 
 func (h *history) add(s *core.State, e core.Event) {
@@ -135,10 +144,18 @@ func (h *history) add(s *core.State, e core.Event) {
 	case core.IterationFinished:
 		h.list = append(h.list, &endedIteration{e.Time, s.Cost - h.cost, s.Tokens - h.tokens, d})
 		h.cost, h.tokens = s.Cost, s.Tokens
-		if over := len(h.list) - h.number; h.number > 0 && over > 0 {
-			h.list = append(h.list[:0], h.list[over:]...)
-		}
+		h.list = last(h.list, h.number)
+	case core.IterationWithdrawn:
+		h.withdrawn = last(append(h.withdrawn, withdrawn{e.Time, d}), h.number)
 	}
+}
+
+// last returns the last n of a list; all if n is 0.
+func last[T any](list []T, n int) []T {
+	if n == 0 {
+		return list
+	}
+	return slices.Delete(list, 0, max(0, len(list)-n))
 }
 
 // Text prints the run for a person. With exact, times are absolute and texts are not cut.
@@ -186,11 +203,10 @@ func (r *Run) Text(p *console.Printer, now time.Time, exact bool) error {
 		line("directory", "%s", console.Relative(r.Dir))
 	}
 	for i, a := range r.Answers {
-		key := "decisions"
-		if i > 0 {
-			key = ""
-		}
-		line(key, "%s, %s", console.Moment(now, a.Time, exact), a)
+		line([]string{"decisions", ""}[min(i, 1)], "%s, %s", console.Moment(now, a.Time, exact), a)
+	}
+	for i, w := range r.Withdrawn {
+		line([]string{"withdrawn", ""}[min(i, 1)], "%s, iteration %d: %s", console.Moment(now, w.Time, exact), w.Iteration, w.Reason)
 	}
 	for _, w := range r.Warnings {
 		line("warning", "%s", w)
