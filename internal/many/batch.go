@@ -269,9 +269,6 @@ func (b *Batch) fill(ctx context.Context) {
 // room reports whether there is room on the disk for one more tree. If none can become free,
 // because nothing is running that would release any, the batch ends.
 func (b *Batch) room() bool {
-	if b.MinFree == 0 {
-		return true
-	}
 	left, err := free(b.Trees)
 	if left >= b.MinFree {
 		return true

@@ -114,6 +114,7 @@ func TestHowALoopEnds(t *testing.T) {
 		"killed when told":       {began, proc.Exit{Code: 143}, "", over, 143, "its process was killed"},
 		"killed while it asks":   {asks, proc.Exit{Code: 137}, "", over, 137, "its process was killed"},
 		"resumed elsewhere":      {began, proc.Exit{Code: 125}, "", asking, 125, ""},
+		"ended, and elsewhere":   {began, proc.Exit{Code: 125}, "enough", over, 125, ""},
 		"it asks elsewhere":      {asks, proc.Exit{Code: 125}, "", asking, 125, ""},
 		"asks":                   {paused, proc.Exit{Code: 102}, "", asking, 102, ""},
 		"asks at the end":        {paused, proc.Exit{Code: 102}, "enough", over, 102, ""},
@@ -424,6 +425,91 @@ func endsWhenTold(t *testing.T) *proc.Process {
 	return p
 }
 
+// endOf waits for a process.
+func endOf(t *testing.T, p *proc.Process) proc.Exit {
+	t.Helper()
+	eventually.Receive(t, "the process ends", p.Done())
+	return p.Wait()
+}
+
+// A second interrupt kills the loops that are being ended.
+func TestABatchIsKilled(t *testing.T) {
+	b, e := batchOfOne(t).running(t)
+	e.process = endsWhenTold(t)
+	b.entries, b.events = append([]*entry{{}}, b.entries...), make(chan func(), 1)
+	b.Kill()
+	(<-b.events)()
+	if exit := endOf(t, e.process); exit.Signal != syscall.SIGKILL {
+		t.Errorf("%+v", exit)
+	}
+}
+
+// A loop's program gets the words that begin or continue its run, and the environment that the
+// loop names.
+func TestWhatALoopIsTold(t *testing.T) {
+	m := batchOfOne(t)
+	said := filepath.Join(t.TempDir(), "said")
+	self := program(t, `echo "$LOOPRUN_SLOT $OWN $*" >'`+said+`'`)
+	m.l.Env, m.l.Flags, m.l.Command = map[string]string{"OWN": "own", "PATH": os.Getenv("PATH")}, []string{"--max-iterations=3"}, []string{"true"}
+	for _, c := range []struct {
+		events []core.Data
+		want   string
+	}{
+		{nil, "1 own run --run-id ID --repository TOP --state-dir STATE --name=a --checkpoint --detached defer --ci off --log-format json --max-iterations=3 -- true"},
+		{stopped, "1 own resume ID --state-dir STATE --log-format json --detached deny"},
+	} {
+		m.p.name(time.Now())
+		journal(t, m.State, m.l.RunID, c.events...)
+		ends(t.Context(), t, &Batch{Plan: m.p, Self: self, Resume: []string{"--detached", "deny"}, Say: &console.Messages{W: t.Output()}})
+		text, err := os.ReadFile(said)
+		if want := strings.NewReplacer("ID", m.l.RunID, "TOP", m.l.Repository, "STATE", m.p.State).Replace(c.want); err != nil || strings.TrimSpace(string(text)) != want {
+			t.Errorf("%q, %v; want %q", text, err, want)
+		}
+	}
+}
+
+// program is a shell script.
+func program(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil { //nolint:gosec // it is a program
+		t.Fatal(err)
+	}
+	return name
+}
+
+// A loop that somebody else had open, and left, goes on here.
+func TestALoopIsLeftElsewhere(t *testing.T) {
+	b, e := batchOfOne(t).running(t)
+	dir := journal(t, b.State, e.RunID, began...)
+	release, err := scratchpad.Hold(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.find(dir)
+	if b.look(); e.stands != asking {
+		t.Errorf("it is open: %d", e.stands)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	if b.look(); e.stands != waiting || !e.resumed || len(b.queue) != 1 {
+		t.Errorf("it was left: %d", e.stands)
+	}
+}
+
+// A warning that a run repeats is passed on once, and no more than ten are.
+func TestAWarningIsPassedOnOnce(t *testing.T) {
+	b, e := batchOfOne(t).running(t)
+	for i := range 12 {
+		b.warn(e, "the same")
+		b.warn(e, strconv.Itoa(i))
+	}
+	if len(e.end.Warnings) != 10 || e.end.Warnings[0] != "the same" || e.end.Warnings[2] != "1" {
+		t.Errorf("%q", e.end.Warnings)
+	}
+}
+
 // A batch that ends is looked at again until its loops have ended, and tells them once: when
 // they are told twice they are killed.
 func TestABatchIsStoppedOnce(t *testing.T) {
@@ -434,7 +520,7 @@ func TestABatchIsStoppedOnce(t *testing.T) {
 	b.stop("interrupted", 130)
 	b.stop("the disk is full", 125)
 	b.bounds()
-	if exit := e.process.Wait(); exit.Code != 7 || b.halt != "no cost is reported" || b.code != 113 || e.end.Reason != "" {
+	if exit := endOf(t, e.process); exit.Code != 7 || b.halt != "no cost is reported" || b.code != 113 || e.end.Reason != "" {
 		t.Errorf("%+v, %q, %d, %q", exit, b.halt, b.code, e.end.Reason)
 	}
 }
@@ -454,6 +540,7 @@ func TestAResultThatDoesNotArrive(t *testing.T) {
 		"done, and arrives":    {done, "", core.StatusDone, 0, ""},
 		"tripped":              {tripped, `case "$*" in *--no-write-fetch-head*) echo broken >&2; exit 1;; esac`, core.StatusTripped, 111, ""},
 		"done":                 {done, `case "$*" in *--no-write-fetch-head*) echo broken >&2; exit 1;; esac`, core.StatusFailed, core.ExitFailed, "broken"},
+		"done, but for git":    {done, `case "$*" in *worktree*prune*) exit 1;; esac`, core.StatusDone, 0, ""},
 		"done, and another's":  {done, `case "$*" in *update-ref*refs/looprun/*) "$real" "$@"; exec "$real" update-ref refs/looprun/$ID $BASE;; esac`, core.StatusFailed, core.ExitFailed, "it has "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -473,7 +560,7 @@ func TestAResultThatDoesNotArrive(t *testing.T) {
 			gitThat(t, c.git)
 			e.find(b.runDir(e.Loop))
 			b.finish(e)
-			if e.end.Status != c.status || e.end.ExitCode != c.code || !strings.Contains(e.end.Reason, c.reason) || (len(e.end.Warnings) == 1) != (c.status == core.StatusTripped && c.git != "") {
+			if e.end.Status != c.status || e.end.ExitCode != c.code || !strings.Contains(e.end.Reason, c.reason) || (len(e.end.Warnings) == 1) != (c.reason == "" && c.git != "") {
 				t.Errorf("%+v", e.end)
 			}
 			if remains(t, e.Tree) != (c.code != 0) || (e.end.Tree != "") != (c.code != 0) {
@@ -649,9 +736,19 @@ func TestWhatARunSays(t *testing.T) {
 	} {
 		var told []string
 		m := &messages{said: tail.Buffer{Limit: saidMost}, tell: func(text string) { told = append(told, text) }}
-		m.take([]byte(line + "\n"))
+		taken := make(chan bool, 1)
+		go func() {
+			m.take([]byte(line))
+			m.take([]byte("\n"))
+			taken <- true
+		}()
+		eventually.Receive(t, "it is read", taken)
 		if strings.Join(told, " ") != c.told || m.String() != c.ended {
 			t.Errorf("%s: told %q, ended with %q", line, told, m)
+		}
+		m.take([]byte(`{"time":"t","level":"info","message":"b"}` + "\n" + line + "\n"))
+		if want := map[bool]string{true: "a", false: "b"}[c.ended == "a"]; m.String() != want {
+			t.Errorf("%s after b: ended with %q", line, m)
 		}
 	}
 }
@@ -696,6 +793,8 @@ func TestABudgetIsSpent(t *testing.T) {
 		"no tokens left":             {Limits{Tokens: 5}, running, 0, 5, 1, "5 tokens were spent", true},
 		"tells nothing yet":          {Limits{Cost: 5}, over, 0, 0, 0, "", false},
 		"tells no cost":              {Limits{Cost: 5}, over, 0, 9, 1, "reports no cost", false},
+		"tells its cost":             {Limits{Cost: 5}, over, 4, 0, 1, "", false},
+		"tells its tokens":           {Limits{Tokens: 5}, over, 0, 4, 1, "", false},
 		"tells no cost, and asks":    {Limits{Cost: 5}, asking, 0, 9, 1, "reports no cost", false},
 		"tells no cost in two":       {Limits{Cost: 5}, over, 0, 9, 2, "reports no cost", false},
 		"tells no cost, and waits":   {Limits{Cost: 5}, waiting, 0, 9, 1, "", false},
@@ -728,7 +827,7 @@ func TestABudgetIsSpent(t *testing.T) {
 					t.Fatalf("it goes on: %q", e.end.Reason)
 				}
 				b.bounds()
-				if exit := sleeps.Wait(); exit.Code != 7 {
+				if exit := endOf(t, sleeps); exit.Code != 7 {
 					t.Errorf("it ended with %+v", exit)
 				}
 			} else if e.end.Reason != "" {

@@ -127,9 +127,7 @@ func Make(ctx context.Context, o Order) (p *Plan, left map[string][]string, err 
 		}
 		p.Trees = filepath.Join(home, "trees")
 	}
-	if p.Trees, err = filepath.Abs(p.Trees); err != nil {
-		return nil, nil, err
-	}
+	p.Trees, _ = filepath.Abs(p.Trees)
 	if err := os.MkdirAll(p.Trees, 0o700); err != nil {
 		return nil, nil, config.Usage(fmt.Sprintf("--trees: %v", err), "name a folder that can be written")
 	}
@@ -233,8 +231,8 @@ func inside(dir, above string) bool {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	rel, err := filepath.Rel(above, dir)
-	return err == nil && filepath.IsLocal(rel)
+	rel, _ := filepath.Rel(above, dir)
+	return filepath.IsLocal(rel)
 }
 
 // Try lets looprun check the flags of the runs, each set of them once. Nothing is run. With

@@ -2,9 +2,12 @@ package many
 
 import (
 	"context"
+	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -80,9 +83,116 @@ func TestWhatAPlanHolds(t *testing.T) {
 			t.Errorf("trees in %s: %v", trees, err)
 		}
 	}
-	p, _, err := Make(t.Context(), Order{Loops: []loops.Loop{{Name: "a", Command: words}}, Here: top, State: t.TempDir()})
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(filepath.Join(top, "sub"), link); err != nil {
+		t.Skip(err)
+	}
+	here := func(trees string) (*Plan, error) {
+		p, _, err := Make(t.Context(), Order{Loops: []loops.Loop{{Name: "a", Command: words}}, Here: top, State: t.TempDir(), Trees: trees})
+		return p, err
+	}
+	for trees, says := range map[string]string{link: "within the repository", filepath.Join(top, "f", "trees"): "--trees: "} {
+		if _, err := here(trees); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("trees in %s: %v", trees, err)
+		}
+	}
+	path := os.Getenv("PATH")
+	for _, call := range []string{"status --porcelain", "ls-tree"} {
+		gitThat(t, `case "$*" in *"`+call+`"*) exit 128; esac`)
+		if p, err := here(t.TempDir()); err == nil {
+			t.Errorf("%s fails: %+v", call, p)
+		}
+		t.Setenv("PATH", path)
+	}
+	p, err := here("")
 	if home := os.Getenv("XDG_STATE_HOME"); err != nil || p.Trees != filepath.Join(home, "looprun", "trees") {
 		t.Errorf("%+v, %v", p, err)
+	}
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("HOME", "")
+	if p, err := here(""); err == nil || !strings.Contains(err.Error(), "no home directory") {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// The flags of the runs are tried before anything runs, each set of them once, and not all of a
+// large matrix; what looprun says of them is the error.
+func TestTheRunsAreTried(t *testing.T) {
+	m := batchOfOne(t)
+	said := filepath.Join(t.TempDir(), "said")
+	self := program(t, `echo "$*" >>'`+said+`'
+case "$*" in *--bad*) printf 'looprun: no such flag: --bad\nlooprun: see help\nlooprun:   looprun run\n' >&2; exit 125; esac`)
+	try := func(ctx context.Context, trust bool, flags ...string) (tried []string, err error) {
+		m.p.Loops = nil
+		for _, flag := range flags {
+			m.p.Loops = append(m.p.Loops, Loop{Name: "a", Repository: m.l.Repository, Flags: []string{flag}, Command: []string{"true"}})
+		}
+		_ = os.Remove(said)
+		err = (&Batch{Plan: m.p, Self: self}).Try(ctx, trust)
+		text, _ := os.ReadFile(said)
+		return strings.Split(strings.TrimSpace(string(text)), "\n"), err
+	}
+	const line = "run --dry-run --state-dir STATE --detached defer --color never --name=a"
+	want := func(flags string) string { return strings.ReplaceAll(line, "STATE", m.p.State) + flags + " -- true" }
+	if tried, err := try(t.Context(), false, "--a", "--b", "--a"); err != nil || !slices.Equal(tried, []string{want(" --a"), want(" --b")}) {
+		t.Errorf("%q, %v", tried, err)
+	}
+	if tried, err := try(t.Context(), true, "--a"); err != nil || !slices.Equal(tried, []string{want(" --trust --a")}) {
+		t.Errorf("%q, %v", tried, err)
+	}
+	if tried, err := try(t.Context(), false, "--bad", "--a"); err == nil || err.Error() != "loop a: no such flag: --bad\nsee help" || len(tried) != 1 {
+		t.Errorf("%q, %v", tried, err)
+	}
+	var many []string
+	for i := range 52 {
+		many = append(many, "--"+strconv.Itoa(i))
+	}
+	if tried, err := try(t.Context(), false, many...); err != nil || len(tried) != 50 {
+		t.Errorf("%d are tried, %v", len(tried), err)
+	}
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	interrupt(errors.New("enough"))
+	if _, err := try(ctx, false, "--bad"); err == nil || err.Error() != "enough" {
+		t.Errorf("it is interrupted: %v", err)
+	}
+}
+
+// A work tree has the files of the submodules whose repositories are here, or none is made.
+func TestSubmodulesOfATree(t *testing.T) {
+	m := batchOfOne(t)
+	top := m.l.Repository
+	if there, missing, err := submodules(t.Context(), top, m.l.Base); there != nil || missing != nil || err != nil {
+		t.Errorf("%+v, %q, %v", there, missing, err)
+	}
+	from := batchOfOne(t).l.Repository
+	for _, name := range []string{"one", "two", "gone", "a=b", "x"} {
+		gitIn(t, top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "--name", name, from, "at "+name)
+	}
+	modules := filepath.Join(top, ".git", "modules")
+	if err := errors.Join(os.RemoveAll(filepath.Join(modules, "gone")), os.Rename(filepath.Join(modules, "x"), filepath.Join(top, ".git", "x"))); err != nil {
+		t.Fatal(err)
+	}
+	gitIn(t, top, "config", "--file", ".gitmodules", "--rename-section", "submodule.x", "submodule.../x")
+	gitIn(t, top, "add", ".gitmodules")
+	gitIn(t, top, "commit", "-q", "-m", "two")
+	m.l.Base = gitIn(t, top, "rev-parse", "HEAD")
+	there, missing, err := submodules(t.Context(), top, m.l.Base)
+	if err != nil || len(there) != 2 || there[0].name != "one" || there[1].name != "two" || !slices.Equal(missing, []string{"at a=b", "at gone", "at x"}) {
+		t.Errorf("%+v, %q, %v", there, missing, err)
+	}
+	if err := m.repo.fetch(t.Context(), m.p.ID, []string{m.l.Base}); err != nil {
+		t.Fatal(err)
+	}
+	path := os.Getenv("PATH")
+	for _, call := range []string{"ls-tree", "--git-common-dir", "submodule.one.url"} {
+		gitThat(t, `case "$*" in *"`+call+`"*) exit 128; esac`)
+		if err := m.repo.add(t.Context(), m.l); err == nil {
+			t.Errorf("%s fails, and the tree is made", call)
+		}
+		t.Setenv("PATH", path)
+	}
+	if err := m.repo.add(t.Context(), m.l); err != nil || !remains(t, filepath.Join(m.l.Tree, "at one", "f")) || !remains(t, filepath.Join(m.l.Tree, "at two", "f")) || remains(t, filepath.Join(m.l.Tree, "at x", "f")) {
+		t.Error(err)
 	}
 }
 
@@ -143,6 +253,9 @@ func TestLimitsOfAFile(t *testing.T) {
 			t.Errorf("%s%+v, %v", text, o, err)
 		}
 	}
+	if err := new(Order).FromFile(filepath.Join(t.TempDir(), "nothing")); err == nil {
+		t.Error("there is no file")
+	}
 }
 
 // A secret anywhere in a plan makes it incomplete, whatever comes after it.
@@ -175,6 +288,11 @@ func TestWhichPlanIsFound(t *testing.T) {
 	if _, err := Find(state, ""); err == nil || !strings.Contains(err.Error(), "nothing to resume") {
 		t.Errorf("none: %v", err)
 	}
+	write(t, folder(state), "")
+	if _, err := Find(state, ""); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+		t.Errorf("a file: %v", err)
+	}
+	_ = os.Remove(folder(state))
 	for _, id := range []string{"20260102-030405-0001", "20260102-030405-0002"} {
 		p := &Plan{Schema: planSchema, ID: id, State: state, Trees: t.TempDir()}
 		if err := p.write(nil); err != nil {
@@ -220,13 +338,20 @@ func TestAPlanIsTakenOnce(t *testing.T) {
 	if err := release(); err != nil || p.Active() {
 		t.Errorf("%v, active %v", err, p.Active())
 	}
+	p.Cost = math.NaN()
+	if _, err := p.Begin(nil); err == nil || p.Active() {
+		t.Errorf("it cannot be written: %v", err)
+	}
+	if err := (&Verdict{Cost: p.Cost}).Write(p, "", "", ""); err == nil {
+		t.Error("its result cannot be written")
+	}
 }
 
 // The name of a tree has the letters and digits of its loop's name.
 func TestSlug(t *testing.T) {
 	for name, want := range map[string]string{
 		"Fix IT": "fix-it", "--a--b--": "a-b", "ä": "", "a/../b": "a-b", strings.Repeat("a", 99): strings.Repeat("a", 30), strings.Repeat("a", 29) + "--b": strings.Repeat("a", 29),
-		"zaAZ09": "zaaz09",
+		"zaAZ09": "zaaz09", "--" + strings.Repeat("a", 99): strings.Repeat("a", 30),
 	} {
 		if got := slug(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)

@@ -147,9 +147,7 @@ func (p *Plan) write(mask func(string) string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(p.dir(), 0o700); err != nil {
-		return err
-	}
+	_ = os.MkdirAll(p.dir(), 0o700)
 	return atomicfile.Write(filepath.Join(p.dir(), planName), append(text, '\n'), true)
 }
 
