@@ -1,17 +1,13 @@
 package config
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -84,7 +80,7 @@ type Options struct {
 	OutageLimit   *DurationLimit `kong:"-" placeholder:"D" help:"How long to wait out an outage of a coding agent's service, after a turn has worked, or off." json:"outage_limit,omitempty" group:"time" trust:"ask" normal:"1h"`
 	Signals       string         `kong:"-" enum:"off,text" default:"off" help:"Read signals also from what the command prints (docs/signals.md)." json:"signals,omitempty" group:"run" trust:"ask"`
 	// Ladder is the escalation ladder from looprun.yaml.
-	Ladder ladder.Config `kong:"-" json:"ladder,omitempty"`
+	Ladder ladder.Config `kong:"-" json:"ladder,omitzero"`
 
 	// Agents holds the agents from looprun.yaml.
 	Agents agent.Agents `kong:"-" json:"agents,omitempty"`
@@ -195,26 +191,6 @@ func eachField(of reflect.Type, at []int, do func(reflect.StructField)) {
 			do(f)
 		}
 	}
-}
-
-// MarshalJSON writes the options according to their tags. It passes the encoder only those
-// that would not be omitted: examining all of them costs 100 KB, and most runs have few.
-func (o Options) MarshalJSON() ([]byte, error) {
-	v := reflect.ValueOf(o)
-	out := []byte{'{'}
-	var wrong error
-	EachField(v.Type(), func(f reflect.StructField) {
-		name, omit, _ := strings.Cut(f.Tag.Get("json"), ",")
-		value := v.FieldByIndex(f.Index)
-		if name == "-" || omit != "" && (value.IsZero() || slices.Contains([]reflect.Kind{reflect.Slice, reflect.Map}, value.Kind()) && value.Len() == 0) {
-			return
-		}
-		text, err := json.Marshal(value.Interface())
-		wrong = errors.Join(wrong, err)
-		out = append(strconv.AppendQuote(out, cmp.Or(name, f.Name)), ':')
-		out = append(append(out, text...), ',')
-	})
-	return append(bytes.TrimSuffix(out, []byte(",")), '}'), wrong
 }
 
 // Limits returns the limits and caps in force.
