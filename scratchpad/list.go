@@ -35,13 +35,12 @@ type Summary struct {
 	Answered string `json:"answered,omitempty"`
 	// AskedIn is the run above that asks the question of this one, and AnsweredIn the one where
 	// it was answered; the answer is never given here. Only [Summary.Placed] sets them.
-	AskedIn    string `json:"asked_in,omitempty"`
-	AnsweredIn string `json:"answered_in,omitempty"`
-	// Pending means that a question was waiting when the run last ended, and CostUSD is what
-	// the run had cost by then; both are unknown for a run that has not ended.
-	Pending bool    `json:"-"`
-	CostUSD float64 `json:"-"`
-	Alive   bool    `json:"-"` // a looprun had the run open
+	AskedIn    string  `json:"asked_in,omitempty"`
+	AnsweredIn string  `json:"answered_in,omitempty"`
+	Pending    bool    `json:"-"` // a question waits for an answer
+	CostUSD    float64 `json:"-"`
+	Tokens     int64   `json:"-"`
+	Alive      bool    `json:"-"` // a looprun had the run open
 	// Problem is why the run cannot be read; the other fields are then empty.
 	Problem string `json:"problem,omitempty"`
 }
@@ -190,7 +189,7 @@ func Summarize(dir string) Summary {
 	if v, ok := readResult(dir); ok && !s.Alive {
 		s.Status, s.Guard, s.ExitCode = v.Status, string(v.Guard), v.ExitCode
 		s.Iterations, s.Runtime, s.Signature, s.Says = v.Iterations, v.RuntimeSeconds, v.Signature, v.Says
-		s.Pending, s.CostUSD = v.Pending, v.CostUSD
+		s.Pending, s.CostUSD, s.Tokens = v.Pending, v.CostUSD, v.Tokens
 		return s
 	}
 	state, _, err := Load(dir)
@@ -211,7 +210,7 @@ func SummaryOf(dir string, state *core.State, alive bool) Summary {
 	return Summary{
 		ID: filepath.Base(dir), Dir: dir, Name: state.Name, Parent: state.Parent, Command: state.Command, Status: Standing(state, alive),
 		Guard: string(r.Guard), ExitCode: r.ExitCode, Iterations: r.Iterations, Started: state.Started, Runtime: r.RuntimeSeconds,
-		Signature: r.Signature, Says: r.Says, Answered: answered, Pending: r.Pending && answered == "", CostUSD: r.CostUSD, Alive: alive,
+		Signature: r.Signature, Says: r.Says, Answered: answered, Pending: r.Pending && answered == "", CostUSD: r.CostUSD, Tokens: r.Tokens, Alive: alive,
 	}
 }
 

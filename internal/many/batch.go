@@ -72,7 +72,6 @@ type entry struct {
 	seen    scratchpad.Summary
 	cost    float64
 	tokens  int64
-	stamp   scratchpad.Stamp // of the journal when it was read last
 	since   time.Time
 	end     End
 }
@@ -202,7 +201,7 @@ func (e *entry) find(dir string) {
 	case s.Problem != "":
 		e.stands = over
 		e.end.Reason = s.Problem
-	case s.Status == core.StatusPaused && !answered(dir):
+	case s.Status == core.StatusPaused && s.Pending:
 		e.stands = asking
 	case s.Status == core.StatusPaused || s.Status == core.StatusInterrupted || s.Status == core.StatusCrashed:
 		e.stands, e.resumed = waiting, true
@@ -213,21 +212,10 @@ func (e *entry) find(dir string) {
 	}
 }
 
-// answered reports whether no question of the run waits for an answer.
-func answered(dir string) bool {
-	s, _, err := scratchpad.Load(dir)
-	return err == nil && len(s.Pending()) == 0
-}
-
-// read reads the run's summary, and its cost if its journal has grown.
+// read reads the run's summary. What it had cost stays if it cannot be read.
 func (e *entry) read(dir string) {
-	e.seen = scratchpad.Summarize(dir)
-	stamp := scratchpad.StampOf(dir)
-	if stamp == e.stamp {
-		return
-	}
-	if s, _, err := scratchpad.Load(dir); err == nil {
-		e.cost, e.tokens, e.stamp = s.Cost, s.Tokens, stamp
+	if e.seen = scratchpad.Summarize(dir); e.seen.Problem == "" {
+		e.cost, e.tokens = e.seen.CostUSD, e.seen.Tokens
 	}
 }
 
@@ -437,7 +425,7 @@ func (b *Batch) ended(e *entry, dir string, exit proc.Exit, said *messages) {
 	if exit.Code == 128+int(syscall.SIGTERM) && e.seen.Status == core.StatusDone {
 		e.end.ExitCode = e.seen.ExitCode // told to end when its end was on record
 	}
-	asks := e.seen.Status == core.StatusPaused && !answered(dir)
+	asks := e.seen.Status == core.StatusPaused && e.seen.Pending
 	if asks {
 		b.asked(e, dir)
 	}
@@ -490,10 +478,6 @@ func (b *Batch) look() {
 		case asking:
 			if scratchpad.Locked(dir) {
 				continue // it is answered, or gone on with, by somebody else
-			}
-			before := e.stamp
-			if e.read(dir); e.stamp == before && e.seen.Status == core.StatusPaused {
-				continue
 			}
 			switch e.find(dir); e.stands {
 			case waiting:

@@ -85,9 +85,6 @@ func TestWhatIsFound(t *testing.T) {
 			if e.find(dir); e.stands != over || e.end.Reason == "" || e.cost != 5 {
 				t.Errorf("its journal is damaged: it is %d, %q, and cost %v", e.stands, e.end.Reason, e.cost)
 			}
-			if answered(dir) {
-				t.Error("its journal is damaged, and it counts as answered")
-			}
 		})
 	}
 }
