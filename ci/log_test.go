@@ -57,7 +57,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"gihub": `"gihub" is not a CI system; did you mean github?`,
+		"gihub": `"gihub" is not a CI system; did you mean "github"?`,
 		"":      `"" is not a CI system; use one of auto, github, gitlab, buildkite, azure, generic, off`,
 	} {
 		if got, err := Parse(text); err == nil || err.Error() != want || got != Off {

@@ -34,15 +34,7 @@ func Parse(text string) (Provider, error) {
 	if slices.Contains(Providers(), p) {
 		return p, nil
 	}
-	names := make([]string, len(Providers()))
-	for i, known := range Providers() {
-		names[i] = string(known)
-	}
-	remedy := "use one of " + strings.Join(names, ", ")
-	if near := nearest.Word(text, names); near != "" {
-		remedy = "did you mean " + near + "?"
-	}
-	return Off, fmt.Errorf("%q is not a CI system; %s", text, remedy)
+	return Off, fmt.Errorf("%q is not a CI system; %s", text, nearest.OneOf(p, Providers()))
 }
 
 // Detect finds the CI system by the variables that it documents for this purpose. Inside

@@ -382,10 +382,7 @@ func wrongExitCode(key string, code int) string {
 	isGuard := slices.Contains(core.GuardIDs(), guard) || slices.Contains(core.ProtocolIDs(), guard)
 	switch {
 	case !isGuard && !slices.Contains(core.Statuses(), status):
-		if near := nearest.Word(key, exitCodeNames()); near != "" {
-			return fmt.Sprintf("%q is neither a status nor a guard; did you mean %s?", key, near)
-		}
-		return fmt.Sprintf("%q is neither a status nor a guard; use one of %s", key, strings.Join(exitCodeNames(), ", "))
+		return fmt.Sprintf("%q is neither a status nor a guard; %s", key, nearest.OneOf(key, exitCodeNames()))
 	case code < 0 || code > 255:
 		return "an exit code is from 0 to 255"
 	case code == 0 && !status.MayExitZero():
