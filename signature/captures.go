@@ -115,7 +115,7 @@ func kindEnd(b []byte, i int) int {
 	if s := string(w); s == "Errno" || s == "StopIteration" || s == "Exception" || s == "ENOENT" || s == "EACCES" {
 		return e
 	}
-	if bytes.Contains(b[i:e], []byte("::Errno::")) || bytes.HasPrefix(b[i:e], []byte("Errno::")) {
+	if len(w) < e-i && (bytes.Contains(b[i:e], []byte("::Errno::")) || bytes.HasPrefix(b[i:e], []byte("Errno::"))) {
 		return e
 	}
 	return i

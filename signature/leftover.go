@@ -54,7 +54,7 @@ func complains(b []byte) bool {
 			continue
 		}
 		for _, word := range complaints[c] {
-			if end := i + len(word); end <= len(b) && strings.EqualFold(string(b[i:end]), word) {
+			if end := i + len(word); end <= len(b) && lower(b[i+1]) == word[1] && strings.EqualFold(string(b[i:end]), word) {
 				return true
 			}
 		}

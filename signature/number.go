@@ -112,13 +112,21 @@ func numberKind(b []byte, k, e, digits int) kind {
 		}
 		return masked
 	}
-	if ofResource(b, e) {
-		return masked
+	if next == ' ' && letter(ascii.At(b, e+1)) {
+		var low [24]byte
+		switch string(ascii.Lowered(&low, b[e+1:runOf(b, e+1, isAlpha)])) {
+		case "goroutines", "goroutine", "threads", "connections", "sockets", "processes", "handles", "descriptors", "allocations", "allocs", "fds":
+			return masked // a process's resources: their number differs from run to run
+		case "of", "rows", "row", "tests", "test", "files", "file", "items", "item", "records", "record", "lines", "errors", "error",
+			"warnings", "failures", "failed", "failing", "passed", "passing", "checks", "steps", "tasks", "batches", "modules",
+			"packages", "problems", "issues", "users", "times", "attempts", "retries", "assertions", "examples", "specs",
+			"cases", "targets", "objects", "migrations", "entries", "documents", "pages", "jobs", "queries", "commits", "total":
+			if digits <= 7 {
+				return number // what was done
+			}
+		}
 	}
-	if digits <= 3 || next == '%' {
-		return number
-	}
-	if digits <= 7 && (workUnitAfter(b, e) || fractionOf(b, k, e)) {
+	if digits <= 3 || next == '%' || digits <= 7 && fractionOf(b, k, e) {
 		return number
 	}
 	return masked
@@ -207,6 +215,9 @@ func keyBefore(b []byte, k int) keyClass {
 	for i > 0 && letter(b[i-1]) {
 		i--
 	}
+	if n := e - i; n < 2 || n > 9 { // no word below is so long
+		return keyNone
+	}
 	var low [24]byte
 	switch string(ascii.Lowered(&low, b[i:e])) {
 	case "pid", "ppid", "tid", "port", "ports", "thread", "process", "goroutine", "line", "lines", "column", "col", "ln",
@@ -219,38 +230,6 @@ func keyBefore(b []byte, k int) keyClass {
 		return keyKeep
 	}
 	return keyNone
-}
-
-// workUnitAfter reports whether a word that counts work follows a number: rows, tests …
-func workUnitAfter(b []byte, e int) bool {
-	if ascii.At(b, e) != ' ' {
-		return false
-	}
-	i := e + 1
-	u := runOf(b, i, isAlpha)
-	var low [24]byte
-	switch string(ascii.Lowered(&low, b[i:u])) {
-	case "of", "rows", "row", "tests", "test", "files", "file", "items", "item", "records", "record", "lines", "errors", "error",
-		"warnings", "failures", "failed", "failing", "passed", "passing", "checks", "steps", "tasks", "batches", "modules",
-		"packages", "problems", "issues", "users", "times", "attempts", "retries", "assertions", "examples", "specs",
-		"cases", "targets", "objects", "migrations", "entries", "documents", "pages", "jobs", "queries", "commits", "total":
-		return true
-	}
-	return false
-}
-
-// ofResource reports whether a word that counts a process's resources follows a number: their
-// number differs from run to run.
-func ofResource(b []byte, e int) bool {
-	if ascii.At(b, e) != ' ' {
-		return false
-	}
-	var low [24]byte
-	switch string(ascii.Lowered(&low, b[e+1:runOf(b, e+1, isAlpha)])) {
-	case "goroutines", "goroutine", "threads", "connections", "sockets", "processes", "handles", "descriptors", "allocations", "allocs", "fds":
-		return true
-	}
-	return false
 }
 
 // fractionOf reports whether a number is one side of 120/4500 or of "120 of 4500".

@@ -233,25 +233,22 @@ func mixID(h uint64, id lineID) uint64 {
 	return mix(h, id.mark^uint64(id.start)<<32^uint64(id.end))
 }
 
-// mixZeroed folds b into h, with 0 for every digit.
+// mixZeroed folds b into h, with 0 for every digit. The last words may overlap.
 func mixZeroed(h uint64, b []byte) uint64 {
-	i := 0
-	for ; i+16 <= len(b); i += 16 {
-		v, w := ascii.Zeroed(binary.LittleEndian.Uint64(b[i:])), ascii.Zeroed(binary.LittleEndian.Uint64(b[i+8:]))
-		hi, lo := bits.Mul64(h^v^mulA, w^mulB)
-		h = hi ^ lo
+	last := len(b) - 8
+	if last < 0 {
+		return mix(h, ascii.Zeroed(upToEight(b)))
 	}
-	if i+8 <= len(b) {
-		h = mix(h, ascii.Zeroed(binary.LittleEndian.Uint64(b[i:])))
-		i += 8
+	for i := 0; i < last-8; i += 16 {
+		h = mixTwo(h, b[i:], b[i+8:])
 	}
-	switch from := len(b) - 8; {
-	case i == len(b):
-		return h
-	case from >= 0:
-		return mix(h, ascii.Zeroed(binary.LittleEndian.Uint64(b[from:]))>>(8*(i-from)))
-	}
-	return mix(h, ascii.Zeroed(upToEight(b)))
+	return mixTwo(h, b[max(0, last-8):], b[last:])
+}
+
+func mixTwo(h uint64, b, c []byte) uint64 {
+	v, w := ascii.Zeroed(binary.LittleEndian.Uint64(b)), ascii.Zeroed(binary.LittleEndian.Uint64(c))
+	hi, lo := bits.Mul64(h^v^mulA, w^mulB)
+	return hi ^ lo
 }
 
 // aToF marks a to f in x, which has no high bits and only lower-case letters.

@@ -106,6 +106,8 @@ var book = sync.OnceValue(func() *ruleBook {
 	var common pairs
 	common.fill([]byte(commonText))
 	for i, m := range bk.all {
+		// What is rare comes first, so that most lines are seen not to match by one look.
+		slices.SortStableFunc(m.need, func(a, b uint16) int { return rank(&common, a) - rank(&common, b) })
 		if m.first != 0 {
 			bk.first[m.first] = append(bk.first[m.first], uint16(i))
 			continue
@@ -115,16 +117,14 @@ var book = sync.OnceValue(func() *ruleBook {
 			continue
 		}
 		key := m.need[0]
-		for _, k := range m.need {
-			if common.has([]uint16{key}) && !common.has([]uint16{k}) {
-				key = k
-			}
-		}
 		bk.byPair[key] = append(bk.byPair[key], uint16(i))
 		bk.keys[key>>6] |= 1 << (key & 63)
 	}
 	return bk
 })
+
+// rank is 1 for a pair that the text has, 0 for a rare one.
+func rank(common *pairs, k uint16) int { return int(common[k>>6] >> (k & 63) & 1) }
 
 // find returns the first pattern that matches the line. bar means that the line had a margin.
 func (bk *ruleBook) find(b []byte, bar bool, p *pairs, f *fields) *matcher {
@@ -148,7 +148,7 @@ func (bk *ruleBook) find(b []byte, bar bool, p *pairs, f *fields) *matcher {
 	for w, word := range set {
 		for ; word != 0; word &= word - 1 {
 			m := bk.all[w<<6+bits.TrailingZeros64(word)]
-			if m.rule.margin && !bar || !p.has(m.need) {
+			if !p.has(m.need) || m.rule.margin && !bar {
 				continue
 			}
 			*f = fields{}

@@ -44,12 +44,13 @@ func mix(h, w uint64) uint64 {
 	return hi ^ lo
 }
 
-// triggers marks, in the high bit of each byte of w, the digits, '/' and '\\'.
+// triggers marks, in the high bit of each byte of w, the digits, '/' and '\\'. Bytes above the
+// lowest that is marked may be marked too.
 func triggers(w uint64) uint64 {
 	x := w &^ highs
 	d := (x + (0x80-0x2f)*ones) &^ (x + (0x80-0x3a)*ones) &^ w
 	y := w ^ 0x5c*ones
-	return (d | ^(y&^highs + ^uint64(highs) | y)) & highs
+	return (d | (y-ones)&^y) & highs
 }
 
 // trigger returns the index of the first trigger byte of b at or after i, or len(b).
@@ -64,7 +65,7 @@ func trigger(b []byte, i int) int {
 	}
 	if from := len(b) - 8; from >= 0 { // the last eight bytes, those before i left out
 		w := binary.LittleEndian.Uint64(b[from:])
-		if m := triggers(w) >> (8 * (i - from)); m != 0 {
+		if m := triggers(w >> (8 * (i - from))); m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
 		return len(b)

@@ -102,7 +102,10 @@ func (s *Signer) Tally() *Tally {
 }
 
 func (c *tally) name(name []byte) {
-	if name = bytes.TrimLeft(name, " -"); len(c.names) <= MaxNames && !c.names[string(name)] {
+	for len(name) > 0 && (name[0] == ' ' || name[0] == '-') {
+		name = name[1:]
+	}
+	if len(c.names) <= MaxNames && !c.names[string(name)] {
 		c.names = put(c.names, string(name))
 	}
 }
@@ -202,7 +205,10 @@ func (c *tally) tapLine(b []byte) bool {
 	if !ok || n == 0 {
 		return false
 	}
-	name, directive, _ := bytes.Cut(rest[n:], []byte(" # "))
+	name, directive := rest[n:], []byte(nil)
+	if bytes.IndexByte(name, '#') >= 0 {
+		name, directive, _ = bytes.Cut(name, []byte(" # "))
+	}
 	if kind := directive[:min(len(directive), 4)]; bytes.EqualFold(kind, []byte("skip")) || bytes.EqualFold(kind, []byte("todo")) {
 		c.listed.add(0, 1)
 	} else {

@@ -241,9 +241,15 @@ func carried(b []byte) (lines [][]byte) {
 // masked returns a line with the user's masks applied. It returns false for a line to ignore:
 // looprun's own and those that the user ignores.
 func (t *text) masked(full []byte) ([]byte, bool) {
-	b, user := trim(full), &t.s.user
-	if bytes.HasPrefix(b, []byte("looprun: ")) || user.ignored(b) {
+	user, b := &t.s.user, full
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
+		b = b[1:]
+	}
+	if bytes.HasPrefix(b, []byte("looprun: ")) || len(user.ignore) > 0 && user.ignored(trimRight(b)) {
 		return nil, false
 	}
-	return user.masked(full), true
+	if len(user.mask) > 0 {
+		full = user.masked(full)
+	}
+	return full, true
 }

@@ -107,6 +107,9 @@ func zoneAfter(b []byte, e int) int {
 		}
 		return e
 	}
+	if c-'A' >= 26 {
+		return e
+	}
 	for _, name := range [...]string{"UTC", "GMT", "CET", "CEST", "AM", "PM"} {
 		if bytes.HasPrefix(b[z:], []byte(name)) && !word(ascii.At(b, z+len(name))) {
 			return z + len(name)

@@ -367,29 +367,30 @@ func beforeBar(t []byte) ([]byte, int) {
 }
 
 func beforeColon(t []byte) ([]byte, int) {
-	for i := 1; i < len(t) && i < maxName; i++ {
-		if t[i] != ':' || i+1 < len(t) && t[i+1] != ' ' {
-			continue
-		}
-		name := bytes.TrimRight(t[:i], " ")
-		padded := len(name) < i // as no place is
-		if padded && bytes.IndexByte(name, ' ') >= 0 || !plausible(name) || !hasLetter(name) || bytes.Count(name, []byte(" ")) > 3 || !padded && located(name) {
-			return nil, 0
-		}
-		w := name[bytes.LastIndexByte(name, ' ')+1:]
-		if n := bytes.IndexByte(w, '['); n > 0 && w[len(w)-1] == ']' {
-			name = w[:n] // host unit[pid]
-		}
-		for { // 4711 4712 I Tag
-			n := bytes.IndexByte(name, ' ')
-			if n < 0 || !numeric(name[:n]) {
-				break
-			}
-			name = name[n+1:]
-		}
-		return name, i + 1
+	i := bytes.Index(t[:min(len(t), maxName+1)], []byte(": "))
+	if n := len(t) - 1; i < 0 && n > 0 && n < maxName && t[n] == ':' {
+		i = n
 	}
-	return nil, 0
+	if i < 0 {
+		return nil, 0
+	}
+	name := bytes.TrimRight(t[:i], " ")
+	padded := len(name) < i // as no place is
+	if padded && bytes.IndexByte(name, ' ') >= 0 || !plausible(name) || !hasLetter(name) || bytes.Count(name, []byte(" ")) > 3 || !padded && located(name) {
+		return nil, 0
+	}
+	w := name[bytes.LastIndexByte(name, ' ')+1:]
+	if n := bytes.IndexByte(w, '['); n > 0 && w[len(w)-1] == ']' {
+		name = w[:n] // host unit[pid]
+	}
+	for { // 4711 4712 I Tag
+		n := bytes.IndexByte(name, ' ')
+		if n < 0 || !numeric(name[:n]) {
+			break
+		}
+		name = name[n+1:]
+	}
+	return name, i + 1
 }
 
 // located reports whether a name is a source file or a place in one, so that a finding follows
