@@ -71,9 +71,7 @@ func readKeys(name string) (keys []key, err error) {
 }
 
 // bound is what a payload of a workflow is encrypted with besides the key.
-func (c *codec) bound(workflow string) []byte {
-	return []byte(sealed + " " + c.namespace + " " + workflow)
-}
+func (c *codec) bound(of string) []byte { return []byte(sealed + " " + c.namespace + " " + of) }
 
 // WithSerializationContext implements [converter.PayloadCodecWithSerializationContext].
 func (c *codec) WithSerializationContext(at converter.SerializationContext) converter.PayloadCodec {
@@ -116,14 +114,11 @@ var errNoKey = errors.New("it is encrypted, and this looprun-fleet has no key; g
 // Decode implements [converter.PayloadCodec]. With keys it accepts only payloads encrypted
 // with one of them; otherwise anybody who can write to the server could forge them.
 func (c *codec) Decode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
-	out := make([]*commonpb.Payload, len(in))
+	out, errs := make([]*commonpb.Payload, len(in)), make([]error, len(in))
 	for i, p := range in {
-		var err error
-		if out[i], err = c.decode(p); err != nil {
-			return nil, err
-		}
+		out[i], errs[i] = c.decode(p)
 	}
-	return out, nil
+	return out, errors.Join(errs...)
 }
 
 func (c *codec) decode(p *commonpb.Payload) (*commonpb.Payload, error) {

@@ -37,11 +37,7 @@ type Server struct {
 // Local reports whether the server is on this machine.
 func (s *Server) Local() bool {
 	host, _, err := net.SplitHostPort(s.Address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
 }
 
 // codec returns how payloads are stored on the server.

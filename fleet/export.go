@@ -18,8 +18,8 @@ import (
 	"github.com/looprun/looprun/scratchpad"
 )
 
-// Events calls each for every event of a loop, from its first. They are in its history, so no
-// worker is needed.
+// Events calls each for every event of a loop, from its first; for none if no worker has begun it.
+// They are in its history, so no worker is needed.
 func (f *Fleet) Events(ctx context.Context, id string, each func(core.Event) error) error {
 	parts, err := f.parts(ctx, id)
 	if err != nil {
@@ -35,17 +35,15 @@ func (f *Fleet) Events(ctx context.Context, id string, each func(core.Event) err
 			return each(e)
 		}))
 	}
-	if err == nil && last == 0 {
-		err = f.unbegun(id)
-	}
 	return err
 }
 
-// ErrUnbegun is the error for a loop without events.
-var ErrUnbegun = errors.New("no worker has begun the loop yet")
-
-func (f *Fleet) unbegun(id string) error {
-	return fmt.Errorf("%s: %w; is one running on queue %q? (looprun-fleet worker)", id, ErrUnbegun, f.server.Queue)
+// unbegun returns an error for a loop that has no event.
+func (f *Fleet) unbegun(id string, s *core.State) error {
+	if s.Seq > 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: no worker has begun the loop yet; is one running on queue %q? (looprun-fleet worker)", id, f.server.Queue)
 }
 
 // decided calls each for the events in a part of a loop's history.
@@ -128,7 +126,9 @@ func (f *Fleet) Export(ctx context.Context, id, stateDir string, outputs bool) (
 	if err != nil {
 		return "", err
 	}
-	err = f.Events(ctx, id, c.Add)
+	if err = f.Events(ctx, id, c.Add); err == nil {
+		err = f.unbegun(id, &c.State)
+	}
 	if err == nil && outputs {
 		err = f.Outputs(ctx, id, func(out Iterated) error {
 			name := scratchpad.OutputFile(c.Dir, out.Result.Iteration)
@@ -167,9 +167,7 @@ func (f *Fleet) Tail(ctx context.Context, id string) (text, host string, err err
 	}
 	for _, a := range d.GetPendingActivities() {
 		if a.GetActivityType().GetName() == "Iterate" {
-			if a.GetHeartbeatDetails() != nil {
-				err = f.of(id).FromPayloads(a.GetHeartbeatDetails(), &text)
-			}
+			err = f.of(id).FromPayloads(a.GetHeartbeatDetails(), &text) // there are none at first
 			return text, a.GetLastWorkerIdentity(), err
 		}
 	}

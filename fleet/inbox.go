@@ -55,7 +55,10 @@ type Filter struct {
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func (q Filter) query() string {
-	terms := []string{"WorkflowType = 'Run'"}
+	terms := []string{"WorkflowType = 'Run'", "ExecutionStatus = 'Running'"}
+	if q.All && !q.Asking {
+		terms[1] = "ExecutionStatus != 'ContinuedAsNew'"
+	}
 	if q.Asking {
 		terms = append(terms, AttrStatus+" = "+quoted(Asking))
 	}
@@ -64,11 +67,6 @@ func (q Filter) query() string {
 	}
 	if q.Name != "" {
 		terms = append(terms, AttrName+" = "+quoted(q.Name))
-	}
-	if !q.All || q.Asking {
-		terms = append(terms, "ExecutionStatus = 'Running'")
-	} else {
-		terms = append(terms, "ExecutionStatus != 'ContinuedAsNew'")
 	}
 	return strings.Join(terms, " AND ")
 }
@@ -172,9 +170,8 @@ func (f *Fleet) State(ctx context.Context, id string) (*core.State, error) {
 		return nil, err
 	}
 	s := cmp.Or(in.State, new(core.State))
-	err = f.decided(ctx, id, begun.GetOriginalExecutionRunId(), s.Apply)
-	if err == nil && s.Seq == 0 {
-		err = f.unbegun(id)
+	if err = f.decided(ctx, id, begun.GetOriginalExecutionRunId(), s.Apply); err == nil {
+		err = f.unbegun(id, s)
 	}
 	return s, err
 }

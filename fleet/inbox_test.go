@@ -67,9 +67,9 @@ func TestWhatAListAsksFor(t *testing.T) {
 	}{
 		{Filter{}, "WorkflowType = 'Run' AND ExecutionStatus = 'Running'"},
 		{Filter{All: true}, "WorkflowType = 'Run' AND ExecutionStatus != 'ContinuedAsNew'"},
-		{Filter{All: true, Asking: true}, "WorkflowType = 'Run' AND LoopStatus = 'asking' AND ExecutionStatus = 'Running'"},
-		{Filter{All: true, Name: "it's"}, "WorkflowType = 'Run' AND LoopName = 'it''s' AND ExecutionStatus != 'ContinuedAsNew'"},
-		{Filter{Group: "a' OR '1' = '1"}, "WorkflowType = 'Run' AND LoopLabel = 'a'' OR ''1'' = ''1' AND ExecutionStatus = 'Running'"},
+		{Filter{All: true, Asking: true}, "WorkflowType = 'Run' AND ExecutionStatus = 'Running' AND LoopStatus = 'asking'"},
+		{Filter{All: true, Name: "it's"}, "WorkflowType = 'Run' AND ExecutionStatus != 'ContinuedAsNew' AND LoopName = 'it''s'"},
+		{Filter{Group: "a' OR '1' = '1"}, "WorkflowType = 'Run' AND ExecutionStatus = 'Running' AND LoopLabel = 'a'' OR ''1'' = ''1'"},
 	} {
 		if got := c.filter.query(); got != c.want {
 			t.Errorf("%+v: %s; want %s", c.filter, got, c.want)

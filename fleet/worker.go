@@ -166,10 +166,7 @@ type place struct {
 
 // Serve runs loops until the context ends, and calls ready once it has started.
 func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error {
-	if err := errors.Join(proc.Room(), proc.Ready()); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(w.Root, 0o700); err != nil {
+	if err := errors.Join(proc.Room(), proc.Ready(), os.MkdirAll(w.Root, 0o700)); err != nil {
 		return err
 	}
 	unlock, err := scratchpad.Hold(w.Root)

@@ -296,12 +296,14 @@ func (l *loop) over(it core.Iteration, out Iterated, err error) error {
 		}
 		return l.settle(func() error { return l.driver.Finish(it, out.Result) })
 	case l.interrupted():
-	case handedBack(err):
-		l.handed++
-		why, back = cause(err), l.handed <= handedMost
-		l.lost()
 	default:
-		why, back = "worker "+l.in.Place.Host+" was lost: "+cause(err), false
+		if why, back = cause(err), handedBack(err); back {
+			l.handed++
+		}
+		if !back || untaken(err) {
+			why = "worker " + l.in.Place.Host + " was lost: " + why
+		}
+		back = back && l.handed <= handedMost
 		l.lost()
 	}
 	return l.settle(func() error { return l.driver.Withdraw(why, back) })

@@ -14,5 +14,5 @@ func main() {
 	if code, ok := engine.Guardian(); ok {
 		os.Exit(code)
 	}
-	os.Exit(cli.Main(os.Args[1:], serve))
+	os.Exit(cli.Main(os.Args[1:], "", serve))
 }

@@ -741,6 +741,42 @@ func TestALoopRunsWhereItsNeedsAreOffered(t *testing.T) {
 	}
 }
 
+// A worker that is told to runs all of a loop as another user, who can read neither its key nor
+// its memory; its processes end with the loop.
+func TestLoopsOfAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can become another user")
+	}
+	y, from := newYard(t), repository(t)
+	for dir := y.root; dir != os.TempDir(); dir = filepath.Dir(dir) { // nobody has to get there
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command(t, from, "sh", "-c", "chown -R nobody . && chmod 755 .")
+	w := y.worker("other", 1, "--user", "nobody")
+	look := fmt.Sprintf(`id -un; id -G; echo $HOME; cat %s; cat /proc/%d/environ; head -c 1 /proc/%[2]d/mem; ls /proc/%[2]d/fd; id -un > who; `, server.key, w.Process.Pid)
+	id := y.submit(1, look+"echo over", func(l *loops.Loop) {
+		l.Repo, l.Setup, l.Check = from, "id -un > setup", "test -e who && test $(id -un) = nobody"
+	})[0]
+	if r := y.result(id); r.Status != core.StatusDone {
+		t.Errorf("%s: %s", r.Status, r.Reason)
+	}
+	said := y.says("logs", id)
+	if lines := strings.Split(said, "\n"); lines[0] != "nobody" || lines[1] != "65534" || strings.Count(said, "Permission denied") != 4 {
+		t.Errorf("%s", said)
+	}
+	if who := command(t, from, "git", "-c", "safe.directory=*", "show", "refs/looprun/"+id+":setup", "refs/looprun/"+id+":who"); who != "nobody\nnobody" {
+		t.Errorf("%s", who)
+	}
+	word := fmt.Sprintf("30%d.5", os.Getpid())
+	id = y.submit(1, "setsid sleep "+word+" & exec sleep "+word, nil)[0]
+	wait(t, "it runs", func() bool { return !gone(word) })
+	y.says("cancel", id)
+	y.result(id)
+	wait(t, "its processes are gone", func() bool { return gone(word) })
+}
+
 func TestACancelLeavesNoProcess(t *testing.T) {
 	y := newYard(t)
 	y.worker("w", 2)

@@ -23,8 +23,10 @@ func TestWithdrawnIterationsAreShown(t *testing.T) {
 	s := new(core.State)
 	for _, d := range []core.Data{
 		core.RunStarted{RunID: run.ID, Command: []string{"true"}, Limits: looptest.Defaults},
-		core.IterationStarted{Iteration: 1}, core.IterationWithdrawn{Iteration: 1, Reason: "worker w1 was lost: Heartbeat timeout"},
-		core.IterationStarted{Iteration: 1}, core.IterationWithdrawn{Iteration: 1, Reason: "worker w2 was told to stop", HandedBack: true},
+		core.IterationStarted{Iteration: 1},
+		core.IterationWithdrawn{Iteration: 1, Reason: "worker w1 was lost: Heartbeat timeout"},
+		core.IterationStarted{Iteration: 1},
+		core.IterationWithdrawn{Iteration: 1, Reason: "worker w2 was told to stop", HandedBack: true},
 	} {
 		if _, err := core.Record(s, run.Journal, nil, 0, d); err != nil {
 			t.Fatal(err)

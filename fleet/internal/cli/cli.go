@@ -18,6 +18,7 @@ import (
 	"reflect"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -79,6 +80,8 @@ type app struct {
 	dev    Dev
 	open   *fleet.Fleet
 	code   int
+
+	version string
 }
 
 func (a *app) say(format string, args ...any) {
@@ -93,8 +96,12 @@ func (a *app) fleet() (f *fleet.Fleet, err error) {
 	return a.open, err
 }
 
-// Main runs a command and returns the exit code. A nil dev means a program without a server.
-func Main(args []string, dev Dev) int {
+// Main runs a command and returns the exit code. The version is that of a release, if this is one.
+// A nil dev means a program without a server.
+func Main(args []string, version string, dev Dev) int {
+	if b, ok := debug.ReadBuildInfo(); ok && version == "" {
+		version = b.Main.Version
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
@@ -104,7 +111,7 @@ func Main(args []string, dev Dev) int {
 		who = u.Username
 	}
 	host, _ := os.Hostname()
-	a := &app{ctx: ctx, server: &c.Server, out: os.Stdout, dev: dev}
+	a := &app{ctx: ctx, server: &c.Server, out: os.Stdout, dev: dev, version: version}
 	defer func() {
 		if a.open != nil {
 			a.open.Close()
@@ -113,7 +120,7 @@ func Main(args []string, dev Dev) int {
 	parser, err := kong.New(
 		&c, kong.Name("looprun-fleet"), kong.Description("Run loops on many machines, with a Temporal server between them."),
 		kong.Exit(func(code int) { exited = code }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)), kong.BindToProvider(a.fleet), kong.Vars{"version": "looprun-fleet " + version(), "user": who, "host": host},
+		kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)), kong.BindToProvider(a.fleet), kong.Vars{"version": "looprun-fleet " + version, "user": who, "host": host},
 	)
 	if err != nil {
 		panic(err)
@@ -146,13 +153,6 @@ func Main(args []string, dev Dev) int {
 	return a.code
 }
 
-func version() string {
-	if b, ok := debug.ReadBuildInfo(); ok {
-		return b.Main.Version
-	}
-	return ""
-}
-
 // devCmd is a whole fleet on one machine.
 type devCmd struct {
 	Slots int    `default:"4" placeholder:"N" help:"How many loops run at the same time (${default})."`
@@ -175,10 +175,7 @@ func (c *devCmd) Run(a *app) error {
 		if err := f.Init(a.ctx, 72*time.Hour); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.out, "server %s, namespace %s\n", address, a.server.Namespace)
-		if address != "127.0.0.1:7233" {
-			fmt.Fprintf(a.out, "elsewhere on this machine: export LOOPRUN_FLEET_ADDRESS=%s\n", address)
-		}
+		fmt.Fprintf(a.out, "server %s, namespace %s; elsewhere on this machine: export LOOPRUN_FLEET_ADDRESS=%[1]s\n", address, a.server.Namespace)
 		if c.Alone {
 			<-a.ctx.Done()
 			return nil
@@ -226,12 +223,13 @@ func (c *initCmd) Run(a *app) error {
 
 type workerCmd struct {
 	fleet.Worker `embed:""`
+	User         string `placeholder:"NAME" help:"Once the keys are read, run as this user, with all loops: they cannot read the keys then. Needs root at the start."`
 	List         string `name:"allow" placeholder:"FILE" help:"What may be run here: repositories, commands and variables, in YAML. Needed where the server is on another machine."`
 }
 
 func (c *workerCmd) Run(a *app, f *fleet.Fleet) error {
 	w := &c.Worker
-	w.Queue, w.Log, w.Environ = a.server.Queue, os.Stderr, os.Environ()
+	w.Queue, w.Log = a.server.Queue, os.Stderr
 	if w.Slots < 1 {
 		return config.Usage(fmt.Sprintf("--slots %d would run nothing", w.Slots), "give 1 or more")
 	}
@@ -249,6 +247,12 @@ func (c *workerCmd) Run(a *app, f *fleet.Fleet) error {
 	if w.Name == "" || strings.Contains(w.Name, "@") {
 		return config.Usage(fmt.Sprintf("--name %q is empty or has an @", w.Name), "use another name")
 	}
+	if c.User != "" {
+		if err = switchTo(c.User, w.Root); err != nil {
+			return fmt.Errorf("the worker cannot become %s, which needs root: %w", c.User, err)
+		}
+	}
+	w.Environ = os.Environ()
 	if w.Root == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
@@ -262,6 +266,27 @@ func (c *workerCmd) Run(a *app, f *fleet.Fleet) error {
 	return w.Serve(a.ctx, f.Client(), func() {
 		fmt.Fprintf(a.out, "worker %s runs up to %d loops in %s\n", w.Name, w.Slots, w.Root)
 	})
+}
+
+// switchTo gives this process the rights of a user, for good, and makes the folder root for it. The
+// files that were read before stay its own: the system keeps the memory of such a process from
+// others of that user.
+func switchTo(name, root string) error {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return err
+	}
+	ids, err := u.GroupIds()
+	var n []int // the user, its group, and all of its groups
+	for _, id := range append([]string{u.Uid, u.Gid}, ids...) {
+		i, wrong := strconv.Atoi(id)
+		n, err = append(n, i), errors.Join(err, wrong)
+	}
+	if root != "" && os.Mkdir(root, 0o700) == nil {
+		err = errors.Join(err, os.Chown(root, n[0], n[1]))
+	}
+	return errors.Join(err, syscall.Setgroups(n[1:]), syscall.Setgid(n[1]), syscall.Setuid(n[0]),
+		os.Setenv("HOME", u.HomeDir), os.Setenv("USER", name), os.Setenv("LOGNAME", name))
 }
 
 type submitCmd struct {
@@ -286,7 +311,7 @@ func (submitCmd) Help() string {
 }
 
 func (c *submitCmd) Run(a *app) error {
-	list, err := c.read()
+	list, err := c.read(a.version)
 	if err != nil {
 		return err
 	}
@@ -301,12 +326,12 @@ func (c *submitCmd) Run(a *app) error {
 	return err
 }
 
-func (c *submitCmd) read() ([]fleet.Loop, error) {
+func (c *submitCmd) read(version string) ([]fleet.Loop, error) {
 	if c.File != "" {
 		if len(c.Command) > 0 {
 			return nil, config.Usage("a file and a command after -- exclude each other", "use one of them")
 		}
-		return fleet.Read(c.File, version())
+		return fleet.Read(c.File, version)
 	}
 	if len(c.Command) == 0 {
 		return nil, config.Usage("there is nothing to submit", "name a loops.yaml, or write looprun-fleet submit -- COMMAND [ARG…]")
@@ -331,7 +356,7 @@ func (c *submitCmd) read() ([]fleet.Loop, error) {
 		}
 		list = append(list, one)
 	}
-	return fleet.Check(list, ".", version())
+	return fleet.Check(list, ".", version)
 }
 
 type listCmd struct {
@@ -341,8 +366,7 @@ type listCmd struct {
 
 func (c *listCmd) Run(a *app, f *fleet.Fleet) error {
 	if c.Format == "json" {
-		enc := json.NewEncoder(a.out)
-		return f.List(a.ctx, c.Filter, func(e fleet.Entry) error { return enc.Encode(e) })
+		return f.List(a.ctx, c.Filter, func(e fleet.Entry) error { return json.NewEncoder(a.out).Encode(e) })
 	}
 	n := 0
 	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
@@ -431,13 +455,6 @@ func (w watched) Active(ctx context.Context, each func(id, version string)) erro
 		each(e.ID, string(version))
 		return err
 	})
-}
-
-func (w watched) Events(ctx context.Context, id string, each func(core.Event) error) error {
-	if err := w.Fleet.Events(ctx, id, each); !errors.Is(err, fleet.ErrUnbegun) {
-		return err
-	}
-	return nil
 }
 
 func (w watched) Answer(ctx context.Context, id, questionID string, a core.Answer) error {

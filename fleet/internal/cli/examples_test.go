@@ -23,7 +23,7 @@ func TestExamples(t *testing.T) {
 		variables = append(variables, f.Tag.Get("env"))
 	}
 	flags := regexp.MustCompile(`--[a-z]+(?:[ =]|", ")[^ ",\]\n]+`)
-	for file, least := range map[string]int{"looprun-fleet.service": 4, "Dockerfile": 2, "kubernetes.yaml": 5} {
+	for file, least := range map[string]int{"looprun-fleet.service": 5, "Dockerfile": 2, "kubernetes.yaml": 5} {
 		text, err := os.ReadFile(filepath.Join("../../../examples/fleet", file))
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestTheCodecServerIsLocal(t *testing.T) {
 	}
 	before := os.Stderr
 	os.Stderr = out
-	code := Main([]string{"codec", "--listen", "0.0.0.0:99999"}, nil)
+	code := Main([]string{"codec", "--listen", "0.0.0.0:99999"}, "", nil)
 	os.Stderr = before
 	out.Close()
 	if text, err := io.ReadAll(said); err != nil || code != core.ExitFailed || !strings.Contains(string(text), "--listen 0.0.0.0:99999 is not on this machine alone") {
