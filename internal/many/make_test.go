@@ -347,6 +347,18 @@ func TestAPlanIsTakenOnce(t *testing.T) {
 	}
 }
 
+// Each file that is not committed is named; one that has another name now is two.
+func TestWhatNoLoopSees(t *testing.T) {
+	top := batchOfOne(t).l.Repository
+	write(t, filepath.Join(top, "first.txt"), "a\nb\nc\n")
+	gitIn(t, top, "add", "-A")
+	gitIn(t, top, "commit", "-q", "-m", "two")
+	gitIn(t, top, "mv", "first.txt", "second.txt")
+	if names, err := changes(t.Context(), top); err != nil || !slices.Equal(names, []string{"first.txt", "second.txt"}) {
+		t.Errorf("%q, %v", names, err)
+	}
+}
+
 // The name of a tree has the letters and digits of its loop's name.
 func TestSlug(t *testing.T) {
 	for name, want := range map[string]string{

@@ -556,6 +556,10 @@ func TestAResultWithTwoEnds(t *testing.T) {
 	if _, err := m.repo.publish(t.Context(), m.l.RunID); err != nil {
 		t.Fatal(err)
 	}
+	both, err := (&Removal{State: m.State}).result(t.Context(), filepath.Join(m.State, m.l.RunID))
+	if err != nil || !slices.Equal(both.commits, []string{first}) {
+		t.Errorf("both have it: %q, %v", both.commits, err)
+	}
 	if err := os.RemoveAll(m.p.Trees); err != nil {
 		t.Fatal(err)
 	}
@@ -654,10 +658,10 @@ func TestABatchExpires(t *testing.T) {
 	if m.p.name(time.Now().Add(-2 * time.Hour)); m.p.write(nil) != nil {
 		t.Fatal("no plan")
 	}
-	if err := m.repo.fetch(t.Context(), m.p.ID, []string{m.l.Base}); err != nil {
+	if err := m.repo.fetch(within(t), m.p.ID, []string{m.l.Base}); err != nil {
 		t.Fatal(err)
 	}
-	dir := journal(t, m.State, m.p.Loops[1].RunID, done...)
+	dir := journal(t, m.State, m.p.Loops[0].RunID, done...)
 	expire := func(after time.Duration) { (&Removal{State: m.State}).Expire(time.Now().Add(after)) }
 	if expire(2 * time.Hour); !remains(t, m.p.dir()) {
 		t.Error("one of its runs is there")
@@ -672,7 +676,7 @@ func TestABatchExpires(t *testing.T) {
 		case "":
 		case "a tree":
 			m.repo.discard(t.Context(), m.l.Tree) //nolint:errcheck // it is of an older plan
-			if err := m.repo.place(t.Context(), m.l.Tree, m.l.Base); err != nil {
+			if err := m.repo.place(within(t), m.l.Tree, m.l.Base); err != nil {
 				t.Fatal(err)
 			}
 			undo = func() { _ = m.repo.discard(t.Context(), m.l.Tree) }

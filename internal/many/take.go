@@ -76,11 +76,8 @@ func (r *Removal) Stopped() (*Taking, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	if err != nil {
-		return nil, err
-	}
 	t := &Taking{removal: r}
-	if err := json.Unmarshal(text, t); err != nil || len(t.Left) == 0 {
+	if err = errors.Join(err, json.Unmarshal(text, t)); err != nil || len(t.Left) == 0 {
 		return nil, fmt.Errorf("%s cannot be read: %w", r.takingFile(), err)
 	}
 	l, ok := r.plan(t.Left[0].RunID)

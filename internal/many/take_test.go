@@ -77,7 +77,7 @@ func conflict(t *testing.T) (*oneLoop, *Taking) {
 		t.Fatal(err)
 	}
 	err = taking.Run(t.Context())
-	if _, ok := errors.AsType[*ConflictError](err); !ok {
+	if _, ok := errors.AsType[*ConflictError](err); !ok || err.Error() != "a and your branch change the same lines of f" {
 		t.Fatalf("there is no conflict: %+v, %v", taking, err)
 	}
 	return m, m.stopped(t)
@@ -154,6 +154,9 @@ func TestAConflictIsResolved(t *testing.T) {
 func TestAPlantedTaking(t *testing.T) {
 	m, taking := conflict(t)
 	good := *taking
+	if got := gitIn(t, m.l.Repository, "rev-parse", good.ref()); got != good.Tip {
+		t.Errorf("the branch is at %s", got)
+	}
 	for name, change := range map[string]func(*Taking){
 		"nothing left":       func(x *Taking) { x.Left = nil },
 		"another run":        func(x *Taking) { x.Left = []Taken{{RunID: "20260102-030405-0009"}} },
@@ -161,6 +164,7 @@ func TestAPlantedTaking(t *testing.T) {
 		"another tree":       func(x *Taking) { x.Tree = t.TempDir() },
 	} {
 		x := good
+		x.Files = []string{"f"}
 		change(&x)
 		text, err := json.Marshal(&x)
 		if err != nil {
@@ -170,6 +174,14 @@ func TestAPlantedTaking(t *testing.T) {
 		if got, err := (&Removal{State: m.State}).Stopped(); err == nil {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+	text, err := os.ReadFile(m.takingFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, m.takingFile(), strings.Replace(string(text), `"files"`, `"took"`, 1))
+	if got, err := m.Stopped(); err == nil {
+		t.Errorf("another form: %+v", got)
 	}
 	write(t, m.takingFile(), "x")
 	if got, err := (&Removal{State: m.State}).Stopped(); err == nil {
@@ -221,6 +233,15 @@ func TestWhereResultsGo(t *testing.T) {
 		}
 		t.Setenv("PATH", path)
 	}
+	taking, err := take("c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gitThat(t, `case "$*" in *"looprun run "*) exit 128; esac`)
+	if err := taking.Run(within(t)); err == nil || !strings.Contains(err.Error(), "128") {
+		t.Errorf("no commit is made: %v", err)
+	}
+	t.Setenv("PATH", path)
 	if err := os.RemoveAll(m.l.Tree); err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +269,7 @@ func TestTwoResults(t *testing.T) {
 		write(t, filepath.Join(l.Tree, name), "by "+l.Name)
 		journal(t, m.State, l.RunID, core.RunStarted{RunID: l.RunID, Repository: l.Repository, Checkpoint: l.Base})
 	}
-	taking, err := m.Take(t.Context(), []string{"c", "a", "b"}, "all")
+	taking, err := m.Take(t.Context(), []string{"a", "c", "b"}, "all")
 	if err != nil || !slices.Equal(taking.Overlaps(), []string{"a and b both change f"}) {
 		t.Fatalf("%+v, %v", taking, err)
 	}
@@ -262,7 +283,7 @@ func TestTwoResults(t *testing.T) {
 	if err := again.Continue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := gitIn(t, m.l.Repository, "log", "--format=%an %s", "-3", "all"); got != "n b\nn a\nn c" {
+	if got := gitIn(t, m.l.Repository, "log", "--format=%an %s", "-3", "all"); got != "n b\nn c\nn a" {
 		t.Errorf("the branch has %q", got)
 	}
 	if left, err := (&Removal{State: m.State}).Take(t.Context(), []string{"c", "a", "b"}, "more"); err != nil || len(left.Left) != 0 {
@@ -348,7 +369,7 @@ func TestGitFailsAtAConflict(t *testing.T) {
 					}
 					calls := failingGit(t, at)
 					err := act(m, t)
-					if over = calls() < at; over && err != nil {
+					if over = calls() < at; err != nil && (over || !saysWhatFailed.MatchString(err.Error())) {
 						t.Error(err)
 					}
 				})

@@ -44,9 +44,7 @@ func repositoryOf(trees, top string) *repository {
 // fetch updates the mirror and makes sure that it has those commits.
 func (r *repository) fetch(ctx context.Context, id string, commits []string) error {
 	home := filepath.Dir(r.mirror)
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return err
-	}
+	_ = os.MkdirAll(home, 0o700)
 	release, err := hold(ctx, home)
 	if err != nil {
 		return err
@@ -98,9 +96,8 @@ func (r *repository) dismiss(ctx context.Context, batch string) {
 		return
 	}
 	gone := filepath.Join(home, "part-gone") // clone removes what a kill leaves of it
-	if os.Rename(r.mirror, gone) == nil {
-		_ = os.RemoveAll(gone)
-	}
+	_ = os.Rename(r.mirror, gone)
+	_ = os.RemoveAll(gone)
 }
 
 // submodules gives a work tree the files of the submodules that the user's repository has.
@@ -372,7 +369,7 @@ func changes(ctx context.Context, top string) ([]string, error) {
 	}
 	var names []string
 	for record := range strings.SplitSeq(out, "\x00") {
-		if len(record) > 3 && record[2] == ' ' {
+		if len(record) > 3 {
 			names = append(names, record[3:])
 		}
 	}

@@ -52,22 +52,24 @@ func TestWhatTheClocksCount(t *testing.T) {
 		{"gone hold release suspend resume wait", ""},
 	} {
 		for _, idle := range []bool{false, true} {
-			synctest.Test(t, func(t *testing.T) {
-				p := &Process{spec: Spec{Timeout: time.Minute}, done: make(chan struct{})}
-				if idle {
-					p.spec = Spec{IdleTimeout: time.Minute}
-				}
-				tree := new(noTree)
-				p.begin(tree)
-				for step := range strings.FieldsSeq(c.does) {
-					steps[step](p)
-					synctest.Wait()
-				}
-				got := strings.Join(tree.said, " ")
-				if stopped := p.cause == Stopped; got != c.want || stopped != strings.HasPrefix(c.does, "stop") {
-					t.Errorf("%s, idle: %t: %q, want %q; by %v", c.does, idle, got, c.want, p.cause)
-				}
-				p.release()
+			returns(t, func() {
+				synctest.Test(t, func(t *testing.T) {
+					p := &Process{spec: Spec{Timeout: time.Minute}, done: make(chan struct{})}
+					if idle {
+						p.spec = Spec{IdleTimeout: time.Minute}
+					}
+					tree := new(noTree)
+					p.begin(tree)
+					for step := range strings.FieldsSeq(c.does) {
+						steps[step](p)
+						synctest.Wait()
+					}
+					got := strings.Join(tree.said, " ")
+					if stopped := p.cause == Stopped; got != c.want || stopped != strings.HasPrefix(c.does, "stop") {
+						t.Errorf("%s, idle: %t: %q, want %q; by %v", c.does, idle, got, c.want, p.cause)
+					}
+					p.release()
+				})
 			})
 		}
 	}

@@ -431,9 +431,12 @@ func TestOrphansAreNotWaitedForInVain(t *testing.T) {
 			t.Error("it waits until its time is over")
 		}
 	})
-	if err := cmd.Wait(); err == nil {
-		t.Error("it was not killed")
-	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	returns(t, func() {
+		if err := cmd.Wait(); err == nil {
+			t.Error("it was not killed")
+		}
+	})
 }
 
 // A wait for something to read ends when it is there, and when its time is over.

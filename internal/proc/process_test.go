@@ -48,6 +48,13 @@ func TestStartFailures(t *testing.T) {
 		return path
 	}
 	env := []string{"PATH=" + dir}
+	loop, other := filepath.Join(dir, "loop"), filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(other, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name string
 		spec Spec
@@ -57,14 +64,19 @@ func TestStartFailures(t *testing.T) {
 		{"not on PATH", Spec{Argv: []string{"nowhere"}, Env: env}, 127, "nowhere: command not found"},
 		{"in the directory", Spec{Argv: []string{filepath.Base(file("here", "#!/bin/sh\n", 0o700))}, Env: []string{"PATH=/none"}, Dir: dir}, 127, "here: command not found on PATH; write ./here"},
 		{"no such file", Spec{Argv: []string{"./nowhere"}, Dir: dir}, 127, "no such file"},
+		{"no such file anywhere", Spec{Argv: []string{dir + "/nowhere"}}, 127, "no such file"},
+		{"below a file", Spec{Argv: []string{file("above", "", 0o700) + "/x"}}, 127, "no such file"},
+		{"a link to itself", Spec{Argv: []string{loop}}, 126, "too many levels of symbolic links"},
 		{"plain file", Spec{Argv: []string{file("plain", "", 0o600)}}, 126, "is not executable: permission denied; chmod +x makes it so"},
-		{"plain file on PATH", Spec{Argv: []string{"plain"}, Env: env}, 126, "not executable"},
+		{"plain file on PATH", Spec{Argv: []string{"plain"}, Env: env}, 126, dir + "/plain is not executable"},
+		{"plain files on PATH", Spec{Argv: []string{"plain"}, Env: []string{"PATH=" + dir + ":" + filepath.Dir(other)}}, 126, dir + "/plain is not executable"},
 		{"directory", Spec{Argv: []string{dir}}, 126, "is a directory"},
-		{"format", Spec{Argv: []string{file("format", "echo", 0o700)}}, 126, "exec format error"},
+		{"format", Spec{Argv: []string{file("format", "echo", 0o700)}}, 126, "exec format error: neither a program"},
+		{"plain interpreter", Spec{Argv: []string{file("by", "#!"+other+"\n", 0o700)}}, 126, "is not executable: permission denied"},
 		{"interpreter", Spec{Argv: []string{file("script", "#!/no/such\n", 0o700)}}, 127, `"/no/such"`},
 		{"working directory", Spec{Argv: sh("true"), Dir: dir + "/none"}, 126, "working directory"},
 		{"working directory of a line", Spec{Argv: Shell("true"), Dir: dir + "/none"}, 126, "working directory"},
-		{"working directory a file", Spec{Argv: sh("true"), Dir: file("f", "", 0o600)}, 126, "not a directory"},
+		{"working directory a file", Spec{Argv: sh("true"), Dir: file("f", "", 0o600)}, 126, "working directory: "},
 		{"too long", Spec{Argv: []string{"/bin/sh", "-c", "true", strings.Repeat("x", 4<<20)}}, 126, "too long"},
 		{"NUL", Spec{Argv: []string{"/bin/sh", "-c", "true\x00"}}, 126, "invalid argument"},
 	} {
@@ -75,6 +87,11 @@ func TestStartFailures(t *testing.T) {
 			}
 			if !strings.Contains(e.StartErr.Error(), c.says) {
 				t.Errorf("%q does not say %q", e.StartErr, c.says)
+			}
+			for _, only := range []string{"; write ./", "is not executable", "chmod", "neither", "directory"} {
+				if got := e.StartErr.Error(); strings.Contains(got, only) && !strings.Contains(c.says, only) {
+					t.Errorf("%q says more than %q", got, c.says)
+				}
 			}
 		})
 	}
@@ -107,6 +124,15 @@ func TestLookup(t *testing.T) {
 	}
 	if e := run(t, Spec{Argv: []string{"tool"}, Dir: dir + "/bin", Env: []string{"PATH=:/none"}}); e.Code != 0 {
 		t.Errorf("the directory itself is on PATH: %+v", e)
+	}
+	if err := os.WriteFile(dir+"/tool", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir+"/of/tool", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if e := run(t, Spec{Argv: []string{"tool"}, Env: []string{"PATH=" + dir + ":" + dir + "/none:" + dir + "/of:" + dir + "/bin"}}); e.Code != 0 {
+		t.Errorf("what cannot be executed comes first on PATH: %+v", e)
 	}
 }
 

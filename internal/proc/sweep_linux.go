@@ -98,8 +98,6 @@ func (w *warden) suspend() {
 }
 
 func (w *warden) resume() {
-	if w.phase == running {
-		w.signalAll(0)
-	}
+	w.signalAll(0) // whatever was suspended, also if the command has ended since
 	w.suspended, w.stopped = false, false
 }
