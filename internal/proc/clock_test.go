@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // noTree is a tree without processes. It notes what is asked of it.
@@ -109,4 +111,15 @@ func TestTheBackgroundHasTime(t *testing.T) {
 			t.Errorf("%s: it has %s, want %s", given, got, want)
 		}
 	}
+}
+
+// returns fails the test where do would hang.
+func returns(t *testing.T, do func()) {
+	t.Helper()
+	over := make(chan bool, 1)
+	go func() {
+		do()
+		over <- true
+	}()
+	eventually.Receive(t, "it ends", over)
 }

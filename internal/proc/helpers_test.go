@@ -120,17 +120,6 @@ func await(t *testing.T, p *Process) Exit {
 	return p.Wait()
 }
 
-// returns fails the test where do would hang.
-func returns(t *testing.T, do func()) {
-	t.Helper()
-	over := make(chan bool, 1)
-	go func() {
-		do()
-		over <- true
-	}()
-	eventually.Receive(t, "it ends", over)
-}
-
 func run(t *testing.T, spec Spec) Exit {
 	t.Helper()
 	return await(t, must(t, spec))
