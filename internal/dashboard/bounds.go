@@ -1,9 +1,10 @@
 package dashboard
 
 import (
+	"bytes"
+	"cmp"
 	"compress/gzip"
-	"io"
-	"log"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -12,133 +13,65 @@ import (
 	"time"
 )
 
-// boundedListener keeps a bounded number of connections. One more closes the oldest that has
-// not sent a token, so half-open connections keep nobody out.
-type boundedListener struct {
-	net.Listener
-	most int
-	mu   sync.Mutex
-	all  []*boundedConn // in the order in which they came
+// connections keeps a bounded number of connections. One more closes the oldest that has not sent
+// a token, so half-open connections keep nobody out.
+type connections struct {
+	mu          sync.Mutex
+	fresh, kept []net.Conn // those that have sent no token and those that have, in the order in which they came
 }
 
-func (l *boundedListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	b := &boundedConn{Conn: c, of: l}
-	if old := l.add(b); old != nil {
-		_ = old.Close()
-	}
-	return b, nil
-}
-
-// add counts a connection, and returns the one to close to make room for it: the new one
-// itself if all others have sent a token.
-func (l *boundedListener) add(c *boundedConn) (old *boundedConn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all = append(l.all, c)
-	if len(l.all) <= l.most {
-		return nil
-	}
-	return l.all[slices.IndexFunc(l.all, func(c *boundedConn) bool { return !c.kept })]
-}
-
-type boundedConn struct {
-	net.Conn
-	of   *boundedListener
-	kept bool
-}
-
-// keep records that the connection has sent a token.
-func (c *boundedConn) keep() {
-	c.of.mu.Lock()
-	defer c.of.mu.Unlock()
-	c.kept = true
-}
-
-func (c *boundedConn) Close() error {
-	c.of.mu.Lock()
-	c.of.all = slices.DeleteFunc(c.of.all, func(other *boundedConn) bool { return other == c })
-	c.of.mu.Unlock()
-	return c.Conn.Close()
-}
-
-// compressed sends a reply in gzip, unless its length is known already or all writers are in use.
-type compressed struct {
-	http.ResponseWriter
-	zip   *gzip.Writer // nil: it is sent as it is
-	begun bool
-}
-
-// zips holds the writers that are not in use. There are few: once used, each has a megabyte of
-// tables, and a stream keeps one until it ends.
-var zips = sync.OnceValue(func() chan *gzip.Writer {
-	all := make(chan *gzip.Writer, 8)
-	for range cap(all) {
-		z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
-		all <- z
-	}
-	return all
-})
-
-// compressing lets a handler's replies be compressed for clients that accept that.
-func compressing(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-			next.ServeHTTP(w, r)
-			return
+// turned is told of each connection that begins or ends. The one that is closed to make room is the
+// new one itself if all others have sent a token.
+func (c *connections) turned(conn net.Conn, to http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch to {
+	case http.StateNew:
+		c.fresh = append(c.fresh, conn)
+		if len(c.fresh)+len(c.kept) > maxConnections {
+			_ = c.fresh[0].Close()
+			c.fresh = c.fresh[1:]
 		}
-		c := &compressed{ResponseWriter: w}
-		defer func() {
-			if c.zip != nil {
-				_ = c.zip.Close() // the client may have left
-				zips() <- c.zip
-			}
-		}()
-		next.ServeHTTP(c, r)
-	})
+	case http.StateClosed:
+		is := func(other net.Conn) bool { return other == conn }
+		c.fresh, c.kept = slices.DeleteFunc(c.fresh, is), slices.DeleteFunc(c.kept, is)
+	}
 }
 
-func (c *compressed) WriteHeader(code int) {
-	if h := c.Header(); !c.begun && h.Get("Content-Length") == "" {
-		select {
-		case c.zip = <-zips():
-			h.Set("Content-Encoding", "gzip")
-			c.zip.Reset(c.ResponseWriter)
-		default:
+// keep records that a connection has sent a token.
+func (c *connections) keep(conn net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i := slices.Index(c.fresh, conn); i >= 0 {
+		c.fresh, c.kept = slices.Delete(c.fresh, i, i+1), append(c.kept, conn)
+	}
+}
+
+// zips holds writers that are not in use: each has a megabyte of tables.
+var zips = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
+	return z
+}}
+
+// small is the size in bytes below which a document fits a packet, so it is not compressed.
+const small = 1400
+
+// send sends a document, in gzip to a client that reads that.
+func send(w http.ResponseWriter, r *http.Request, kind string, b []byte) {
+	w.Header().Set("Content-Type", kind)
+	if len(b) >= small && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		var zipped bytes.Buffer
+		z := zips.Get().(*gzip.Writer)
+		z.Reset(&zipped)
+		_, wrong := z.Write(b)
+		if cmp.Or(wrong, z.Close()) == nil {
+			w.Header().Set("Content-Encoding", "gzip")
+			b = zipped.Bytes()
 		}
+		zips.Put(z)
 	}
-	c.begun = true
-	c.ResponseWriter.WriteHeader(code)
+	_, _ = w.Write(b) // the client may have left
 }
-
-func (c *compressed) Write(b []byte) (int, error) {
-	if !c.begun {
-		c.WriteHeader(http.StatusOK)
-	}
-	if c.zip == nil {
-		return c.ResponseWriter.Write(b)
-	}
-	return c.zip.Write(b)
-}
-
-// FlushError sends what was written; [http.ResponseController] calls it.
-func (c *compressed) FlushError() error {
-	if c.zip != nil {
-		if err := c.zip.Flush(); err != nil {
-			return err
-		}
-	}
-	return http.NewResponseController(c.ResponseWriter).Flush()
-}
-
-// Unwrap lets [http.ResponseController] set deadlines.
-func (c *compressed) Unwrap() http.ResponseWriter { return c.ResponseWriter }
-
-// silent returns a logger that drops net/http's messages about misbehaving clients.
-func silent() *log.Logger { return log.New(io.Discard, "", 0) }
 
 // bell notifies all waiters that something has changed.
 type bell struct {
@@ -165,12 +98,12 @@ func (b *bell) ring() {
 // tickets are addresses that work once, for a minute: the token cannot be passed to a new tab
 // in a header.
 type tickets struct {
-	mu   sync.Mutex
-	dirs map[string]ticket
+	mu  sync.Mutex
+	all map[string]ticket
 }
 
 type ticket struct {
-	dir   string
+	open  http.HandlerFunc // what is at the address
 	until time.Time
 }
 
@@ -179,34 +112,30 @@ const (
 	maxTickets = 100
 )
 
-// issue creates a ticket for a run; empty if there are too many.
-func (t *tickets) issue(dir string, now time.Time) string {
+// issue creates a ticket; empty if there are too many.
+func (t *tickets) issue(open http.HandlerFunc, now time.Time) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for name, old := range t.dirs {
-		if now.After(old.until) {
-			delete(t.dirs, name)
-		}
-	}
-	if len(t.dirs) >= maxTickets {
+	maps.DeleteFunc(t.all, func(_ string, old ticket) bool { return now.After(old.until) })
+	if len(t.all) >= maxTickets {
 		return ""
 	}
-	if t.dirs == nil {
-		t.dirs = map[string]ticket{}
+	if t.all == nil {
+		t.all = map[string]ticket{}
 	}
 	name := random()
-	t.dirs[name] = ticket{dir, now.Add(ticketFor)}
+	t.all[name] = ticket{open, now.Add(ticketFor)}
 	return name
 }
 
-// take uses up a ticket and returns its run; empty if there is no such ticket.
-func (t *tickets) take(name string, now time.Time) string {
+// take uses up a ticket, and returns what is at its address; nil if there is no such ticket.
+func (t *tickets) take(name string, now time.Time) http.HandlerFunc {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	found, ok := t.dirs[name]
-	delete(t.dirs, name)
-	if !ok || now.After(found.until) {
-		return ""
+	found := t.all[name]
+	delete(t.all, name)
+	if now.After(found.until) {
+		return nil
 	}
-	return found.dir
+	return found.open
 }

@@ -49,8 +49,7 @@ type Use struct {
 type devices struct {
 	dir string // empty: none is kept
 
-	mu    sync.Mutex     // of what follows, and of the names
-	noted map[string]Use // by device: what was written last
+	mu sync.Mutex // of the names, and of the uses
 }
 
 const (
@@ -60,22 +59,25 @@ const (
 	noteEvery  = time.Minute // how old the time of a device's latest use may become
 )
 
-// idOf returns the id of the device with a public key, a point of P-256.
-func idOf(key []byte) (string, error) {
-	if _, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), key); err != nil {
-		return "", err
+// keyOf returns a browser's public key, a point of P-256 in the form in which the page sends it, and
+// the id of the device that has it.
+func keyOf(text string) (id string, key *ecdsa.PublicKey, err error) {
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err == nil {
+		key, err = ecdsa.ParseUncompressedPublicKey(elliptic.P256(), b)
 	}
-	return scratchpad.Keyed(append([]byte("looprun device\n"), key...))
+	if err == nil {
+		id, err = scratchpad.Keyed(append([]byte("looprun device\n"), b...))
+	}
+	return id, key, err
 }
 
-// signed reports whether a signature, in the form of the browsers, is the key's over a text.
-func signed(key, signature []byte, text string) bool {
-	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), key)
-	if err != nil || len(signature) != 64 {
-		return false
-	}
+// signed reports whether a signature, in the form in which the page sends it, is the key's over a
+// text.
+func signed(key *ecdsa.PublicKey, signature, text string) bool {
+	b, err := base64.StdEncoding.DecodeString(signature)
 	hash := sha256.Sum256([]byte(text))
-	return ecdsa.Verify(public, hash[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:]))
+	return err == nil && len(b) == 64 && ecdsa.Verify(key, hash[:], new(big.Int).SetBytes(b[:32]), new(big.Int).SetBytes(b[32:]))
 }
 
 // pairing is the code that lets the next browser in. There is one at a time. It ends after a
@@ -97,6 +99,13 @@ func (p *pairing) begin(now time.Time) string {
 	}
 	p.code, p.until = new(origin.Word), now.Add(codeFor)
 	return p.code.Make()
+}
+
+// spent reports whether the code was guessed at too often.
+func (p *pairing) spent() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.code != nil && p.code.Spent()
 }
 
 // check uses up the code. It fails with an error of [origin.Word.Check].
@@ -141,18 +150,13 @@ func (d *devices) pair(id, name, host string) (string, error) {
 func (d *devices) note(id, address string, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if last := d.noted[id]; last.Address == address && now.Sub(last.At) < noteEvery {
+	uses := usesOf(d.dir, id)
+	if len(uses) > 0 && uses[0].Address == address && now.Sub(uses[0].At) < noteEvery {
 		return
 	}
-	if d.noted == nil {
-		d.noted = map[string]Use{}
-	}
-	use := Use{address, now}
-	uses := slices.DeleteFunc(usesOf(d.dir, id), func(u Use) bool { return u.Address == address })
-	uses = append([]Use{use}, uses...)
-	if writeJSON(filepath.Join(d.dir, id+usesFile), uses[:min(len(uses), mostUses)]) == nil {
-		d.noted[id] = use // otherwise the next use is written
-	}
+	uses = slices.DeleteFunc(uses, func(u Use) bool { return u.Address == address })
+	uses = append([]Use{{address, now}}, uses...)
+	_ = writeJSON(filepath.Join(d.dir, id+usesFile), uses[:min(len(uses), mostUses)]) // otherwise the next use is written
 }
 
 func writeJSON(name string, v any) error {
@@ -163,19 +167,22 @@ func writeJSON(name string, v any) error {
 	return atomicfile.Write(name, b, false)
 }
 
-func readDevice(dir, id string) (one Device, err error) {
-	b, err := os.ReadFile(filepath.Join(dir, id+deviceFile))
-	if err == nil {
-		err = json.Unmarshal(b, &one)
+func readJSON(name string, v any) error {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return err
 	}
+	return json.Unmarshal(b, v)
+}
+
+func readDevice(dir, id string) (one Device, err error) {
 	one.id = id
+	err = readJSON(filepath.Join(dir, id+deviceFile), &one)
 	return one, err
 }
 
 func usesOf(dir, id string) (uses []Use) {
-	if b, err := os.ReadFile(filepath.Join(dir, id+usesFile)); err == nil {
-		_ = json.Unmarshal(b, &uses) // a damaged list begins again
-	}
+	_ = readJSON(filepath.Join(dir, id+usesFile), &uses) // a damaged list begins again
 	return uses
 }
 
@@ -197,18 +204,13 @@ func Devices(dir string) ([]Device, error) {
 		} else if err != nil {
 			return nil, fmt.Errorf("%s cannot be read; remove it, and pair the device again: %w", filepath.Join(dir, e.Name()), err)
 		}
-		one.Uses = usesOf(dir, id)
+		if one.Uses = usesOf(dir, id); len(one.Uses) == 0 {
+			one.Uses = []Use{{At: one.Paired}}
+		}
 		list = append(list, one)
 	}
-	slices.SortFunc(list, func(a, b Device) int { return cmp.Or(b.used().Compare(a.used()), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(list, func(a, b Device) int { return cmp.Or(b.Uses[0].At.Compare(a.Uses[0].At), cmp.Compare(a.Name, b.Name)) })
 	return list, nil
-}
-
-func (d Device) used() time.Time {
-	if len(d.Uses) == 0 {
-		return d.Paired
-	}
-	return d.Uses[0].At
 }
 
 // Revoke removes the paired device of that name; all of them, if servers that paired at the same
@@ -251,10 +253,4 @@ func addressOf(r *http.Request) string {
 		return behind.String() + " through " + from
 	}
 	return from
-}
-
-// decoded reads a key or a signature, in the form in which the page sends it.
-func decoded(text string) []byte {
-	b, _ := base64.StdEncoding.DecodeString(text) // what is none fits nothing
-	return b
 }

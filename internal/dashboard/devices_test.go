@@ -95,6 +95,7 @@ func TestADeviceComesBack(t *testing.T) {
 		"an old signature":    {before, origin.Unknown, "", 401},
 		"another key":         {other.back(t, v.challenge), origin.Unknown, "", 401},
 		"another's signature": {mixed, origin.Unknown, "", 401},
+		"a short signature":   {`{"key": "` + b.public + `", "signature": "AAAA"}`, origin.Unknown, "", 401},
 		"no signature":        {`{"key": "` + b.public + `"}`, origin.Unknown, "", 200}, // asks for a code
 		"no key":              {`{"key": "AAAA", "signature": "AAAA"}`, origin.Unknown, "", 401},
 		"another address":     {b.back(t, v.challenge), origin.Unknown, "localhost:9000", 401},
@@ -206,7 +207,7 @@ func TestDevicesAreListedAndRevoked(t *testing.T) {
 	if err := Revoke(v.devices.dir, "chrome-android"); err != nil {
 		t.Fatal(err)
 	}
-	id, err := idOf(decoded(b.public))
+	id, _, err := keyOf(b.public)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,6 +241,12 @@ func TestDevicesThatArePairedAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+	for i := range 2 * mostUses {
+		v.devices.note("0", fmt.Sprint(i), time.Now())
+	}
+	if n := len(usesOf(v.devices.dir, "0")); n != mostUses {
+		t.Errorf("%d addresses are kept", n)
+	}
 	list, err := Devices(v.devices.dir)
 	names := map[string]bool{}
 	for _, d := range list {

@@ -1,7 +1,9 @@
 package dashboard
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -17,7 +19,6 @@ import (
 	"net/netip"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -40,14 +41,11 @@ func (s *Server) Handler() http.Handler {
 		m.HandleFunc("GET /"+name, file(name, own))
 	}
 	m.HandleFunc("GET /report.css", file("report.css", func(string) ([]byte, error) { return report.Stylesheet() }))
-	m.HandleFunc("GET /report/{ticket}", s.report)
+	m.HandleFunc("GET /once/{ticket}", s.once)
 	m.Handle("GET /api/runs", s.authorized(s.list))
 	m.Handle("GET /api/runs/{key}", s.ofRun(s.run))
 	m.Handle("GET /api/runs/{key}/output/{iteration}", s.ofIteration(s.output))
-	if s.o.Diff != nil {
-		m.Handle("GET /api/runs/{key}/diff/{iteration}", s.ofIteration(s.diff))
-	}
-	m.HandleFunc("GET /log/{ticket}", s.saveLog)
+	m.Handle("GET /api/runs/{key}/diff/{iteration}", s.ofIteration(s.diff))
 	m.Handle("GET /api/runs/{key}/log/{iteration}", s.ofIteration(s.log))
 	m.Handle("POST /api/runs/{key}/log/{iteration}", s.ofIteration(s.logTicket))
 	m.Handle("GET /api/runs/{key}/explain", s.ofRun(s.explain))
@@ -55,20 +53,18 @@ func (s *Server) Handler() http.Handler {
 	m.Handle("GET /api/stream", s.authorized(s.stream))
 	m.HandleFunc("POST /api/enter", s.enter)
 	if s.o.Actions != nil {
-		m.Handle("POST /api/runs/{key}/answer", s.writes(s.answer))
-		m.Handle("POST /api/runs/{key}/order", s.writes(s.order))
-		m.Handle("POST /api/runs/{key}/resume", s.writes(s.resume))
+		answer := ask.ShortAnswerShape()
+		question := &answer.Fields[slices.Index(answer.Names(), "question")] // the one that the page shows
+		*question = strictjson.Required("question", strictjson.Shape{Form: strictjson.Text})
+		m.Handle("POST /api/runs/{key}/answer", action(s, answer, s.o.Actions.Answer))
+		m.Handle("POST /api/runs/{key}/order", action(s, formOf(new(order)), func(ctx context.Context, dir string, o order) (string, error) {
+			return s.o.Actions.Order(ctx, dir, o.Order, o.Words)
+		}))
+		m.Handle("POST /api/runs/{key}/resume", action(s, formOf(&struct{}{}), func(ctx context.Context, dir string, _ struct{}) (string, error) {
+			return s.o.Actions.Resume(ctx, dir)
+		}))
 	}
-	for _, once := range []string{"/report/{ticket}", "/log/{ticket}"} {
-		m.HandleFunc("HEAD "+once, notHead)
-	}
-	return compressing(s.walled(http.NewCrossOriginProtection().Handler(m)))
-}
-
-// notHead rejects a request for the headers alone: a ticket would be gone, and nothing sent for it.
-func notHead(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Allow", http.MethodGet)
-	w.WriteHeader(http.StatusMethodNotAllowed)
+	return s.walled(http.NewCrossOriginProtection().Handler(m))
 }
 
 // pagePolicy allows only this server's own files: no code and no style within a document.
@@ -95,7 +91,7 @@ func (s *Server) walled(next http.Handler) http.Handler {
 	})
 }
 
-// connection is the key of a request's connection in its context.
+// connection is the key of a request's connection, a [net.Conn], in its context.
 type connection struct{}
 
 // authorized admits requests with a token. The token is in a header, which no link and no form
@@ -106,8 +102,8 @@ func (s *Server) authorized(next http.HandlerFunc) http.Handler {
 			s.unauthorized(w, "this browser is not let in")
 			return
 		}
-		if c, ok := r.Context().Value(connection{}).(*boundedConn); ok {
-			c.keep()
+		if c, ok := r.Context().Value(connection{}).(net.Conn); ok {
+			s.conns.keep(c)
 		}
 		next(w, r)
 	})
@@ -154,14 +150,32 @@ func clientOf(r *http.Request) origin.Origin {
 // fromARun is said to a client below a run.
 const fromARun = "a run's own command cannot do this; do it in a browser that no run has started"
 
-// writes handles requests that change a run. It rejects clients below a run.
-func (s *Server) writes(next func(http.ResponseWriter, *http.Request, *row)) http.Handler {
+// order is what a run is told to do.
+type order struct {
+	Order core.Order `is:"required words=say|pause|stop"`
+	Words string
+}
+
+// action handles requests to do something with a run, which a document of that form describes. It
+// rejects clients below a run, and refreshes the runs.
+func action[T any](s *Server, form strictjson.Shape, do func(context.Context, string, T) (string, error)) http.Handler {
 	return s.ofRun(func(w http.ResponseWriter, r *http.Request, run *row) {
-		if s.who(r) == origin.Inside {
+		var given T
+		switch {
+		case s.who(r) == origin.Inside:
 			http.Error(w, fromARun, http.StatusForbidden)
 			return
+		case !read(w, r, form, &given):
+			return
 		}
-		next(w, r, run)
+		said, err := do(r.Context(), run.dir, given)
+		if failed(w, err, http.StatusConflict) {
+			return
+		}
+		if s.runs.refresh(0) {
+			s.bell.ring()
+		}
+		say(w, r, "said", said)
 	})
 }
 
@@ -170,7 +184,7 @@ func (s *Server) writes(next func(http.ResponseWriter, *http.Request, *row)) htt
 // none of them it shows a code on the terminal.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	var given struct{ Token, Code, Key, Signature string }
-	if !read(w, r, "request", formOf(&given), &given) {
+	if !read(w, r, formOf(&given), &given) {
 		return
 	}
 	from, now := s.who(r), time.Now()
@@ -178,73 +192,74 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	case from == origin.Inside:
 		http.Error(w, fromARun, http.StatusForbidden)
 	case given.Code != "":
-		switch err := s.code.check(given.Code, now); {
-		case err == nil:
-			s.letIn(w, r, given.Key)
-		case errors.Is(err, origin.ErrTries):
-			s.unauthorized(w, "too many wrong codes; after two minutes you can have another shown")
-		case errors.Is(err, origin.ErrNoWord):
-			s.unauthorized(w, "there is no such code any more; have another shown")
-		default:
-			s.unauthorized(w, "wrong code; the terminal of looprun serve shows the right one")
+		if err := s.code.check(given.Code, now); err != nil {
+			s.unauthorized(w, refusals[err])
+			return
 		}
+		s.letIn(w, r, given.Key)
 	case given.Signature != "":
-		key := decoded(given.Key)
-		device, err := idOf(key)
-		if err != nil || !s.devices.knows(device, r.Host) || !signed(key, decoded(given.Signature), s.challenge) {
+		device, key, err := keyOf(given.Key)
+		if err != nil || !s.devices.knows(device, r.Host) || !signed(key, given.Signature, s.challenge) {
 			s.unauthorized(w, "this browser is not paired")
 			return
 		}
-		say(w, "token", s.tokenOf(device))
+		say(w, r, "token", s.tokenOf(device))
 	case given.Token != "":
-		once := subtle.ConstantTimeCompare([]byte(given.Token), []byte(s.token)) != 1
-		switch {
-		case from == origin.Unknown && (once || !s.shown):
+		address := subtle.ConstantTimeCompare([]byte(given.Token), []byte(s.token)) == 1
+		if from == origin.Unknown && !(address && s.shown) {
 			s.unauthorized(w, "looprun cannot tell whether this browser was started by a run, so it needs a code")
-		case once && s.entries.take(given.Token, now) == "":
-			s.unauthorized(w, "this address works no more; open the one that looprun serve printed, or have a code shown")
-		default:
-			if once {
-				s.entered()
-			}
-			s.letIn(w, r, given.Key)
+			return
 		}
+		if !address {
+			entered := s.entries.take(given.Token, now)
+			if entered == nil {
+				s.unauthorized(w, "this address works no more; open the one that looprun serve printed, or have a code shown")
+				return
+			}
+			entered(w, r)
+		}
+		s.letIn(w, r, given.Key)
 	case !s.o.Terminal:
 		s.unauthorized(w, "this looprun serve has no terminal to show a code on; pair this browser with one that has, at the same port")
 	default:
-		said := "The terminal shows a code already. It ends two minutes after it was shown."
-		if code := s.code.begin(now); code != "" {
+		said := "The terminal shows it, for two minutes."
+		switch code := s.code.begin(now); {
+		case code != "":
 			s.o.Say(nameOf(r) + " asks to be let in; the code is " + code + ", for two minutes")
-			said = "The terminal shows it, for two minutes."
+		case s.code.spent():
+			said = refusals[origin.ErrTries]
+		default:
+			said = "The terminal shows a code already. It ends two minutes after it was shown."
 		}
-		say(w, "said", said)
+		say(w, r, "said", said)
 	}
+}
+
+// refusals are what is said of a code that is not taken.
+var refusals = map[error]string{
+	origin.ErrTries:  "too many wrong codes; after two minutes you can have another shown",
+	origin.ErrNoWord: "there is no such code any more; have another shown",
+	origin.ErrWrong:  "wrong code; the terminal of looprun serve shows the right one",
 }
 
 // letIn gives a browser a token, and pairs it if it has a key and this server keeps devices.
 func (s *Server) letIn(w http.ResponseWriter, r *http.Request, key string) {
 	device := ""
 	if s.devices.dir != "" && key != "" {
-		id, err := idOf(decoded(key))
+		id, _, err := keyOf(key)
+		name := ""
 		if err == nil {
-			err = s.pair(id, r)
+			name, err = s.devices.pair(id, nameOf(r), r.Host)
 		}
-		if err == nil {
-			device = id
-		} else {
+		if err != nil {
 			s.o.Say("warning: a browser is let in, but not paired: " + err.Error())
+		} else {
+			device = id
+			s.devices.note(id, addressOf(r), time.Now())
+			s.o.Say(name + " is paired; looprun serve --revoke " + name + " ends that")
 		}
 	}
-	say(w, "token", s.tokenOf(device))
-}
-
-func (s *Server) pair(id string, r *http.Request) error {
-	name, err := s.devices.pair(id, nameOf(r), r.Host)
-	if err == nil {
-		s.devices.note(id, addressOf(r), time.Now())
-		s.o.Say(name + " is paired; looprun serve --revoke " + name + " ends that")
-	}
-	return err
+	say(w, r, "token", s.tokenOf(device))
 }
 
 // ofRun handles requests about one run: no path in a request reaches the disk.
@@ -269,16 +284,12 @@ func (s *Server) find(key string) *row {
 }
 
 func file(name string, read func(string) ([]byte, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
+	return func(w http.ResponseWriter, r *http.Request) {
 		if b, err := read(name); !failed(w, err, http.StatusInternalServerError) {
-			w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
-			_, _ = w.Write(b)
+			send(w, r, mime.TypeByExtension(path.Ext(name)), b)
 		}
 	}
 }
-
-// smallReply is the size in bytes below which a reply fits a packet, so it is not compressed.
-const smallReply = 1400
 
 // failed reports whether there is an error, which it sends with that status.
 func failed(w http.ResponseWriter, err error, status int) bool {
@@ -288,79 +299,87 @@ func failed(w http.ResponseWriter, err error, status int) bool {
 	return err != nil
 }
 
-// reply writes a JSON document, unless it could not be made.
-func reply(w http.ResponseWriter, v any, err error) {
+// reply sends a JSON document, unless it could not be made.
+func reply(w http.ResponseWriter, r *http.Request, v any, err error) {
 	b, wrong := json.Marshal(v)
-	if failed(w, cmp.Or(err, wrong), http.StatusInternalServerError) {
-		return
+	if !failed(w, cmp.Or(err, wrong), http.StatusInternalServerError) {
+		send(w, r, "application/json", append(b, '\n'))
 	}
-	w.Header().Set("Content-Type", "application/json")
-	if len(b) < smallReply {
-		w.Header().Set("Content-Length", strconv.Itoa(len(b)+1))
-	}
-	_, _ = w.Write(append(b, '\n'))
 }
 
 // say replies with one text.
-func say(w http.ResponseWriter, key, text string) { reply(w, map[string]string{key: text}, nil) }
+func say(w http.ResponseWriter, r *http.Request, key, text string) {
+	reply(w, r, map[string]string{key: text}, nil)
+}
 
 // listLimit is how many runs a reply lists; searching finds the others.
 const listLimit = 200
 
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
-	s.runs.refresh(s.o.Every)
+	s.runs.refresh(refreshEvery)
 	q := r.URL.Query()
 	l, err := s.runs.list(q.Get("search"), q.Get("filter"), q["open"], listLimit)
 	if !failed(w, err, http.StatusBadRequest) {
-		reply(w, l, nil)
+		reply(w, r, l, nil)
 	}
 }
 
 // reportTicket creates an address at which the full report can be opened once.
 func (s *Server) reportTicket(w http.ResponseWriter, r *http.Request, run *row) {
-	if readNothing(w, r) {
-		s.ticket(w, &s.reports, "/report/", run.dir)
+	var nothing struct{}
+	if read(w, r, formOf(&nothing), &nothing) {
+		s.ticket(w, r, func(w http.ResponseWriter, r *http.Request) { sendReport(w, r, run.dir) })
 	}
 }
 
-// ticket sends an address, which begins with at, that can be opened once.
-func (s *Server) ticket(w http.ResponseWriter, of *tickets, at, what string) {
-	ticket := of.issue(what, time.Now())
-	if ticket == "" {
-		http.Error(w, "too many were asked for; wait a minute", http.StatusTooManyRequests)
-		return
-	}
-	say(w, "path", at+ticket)
-}
-
-func (s *Server) report(w http.ResponseWriter, r *http.Request) {
-	dir := s.reports.take(r.PathValue("ticket"), time.Now())
-	if dir == "" {
-		http.Error(w, "this address works once, for a minute; open the report from the page again", http.StatusNotFound)
-		return
-	}
+func sendReport(w http.ResponseWriter, r *http.Request, dir string) {
+	var page bytes.Buffer
 	rep, err := report.Load(dir)
+	if err == nil {
+		err = rep.HTML(&page)
+	}
 	if failed(w, err, http.StatusInternalServerError) {
 		return
 	}
 	// The document contains its own policy; the sandbox separates it from this server.
 	w.Header().Set("Content-Security-Policy", "sandbox allow-scripts; frame-ancestors 'none'")
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = rep.HTML(w)
+	send(w, r, "text/html; charset=utf-8", page.Bytes())
+}
+
+// ticket sends an address at which something can be opened once.
+func (s *Server) ticket(w http.ResponseWriter, r *http.Request, open http.HandlerFunc) {
+	ticket := s.opens.issue(open, time.Now())
+	if ticket == "" {
+		http.Error(w, "too many were asked for; wait a minute", http.StatusTooManyRequests)
+		return
+	}
+	say(w, r, "path", "/once/"+ticket)
+}
+
+// once opens what a ticket is for. It rejects a request for the headers alone: the ticket would be
+// gone, and nothing sent for it.
+func (s *Server) once(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet {
+		w.Header().Set("Allow", http.MethodGet)
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	open := s.opens.take(r.PathValue("ticket"), time.Now())
+	if open == nil {
+		http.Error(w, "this address works once, for a minute; open it from the page again", http.StatusNotFound)
+		return
+	}
+	open(w, r)
 }
 
 func (s *Server) explain(w http.ResponseWriter, r *http.Request, run *row) {
-	if s.o.Explain == nil {
-		http.NotFound(w, r)
-		return
-	}
 	text, err := s.o.Explain(run.dir)
-	reply(w, map[string]string{"text": text}, err)
+	reply(w, r, map[string]string{"text": text}, err)
 }
 
 // read decodes a JSON document of bounded size and known form into v. If it cannot, it sends the
 // error response, which names what cannot be read, and returns false.
-func read(w http.ResponseWriter, r *http.Request, what string, form strictjson.Shape, v any) bool {
+func read(w http.ResponseWriter, r *http.Request, form strictjson.Shape, v any) bool {
 	err := errors.New("the body is not application/json")
 	if kind, _, wrong := mime.ParseMediaType(r.Header.Get("Content-Type")); wrong == nil && kind == "application/json" {
 		var b []byte
@@ -371,58 +390,10 @@ func read(w http.ResponseWriter, r *http.Request, what string, form strictjson.S
 		}
 	}
 	if err != nil {
-		err = fmt.Errorf("the %s cannot be read: %w", what, err)
+		err = fmt.Errorf("the request cannot be read: %w", err)
 	}
 	return !failed(w, err, http.StatusBadRequest)
 }
 
 // formOf returns the form of the value that v points to.
 func formOf(v any) strictjson.Shape { return strictjson.Of(v, strictjson.Shape{}) }
-
-// readNothing reads a request that says nothing.
-func readNothing(w http.ResponseWriter, r *http.Request) bool {
-	var nothing struct{}
-	return read(w, r, "request", formOf(&nothing), &nothing)
-}
-
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, run *row) {
-	var given ask.ShortAnswer
-	form := ask.ShortAnswerShape()
-	question := &form.Fields[slices.Index(form.Names(), "question")] // the one that the page shows
-	if *question = strictjson.Required("question", strictjson.Shape{Form: strictjson.Text}); !read(w, r, "answer", form, &given) {
-		return
-	}
-	said, err := s.o.Actions.Answer(r.Context(), run.dir, given)
-	s.done(w, said, err)
-}
-
-func (s *Server) order(w http.ResponseWriter, r *http.Request, run *row) {
-	var given struct {
-		Order core.Order `is:"required words=say|pause|stop"`
-		Words string
-	}
-	if !read(w, r, "order", formOf(&given), &given) {
-		return
-	}
-	said, err := s.o.Actions.Order(r.Context(), run.dir, given.Order, given.Words)
-	s.done(w, said, err)
-}
-
-func (s *Server) resume(w http.ResponseWriter, r *http.Request, run *row) {
-	if !readNothing(w, r) {
-		return
-	}
-	said, err := s.o.Actions.Resume(r.Context(), run.dir)
-	s.done(w, said, err)
-}
-
-// done sends the result of an action, and refreshes the runs.
-func (s *Server) done(w http.ResponseWriter, said string, err error) {
-	if failed(w, err, http.StatusConflict) {
-		return
-	}
-	if s.runs.refresh(0) {
-		s.bell.ring()
-	}
-	say(w, "said", said)
-}

@@ -75,7 +75,7 @@ type index struct {
 	live    map[string]*followed // runs that go on
 	plans   map[string]bool      // of batches, that were read
 	some    chan struct{}        // closed when the first runs are in the list, or there are none
-	open    sync.Once
+	opened  func()               // closes it
 
 	mu      sync.Mutex      // what follows is changed by a refresh alone, which holds both
 	rows    map[string]*row // by directory
@@ -92,7 +92,11 @@ type followed struct {
 }
 
 func newIndex(dirs func() []string) *index {
-	return &index{dirs: dirs, rows: map[string]*row{}, byKey: map[string]*row{}, plans: map[string]bool{}, batchOf: map[string]*batch{}, lists: map[string]time.Time{}, live: map[string]*followed{}, some: make(chan struct{})}
+	some := make(chan struct{})
+	return &index{
+		dirs: dirs, rows: map[string]*row{}, byKey: map[string]*row{}, plans: map[string]bool{}, batchOf: map[string]*batch{}, lists: map[string]time.Time{},
+		live: map[string]*followed{}, some: some, opened: sync.OnceFunc(func() { close(some) }),
+	}
 }
 
 // lookAgain is how often ended runs are checked, since they may be resumed.
@@ -135,9 +139,6 @@ func (x *index) refresh(ago time.Duration) bool {
 	}
 	return changed
 }
-
-// opened releases the callers that wait for the list.
-func (x *index) opened() { x.open.Do(func() { close(x.some) }) }
 
 // read reads runs; it continues those in progress from where it left off.
 func (x *index) read(dirs []string) []*row {

@@ -12,6 +12,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/url"
@@ -51,16 +53,13 @@ type Options struct {
 	Terminal bool
 	// Dirs returns the state directories; it is called again from time to time.
 	Dirs func() []string
-	// Explain explains, as text, why a run ended as it did. If nil, the page does not offer
-	// it.
+	// Explain explains, as text, why a run ended as it did.
 	Explain func(dir string) (string, error)
 	// Diff returns what an iteration changed, as looprun diff prints it, or the beginning of
-	// that. If nil, the page does not offer it.
+	// that.
 	Diff func(ctx context.Context, dir string, iteration int) (text string, whole bool, err error)
 	// Actions is nil for a read-only page, which then has no way to write.
 	Actions *Actions
-	// Every is how often the runs are checked; zero means half a second.
-	Every time.Duration
 }
 
 // Server serves the page of some state directories.
@@ -78,15 +77,17 @@ type Server struct {
 	runs    *index
 	views   views
 	tails   tails
-	reports tickets
-	logs    tickets
-	entries tickets       // for the page itself
-	entered func()        // is called when a ticket for the page has been redeemed
+	opens   tickets // for reports and logs
+	entries tickets // for the page itself
+	conns   connections
 	streams chan struct{} // has one for each open stream
 	within  within
 	bell    *bell // rings when the list of runs has changed
 	ln      net.Listener
 }
+
+// refreshEvery is how often the runs are checked.
+const refreshEvery = 500 * time.Millisecond
 
 // How many of each may exist at once. A browser has one stream a tab.
 const (
@@ -106,19 +107,13 @@ func Listen(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("port %d cannot be used: %w", o.Port, err)
 	}
-	if o.Every == 0 {
-		o.Every = 500 * time.Millisecond
-	}
-	if o.Say == nil {
-		o.Say = func(string) {}
-	}
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
 	s := &Server{
-		o: o, ln: &boundedListener{Listener: ln, most: maxConnections}, who: clientOf, entered: func() {},
+		o: o, ln: ln, who: clientOf,
 		token: random(), secret: random(), challenge: random(), devices: devices{dir: o.Devices},
 		hosts:   map[string]bool{"127.0.0.1:" + port: true, "localhost:" + port: true},
 		runs:    newIndex(o.Dirs),
-		views:   views{writable: o.Actions != nil, explains: o.Explain != nil, diffs: o.Diff != nil},
+		views:   views{writable: o.Actions != nil},
 		streams: make(chan struct{}, maxStreams),
 		within:  within{5 * time.Second, 10 * time.Second, 10 * time.Second},
 		bell:    newBell(),
@@ -153,9 +148,10 @@ func (s *Server) URL(onTerminal bool) string {
 // Ticket returns an address that lets one browser in, within a minute. It may be written to a
 // file: a command below a run cannot redeem it. done is called when it is no longer valid.
 func (s *Server) Ticket(done func()) string {
-	s.entered = sync.OnceFunc(done)
-	time.AfterFunc(ticketFor, s.entered)
-	return s.Address() + "#token=" + s.entries.issue("page", time.Now())
+	done = sync.OnceFunc(done)
+	time.AfterFunc(ticketFor, done)
+	entered := func(http.ResponseWriter, *http.Request) { done() }
+	return s.Address() + "#token=" + s.entries.issue(entered, time.Now())
 }
 
 // Serve serves requests until the context ends, then closes the port.
@@ -165,24 +161,12 @@ func (s *Server) Serve(ctx context.Context) error {
 		IdleTimeout: time.Minute, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connection{}, c) },
-		ErrorLog:    silent(),
+		ConnState:   s.conns.turned,
+		ErrorLog:    log.New(io.Discard, "", 0), // it tells of clients that misbehave
 	}
-	var watching sync.WaitGroup
-	watching.Go(func() { s.watch(ctx) })
-	defer watching.Wait()
-	over := make(chan error, 1)
-	go func() { over <- server.Serve(s.ln) }()
-	select {
-	case err := <-over:
-		return err
-	case <-ctx.Done():
-	}
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	if server.Shutdown(closing) != nil {
-		_ = server.Close()
-	}
-	if err := <-over; !errors.Is(err, http.ErrServerClosed) {
+	go s.watch(ctx)
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	if err := server.Serve(s.ln); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
@@ -191,19 +175,16 @@ func (s *Server) Serve(ctx context.Context) error {
 // watch refreshes the runs while somebody views the page, and once before, so that the first
 // viewer need not wait.
 func (s *Server) watch(ctx context.Context) {
-	if s.runs.refresh(0) {
-		s.bell.ring()
-	}
-	tick := time.NewTicker(s.o.Every)
+	tick := time.NewTicker(refreshEvery)
 	defer tick.Stop()
-	for {
+	for first := true; ; first = false {
+		if (first || len(s.streams) > 0) && s.runs.refresh(0) {
+			s.bell.ring()
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		}
-		if len(s.streams) > 0 && s.runs.refresh(0) {
-			s.bell.ring()
 		}
 	}
 }

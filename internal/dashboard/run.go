@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,11 +30,9 @@ import (
 type view struct {
 	*row
 	Check     string         `json:"check,omitempty"`
-	Limits    core.Limits    `json:"limits"`
 	Tokens    int64          `json:"tokens,omitempty"`
 	Progress  string         `json:"progress,omitempty"`
 	Reason    string         `json:"reason,omitempty"`
-	ExitCode  int            `json:"exit_code"`
 	Subtasks  *core.Subtasks `json:"subtasks,omitempty"`
 	Blockers  []string       `json:"blockers,omitempty"`
 	Ladder    []string       `json:"ladder,omitempty"`
@@ -43,7 +42,6 @@ type view struct {
 	Answered  []settled      `json:"settled,omitempty"` // the latest answers
 	Resumable bool           `json:"resumable"`
 	Writable  bool           `json:"writable"`
-	Explains  bool           `json:"explains"`
 	Diffs     bool           `json:"diffs"`     // what an iteration changed can be shown
 	Iteration int            `json:"iteration"` // the one that runs, or the last
 	Course    string         `json:"course"`    // HTML: timeline, charts, trips
@@ -118,8 +116,7 @@ func questionsOf(s *core.State) []asked {
 
 // views caches the most recently shown runs and their page data.
 type views struct {
-	// writable, explains and diffs determine what the page offers.
-	writable, explains, diffs bool
+	writable bool // what the page offers
 
 	mu   sync.Mutex
 	list []*kept // the latest last
@@ -206,11 +203,11 @@ func (k *kept) make(v *views) error {
 		return err
 	}
 	shown := view{
-		row: rowOf(k.dir, s, k.alive, k.seen), Check: termsafe.Line(console.CommandLine(r.Check)), Limits: s.Limits, Tokens: s.Tokens,
-		Progress: r.Progress, Reason: r.Reason, ExitCode: r.ExitCode, Subtasks: r.Subtasks, Blockers: r.Blockers, Ladder: ladderOf(s),
+		row: rowOf(k.dir, s, k.alive, k.seen), Check: termsafe.Line(console.CommandLine(r.Check)), Tokens: s.Tokens,
+		Progress: r.Progress, Reason: r.Reason, Subtasks: r.Subtasks, Blockers: r.Blockers, Ladder: ladderOf(s),
 		Warnings: r.Warnings, Notes: termsafe.Text(scratchpad.Notes(k.dir)), Questions: questionsOf(s), Answered: settledOf(s), Iteration: s.Iterations,
-		Course: course.String(), Writable: v.writable, Explains: v.explains,
-		Diffs: v.diffs && slices.ContainsFunc(r.History, func(it report.Iteration) bool { return it.Checkpoint != "" }),
+		Course: course.String(), Writable: v.writable,
+		Diffs: slices.ContainsFunc(r.History, func(it report.Iteration) bool { return it.Checkpoint != "" }),
 	}
 	if s.Running {
 		shown.Iteration = s.Open
@@ -253,9 +250,9 @@ func ladderOf(s *core.State) []string {
 	return list
 }
 
-func (s *Server) run(w http.ResponseWriter, _ *http.Request, run *row) {
+func (s *Server) run(w http.ResponseWriter, r *http.Request, run *row) {
 	k, err := s.views.of(run)
-	reply(w, json.RawMessage(k.shown), err)
+	reply(w, r, json.RawMessage(k.shown), err)
 }
 
 // tail is the end of an iteration's output.
@@ -266,43 +263,41 @@ type tail struct {
 	Problem   string `json:"problem,omitempty"`
 }
 
-// tails caches the most recently shown outputs: all viewers of a run see the same.
+// tails caches the outputs that are shown: all viewers of a run see the same.
 type tails struct {
-	mu   sync.Mutex
-	list []*keptTail // the latest last
+	mu  sync.Mutex
+	all map[tailOf]keptTail
+}
+
+type tailOf struct {
+	dir       string
+	iteration int
 }
 
 type keptTail struct {
-	dir       string
-	iteration int
-	sizes     [2]int64
-	shown     json.RawMessage
-	took      time.Duration
-	made      time.Time
+	sizes [2]int64
+	shown json.RawMessage
+	took  time.Duration
+	made  time.Time
 }
 
 // of returns the end of an iteration's output, in JSON, and how much it had printed by then.
-// It rereads the output when there is more; a stream, which asks again, not more often than is
-// fair.
-func (v *tails) of(dir string, iteration int, stream bool) (json.RawMessage, [2]int64, error) {
+// It rereads the output when there is more; for those who heard of it from a stream, which tells of
+// it again, not more often than is fair.
+func (v *tails) of(dir string, iteration int, heard bool) (json.RawMessage, [2]int64, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	sizes := sizesOf(dir, iteration)
-	i := slices.IndexFunc(v.list, func(k *keptTail) bool { return k.dir == dir && k.iteration == iteration })
-	if i >= 0 {
-		if k := v.list[i]; k.sizes == sizes || stream && time.Since(k.made) < max(lookEvery, share*k.took) {
-			return k.shown, k.sizes, nil
-		}
-		v.list = slices.Delete(v.list, i, i+1)
+	of, sizes := tailOf{dir, iteration}, sizesOf(dir, iteration)
+	if k, ok := v.all[of]; ok && (k.sizes == sizes || heard && time.Since(k.made) < max(lookEvery, share*k.took)) {
+		return k.shown, k.sizes, nil
 	}
 	since := time.Now()
 	shown, err := json.Marshal(readTail(dir, iteration))
-	if err != nil {
-		return nil, sizes, err
+	if v.all == nil || len(v.all) >= keptViews {
+		v.all = map[tailOf]keptTail{}
 	}
-	v.list = append(v.list, &keptTail{dir, iteration, sizes, shown, time.Since(since), time.Now()})
-	v.list = v.list[max(0, len(v.list)-keptViews):]
-	return shown, sizes, nil
+	v.all[of] = keptTail{sizes, shown, time.Since(since), time.Now()}
+	return shown, sizes, err
 }
 
 // tailBytes is how much HTML of one output the page has, in bytes.
@@ -310,16 +305,10 @@ const tailBytes = 64 << 10
 
 func readTail(dir string, iteration int) tail {
 	t := tail{Iteration: iteration}
-	for i, check := range []bool{false, true} {
+	for check, html := range map[bool]*string{false: &t.Work, true: &t.Check} {
 		one, err := report.ReadTail(dir, outputName(iteration, check), tailBytes)
-		if err != nil {
+		if *html = one.HTML; err != nil {
 			t.Problem = err.Error()
-			continue
-		}
-		if i == 0 {
-			t.Work = one.HTML
-		} else {
-			t.Check = one.HTML
 		}
 	}
 	return t
@@ -356,7 +345,7 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request, run *row, n int) {
 	}
 	defer f.Close()
 	l, err := report.ReadLog(&whileAsked{r.Context(), io.LimitReader(f, size)}, part, q.Get("search"))
-	reply(w, l, err)
+	reply(w, r, l, err)
 }
 
 // whileAsked reads until the client has left.
@@ -375,27 +364,21 @@ func (r *whileAsked) Read(b []byte) (int, error) {
 // logTicket creates an address at which the whole output can be saved once.
 func (s *Server) logTicket(w http.ResponseWriter, r *http.Request, run *row, n int) {
 	var of struct{ Check bool }
-	if read(w, r, "request", formOf(&of), &of) {
-		s.ticket(w, &s.logs, "/log/", filepath.Join(run.dir, filepath.FromSlash(outputName(n, of.Check))))
+	if read(w, r, formOf(&of), &of) {
+		s.ticket(w, r, func(w http.ResponseWriter, _ *http.Request) { saveLog(w, run.dir, outputName(n, of.Check)) })
 	}
 }
 
 // saveLog streams an output to a file of the reader's.
-func (s *Server) saveLog(w http.ResponseWriter, r *http.Request) {
-	name := s.logs.take(r.PathValue("ticket"), time.Now())
-	if name == "" {
-		http.Error(w, "this address works once, for a minute; save the log from the page again", http.StatusNotFound)
-		return
-	}
-	dir := filepath.Dir(filepath.Dir(name))
-	f, size, err := report.OpenOutput(dir, "output/"+filepath.Base(name))
+func saveLog(w http.ResponseWriter, dir, name string) {
+	f, size, err := report.OpenOutput(dir, name)
 	if failed(w, err, http.StatusNotFound) {
 		return
 	}
 	defer f.Close()
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
-	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", filepath.Base(dir)+"-"+filepath.Base(name)))
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", filepath.Base(dir)+"-"+path.Base(name)))
 	_, _ = io.CopyN(w, f, size) // the reader may have left
 }
 
@@ -413,21 +396,17 @@ func (s *Server) ofIteration(next func(http.ResponseWriter, *http.Request, *row,
 
 // diff sends what an iteration changed; for one without a checkpoint it says so.
 func (s *Server) diff(w http.ResponseWriter, r *http.Request, run *row, n int) {
-	shown := struct {
-		Text    string `json:"text"`
-		Whole   bool   `json:"whole"`
-		Problem string `json:"problem,omitempty"`
-	}{}
-	var err error
-	if shown.Text, shown.Whole, err = s.o.Diff(r.Context(), run.dir, n); err != nil {
-		shown.Problem = err.Error()
+	text, whole, err := s.o.Diff(r.Context(), run.dir, n)
+	if err != nil {
+		text, whole = err.Error()+"\n", true
 	}
-	reply(w, shown, nil)
+	reply(w, r, map[string]any{"text": text, "whole": whole}, nil)
 }
 
-func (s *Server) output(w http.ResponseWriter, _ *http.Request, run *row, n int) {
-	shown, _, err := s.tails.of(run.dir, n, false)
-	reply(w, shown, err)
+// output sends the end of an output. A page that heard of more has what the stream saw.
+func (s *Server) output(w http.ResponseWriter, r *http.Request, run *row, n int) {
+	shown, _, err := s.tails.of(run.dir, n, r.URL.Query().Has("heard"))
+	reply(w, r, shown, err)
 }
 
 // How often a stream checks for changes, and how long it may stay silent.
@@ -437,8 +416,8 @@ const (
 )
 
 // stream notifies a page of changes as they happen: to the list, the run that is shown, and
-// the end of its output. The page requests what has changed; only the output is sent along. A
-// client that does not read is disconnected.
+// the end of its output. The page requests what has changed. A client that does not read is
+// disconnected.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	select {
 	case s.streams <- struct{}{}:
@@ -481,41 +460,35 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 
 // looking is a stream's knowledge of the run that it follows.
 type looking struct {
-	server    *Server
-	run       *row
-	begun     bool
-	seen      scratchpad.Stamp
-	alive     bool
-	made      time.Time
-	iteration int
-	sizes     [2]int64
+	server *Server
+	run    *row
+	last   kept
+	sizes  [2]int64
 }
 
 func (l *looking) at(out *events) {
-	if seen, alive := scratchpad.StampOf(l.run.dir), scratchpad.Locked(l.run.dir); !l.begun || seen != l.seen || alive != l.alive {
+	if seen, alive := scratchpad.StampOf(l.run.dir), scratchpad.Locked(l.run.dir); seen != l.last.seen || alive != l.last.alive {
 		k, err := l.server.views.of(l.run)
 		if err != nil {
 			out.send("gone", map[string]string{"why": err.Error()})
-			l.begun, l.seen, l.alive = true, seen, alive
+			l.last.seen, l.last.alive = seen, alive
 			return
 		}
-		if k.iteration != l.iteration {
-			l.iteration, l.sizes = k.iteration, [2]int64{-1, -1}
+		if k.iteration != l.last.iteration {
+			l.sizes = [2]int64{-1, -1}
 		}
-		if !l.begun || k.made != l.made {
+		if k.made != l.last.made {
 			out.send("run", struct{}{})
 		}
-		l.begun, l.seen, l.alive, l.made = true, k.seen, k.alive, k.made
+		l.last = k
 	}
-	if sizesOf(l.run.dir, l.iteration) == l.sizes {
+	if sizesOf(l.run.dir, l.last.iteration) == l.sizes {
 		return
 	}
-	t, sizes, err := l.server.tails.of(l.run.dir, l.iteration, true)
-	if err != nil || sizes == l.sizes {
-		return
+	if _, sizes, err := l.server.tails.of(l.run.dir, l.last.iteration, true); err == nil && sizes != l.sizes {
+		l.sizes = sizes
+		out.send("output", map[string]int{"iteration": l.last.iteration})
 	}
-	l.sizes = sizes
-	out.send("output", t)
 }
 
 // sizesOf returns how much an iteration has printed so far, according to its files.
@@ -541,18 +514,10 @@ func (e *events) send(name string, v any) {
 	if e.err != nil {
 		return
 	}
-	var b []byte
-	if b, e.err = json.Marshal(v); e.err != nil {
-		return
-	}
-	if e.err = e.c.SetWriteDeadline(time.Now().Add(e.within)); errors.Is(e.err, http.ErrNotSupported) {
-		e.err = nil // there is no connection
-	}
-	if e.err == nil {
-		_, e.err = e.w.Write(append(append([]byte("event: "+name+"\ndata: "), b...), "\n\n"...))
-	}
-	if e.err == nil {
-		e.err = e.c.Flush()
+	b, wrong := json.Marshal(v)
+	_ = e.c.SetWriteDeadline(time.Now().Add(e.within)) // without a connection there is none
+	if _, e.err = fmt.Fprintf(e.w, "event: %s\ndata: %s\n\n", name, b); e.err == nil {
+		e.err = cmp.Or(wrong, e.c.Flush())
 	}
 	e.last = time.Now()
 }

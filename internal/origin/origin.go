@@ -51,7 +51,7 @@ func (w *Word) Check(word string) error {
 	switch {
 	case w.word == "" || word == "":
 		return ErrNoWord
-	case w.wrong.Load() >= wordTries:
+	case w.Spent():
 		return ErrTries
 	case subtle.ConstantTimeCompare([]byte(w.word), []byte(word)) != 1:
 		w.wrong.Add(1)
@@ -59,6 +59,9 @@ func (w *Word) Check(word string) error {
 	}
 	return nil
 }
+
+// Spent reports whether there were so many wrong attempts that it matches nothing any more.
+func (w *Word) Spent() bool { return w.wrong.Load() >= wordTries }
 
 // Admit rejects a request from inside, and one of unknown origin without the word.
 func (w *Word) Admit(from Origin, word string) error {

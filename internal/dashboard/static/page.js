@@ -4,16 +4,16 @@
 
   // This browser's key stays here, and no script can read it, but every script at this address can
   // sign with it. Where the connection is not safe there is none.
-  const inStore = (mode, act) => new Promise((ok, no) => {
+  const asked = (request) => new Promise((ok, no) => {
+    request.onsuccess = () => ok(request.result);
+    request.onerror = () => no(request.error);
+  });
+  const inStore = async (mode, act) => {
     const open = indexedDB.open("looprun");
     open.onupgradeneeded = () => open.result.createObjectStore("keys");
-    open.onerror = () => no(open.error);
-    open.onsuccess = () => {
-      const asked = act(open.result.transaction("keys", mode).objectStore("keys"));
-      asked.onsuccess = () => { open.result.close(); ok(asked.result); };
-      asked.onerror = () => { open.result.close(); no(asked.error); };
-    };
-  });
+    const store = await asked(open);
+    return asked(act(store.transaction("keys", mode).objectStore("keys"))).finally(() => store.close());
+  };
   const pairOf = async (make) => {
     if (!crypto.subtle) return null;
     let pair = await inStore("readonly", (keys) => keys.get("device"));
@@ -26,12 +26,17 @@
   const base64 = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)));
   const publicOf = async (pair) => base64(await crypto.subtle.exportKey("raw", pair.publicKey));
 
-  // enter lets this browser in. It returns why it could not, or what it has to tell.
+  // got returns what a reply holds, and throws why there is none.
+  const got = async (res) => {
+    const text = await res.text();
+    if (!res.ok) throw new Error(text.trim());
+    return JSON.parse(text);
+  };
+  const posting = (value) => ({ method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(value) });
+
+  // enter lets this browser in. It returns what it has to tell.
   const enter = async (body) => {
-    const res = await fetch("api/enter", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
-    const said = await res.text();
-    if (!res.ok) return said.trim();
-    const reply = JSON.parse(said);
+    const reply = await got(await fetch("api/enter", posting(body)));
     if (!reply.token) return reply.said;
     localStorage.setItem("token", reply.token); // for every tab, until looprun serve ends
     $("enter").hidden = true;
@@ -55,15 +60,17 @@
     $("enter").hidden = false;
     return res;
   };
-  const post = (path, value) => call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(value) });
-  const refused = (why) => { $("refused").textContent = why; };
+  const get = async (path, init) => got(await call(path, init));
+  const post = (path, value) => get(path, posting(value));
+  // tell shows in a box what comes of something, or why nothing does.
+  const tell = async (box, what) => { box.textContent = await what.catch((err) => err.message); };
   $("ask").addEventListener("click", async () => {
-    refused(await enter({}).catch((err) => err.message));
+    await tell($("refused"), enter({}));
     $("code").focus();
   });
   $("enter").addEventListener("submit", async (e) => {
     e.preventDefault();
-    refused(await pairBy({ code: $("code").value }).catch((err) => err.message));
+    await tell($("refused"), pairBy({ code: $("code").value }));
     $("code").value = "";
     if ($("enter").hidden) follow();
   });
@@ -71,8 +78,9 @@
   // el makes an element. Texts are text: nothing that a command printed becomes markup. What the
   // element does is kept where become can hand it on, as a listener could not be.
   const acts = new Set();
-  const el = (name, attrs = {}, ...kids) => {
-    const e = document.createElement(name);
+  const el = (name, attrs, ...kids) => dressed(document.createElement(name), attrs, kids);
+  const drawn = (name, attrs, ...kids) => dressed(document.createElementNS("http://www.w3.org/2000/svg", name), attrs, kids);
+  const dressed = (e, attrs = {}, kids) => {
     for (const [k, v] of Object.entries(attrs)) {
       if (v == null || v === false) continue;
       if (k.startsWith("on")) { acts.add(k); e[k] = v; }
@@ -120,17 +128,14 @@
   const lasted = (s) => {
     if (s < 1) return "< 1s";
     s = Math.round(s);
-    if (s < 60) return s + "s";
-    if (s < 3600) return `${Math.floor(s / 60)}m${s % 60 ? String(s % 60).padStart(2, "0") + "s" : ""}`;
-    return `${Math.floor(s / 3600)}h${String(Math.floor(s / 60) % 60).padStart(2, "0")}m`;
+    const h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60, two = (n) => String(n).padStart(2, "0");
+    return h ? `${h}h${two(m)}m` : m ? `${m}m${s % 60 ? two(s % 60) + "s" : ""}` : s + "s";
   };
   const age = (t) => {
     const s = (Date.now() - Date.parse(t)) / 1000;
     if (!(s > -1e9)) return "";
-    if (s < 60) return "just now";
-    if (s < 3600) return Math.floor(s / 60) + " min ago";
-    if (s < 86400) return Math.floor(s / 3600) + " h ago";
-    return Math.floor(s / 86400) + " d ago";
+    const unit = [[86400, "d"], [3600, "h"], [60, "min"]].find(([length]) => s >= length);
+    return unit ? `${Math.floor(s / unit[0])} ${unit[1]} ago` : "just now";
   };
   const brief = (t) => age(t).replace("just now", "now").replace(/ (\w).* ago/, "$1");
   const ago = (t, short) => el("time", { datetime: t, title: new Date(t).toLocaleString(), "data-ago": t, "data-short": short }, (short ? brief : age)(t));
@@ -140,8 +145,7 @@
   }), 5000);
   setInterval(() => document.querySelectorAll("[data-since]").forEach((e) => { e.textContent = lasted((Date.now() - e.dataset.since) / 1000); }), 1000);
   // ran is how long a run has been at work; it goes on counting while it is.
-  const counts = (r) => r.alive && !r.asks;
-  const ran = (r) => el("span", counts(r) ? { "data-since": Date.now() - r.runtime_seconds * 1000 } : {}, lasted(r.runtime_seconds));
+  const ran = (r) => el("span", r.alive && !r.asks ? { "data-since": Date.now() - r.runtime_seconds * 1000 } : {}, lasted(r.runtime_seconds));
   const money = (usd) => usd ? "$" + usd.toFixed(2) : null;
 
   const words = (id) => id.replaceAll("_", " ");
@@ -162,12 +166,6 @@
     $("state").className = cut ? "cut" : "";
     document.title = (list?.asking ? `(${list.asking}) ` : "") + (view ? view.title + " – " : "") + "looprun";
   };
-  const drawn = (name, attrs, ...kids) => {
-    const e = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [k, v] of Object.entries(attrs)) e.setAttribute(k, v);
-    e.append(...kids);
-    return e;
-  };
   // spark draws how many checks fail, one bar for an iteration.
   const spark = (trend) => {
     const most = Math.max(1, ...trend);
@@ -182,9 +180,11 @@
     const [word, , tone] = g.asks ? parts[0] : g.active ? ["runs", 0, "runs"] : g.stopped ? parts[3] : g.waits ? ["unfinished", 0, "rest"] : parts[2];
     let x = 0;
     const bar = drawn("svg", { class: "bar-of", viewBox: "0 0 60 16", role: "img", "aria-label": said }, ...parts.filter(([, n]) => n).map(([, n, cls]) => { const w = 60 * n / total; x += w; return drawn("rect", { class: "p-" + cls, x: x - w, y: cls === "rest" ? 6 : 2, width: Math.max(1, w - 1), height: cls === "rest" ? 4 : 12 }); }));
-    return el("button", { type: "button", class: tone, "data-key": r.key, "aria-expanded": String(g.open), title: [r.title, said, r.folder].join("\n") }, el("span", { class: "sign", "aria-hidden": "true" }, g.open ? "▾" : "▸"), el("span", { class: "status" }, word), el("b", {}, r.title), bar,
-    el("span", { class: "n" }, `${g.done}/${total}`), el("span", { class: "cost" }, money(r.cost_usd) || ""), ago(r.updated, true));
+    return line(r, [g.open ? "▾" : "▸", word, tone], "button", { type: "button", "aria-expanded": String(g.open), title: [r.title, said, r.folder].join("\n") }, bar, `${g.done}/${total}`);
   };
+  const line = (r, [sign, word, tone], name, attrs, picture, n) => el(name, { ...attrs, class: r.in ? "in " + tone : tone, "data-key": r.key },
+    el("span", { class: "sign", "aria-hidden": "true" }, sign), el("span", { class: "status" }, word), el("b", {}, r.title),
+    ...(picture ? [picture, el("span", { class: "n" }, n), el("span", { class: "cost" }, money(r.cost_usd) || ""), ago(r.updated, true)] : []));
   let order = []; // the runs as the list shows them
   const drawList = () => {
     if (!list) return;
@@ -198,11 +198,9 @@
     $("fresh").textContent = `${now.size} new ↑`;
     patch($("runs"), order.map((r) => {
       if (r.group) return groupRow(r);
-      const [sign, word, tone] = inShort(r);
-      if (r.waits) return el("p", { class: "in rest", "data-key": r.key }, el("span", { class: "sign", "aria-hidden": "true" }, sign), el("span", { class: "status" }, word), el("b", {}, r.title));
-      return el("a", { href: "#run=" + r.key, class: r.in ? "in " + tone : tone, "data-key": r.key, "aria-current": r.key === at && "true", title: [r.title, stands(r), r.problem || r.label, r.folder].filter(Boolean).join("\n") },
-        el("span", { class: "sign", "aria-hidden": "true" }, sign), el("span", { class: "status" }, word), el("b", {}, r.title), spark(r.trend || []),
-        el("span", { class: "n" }, r.limit ? `${r.iterations}/${r.limit}` : String(r.iterations)), el("span", { class: "cost" }, money(r.cost_usd) || ""), ago(r.updated, true));
+      if (r.waits) return line(r, inShort(r), "p");
+      const attrs = { href: "#run=" + r.key, "aria-current": r.key === at && "true", title: [r.title, stands(r), r.problem || r.label, r.folder].filter(Boolean).join("\n") };
+      return line(r, inShort(r), "a", attrs, spark(r.trend || []), r.limit ? `${r.iterations}/${r.limit}` : String(r.iterations));
     }));
     $("more").textContent = list.left ? `${list.matched - list.left} of ${list.matched} runs; search for the others.` : list.total && !list.matched ? "No run matches." : "";
     state();
@@ -259,12 +257,10 @@
     const [filter, search] = document.hidden && wanted() ? ["", ""] : [$("filter").value, $("search").value];
     const query = new URLSearchParams({ filter, search });
     opened.forEach((key) => query.append("open", key));
-    const res = await call("api/runs?" + query);
-    if (!res.ok) throw new Error((await res.text()).trim());
-    list = await res.json();
+    list = await get("api/runs?" + query);
     notice(filter + "/" + search).catch(() => {}); // the list is there without them
     const one = list.runs.find((r) => !r.group && !r.waits);
-    if (!at && one && matchMedia("(min-width: 48.01rem)").matches) location.replace("#run=" + one.key);
+    if (!at && one && wide.matches) location.replace("#run=" + one.key);
     drawList();
     if (!at) drawNothing();
     const shown = list.runs.find((r) => r.key === at);
@@ -285,19 +281,24 @@
     fetchSoon(0);
   });
   // landmark says where the page's main part is: a phone and the wall do not show the run.
-  const landmark = () => { document.querySelector(".side").role = $("wall").ariaPressed === "false" && (at || matchMedia("(min-width: 48.01rem)").matches) ? null : "main"; };
+  const wide = matchMedia("(min-width: 48.01rem)");
+  const landmark = () => { document.querySelector(".side").role = $("wall").ariaPressed === "false" && (at || wide.matches) ? "region" : "main"; };
+  wide.onchange = landmark;
   const wall = (on) => { document.body.classList.toggle("wall", on); $("wall").ariaPressed = String(on); landmark(); };
   $("wall").addEventListener("click", () => wall($("wall").ariaPressed === "false"));
   $("runs").addEventListener("click", (e) => { if (e.target.closest("a")) wall(false); });
   for (const over of ["pointerleave", "focusout"]) $("runs").addEventListener(over, () => setTimeout(drawList));
-  document.querySelector(".find").addEventListener("submit", (e) => e.preventDefault());
-  $("runs").addEventListener("keydown", (e) => {
-    const links = [...document.querySelectorAll("#runs :is(a, button)")], i = links.indexOf(document.activeElement);
-    const to = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: links.length - 1 }[e.key];
+  document.querySelectorAll(".find").forEach((form) => form.addEventListener("submit", (e) => e.preventDefault()));
+  // walks lets the keys go through some links of a part.
+  const walks = (part, links, back, on) => part.addEventListener("keydown", (e) => {
+    const all = [...part.querySelectorAll(links)], i = all.indexOf(document.activeElement);
+    const to = { [back]: i - 1, [on]: i + 1, Home: 0, End: all.length - 1 }[e.key];
     if (i < 0 || to === undefined) return;
     e.preventDefault();
-    links[Math.max(0, Math.min(to, links.length - 1))].focus();
+    all[Math.max(0, Math.min(to, all.length - 1))].focus();
   });
+  walks($("runs"), "a, button", "ArrowUp", "ArrowDown");
+  walks($("run"), ".steps a", "ArrowLeft", "ArrowRight");
   $("skip").addEventListener("click", (e) => { e.preventDefault(); $("run").focus(); });
 
   // --- A run ---
@@ -310,7 +311,6 @@
     state();
   };
   const fact = (name, value) => value ? el("div", { class: typeof value === "string" && value.length > 24 ? "wide" : null }, el("dt", {}, name), el("dd", {}, value)) : null;
-  const limit = (n, of) => of > 0 ? `${n} of ${of}` : String(n);
 
   // remember keeps what is typed in a box for as long as the tab lives, reloads included.
   const remember = (box, key) => {
@@ -326,25 +326,21 @@
     if (cards.get(key)?.shape === shape) return cards.get(key).node;
     const said = el("p", { class: "said", role: "alert" });
     const boxes = [];
-    const field = (label, name, box) => {
-      box.setAttribute("autocomplete", "off");
-      box.name = name;
-      boxes.push(remember(box, "words/" + key + "/" + name));
-      return [[el("label", { class: "words" }, label, box)], box];
+    const field = (label, name, kind) => {
+      const box = remember(el(kind, { name, autocomplete: "off" }), "words/" + key + "/" + name);
+      boxes.push(box);
+      return [el("label", { class: "words" }, label, box), box];
     };
-    const [guide, guidance] = field("What should it do differently? It goes to the next iteration.", "guidance", el("textarea", {}));
-    const [why, reason] = field("Why, for the record", "reason", el("input", {}));
-    const [write, text] = field("Your answer", "text", el("textarea", {}));
-    let buttons = [];
+    const [guide, guidance] = field("What should it do differently? It goes to the next iteration.", "guidance", "textarea");
+    const [why, reason] = field("Why, for the record", "reason", "input");
+    const [write, text] = field("Your answer", "text", "textarea");
+    const disable = (is) => node.querySelectorAll(".options button").forEach((b) => { b.disabled = is; });
     const send = async (answer) => {
       said.className = "said"; said.textContent = "";
-      buttons.forEach((b) => { b.disabled = true; });
+      disable(true);
       card.sent = true;
       try {
-        const res = await post(`api/runs/${run}/answer`, { question: q.id, ...answer, ...(reason.value && { reason: reason.value }), ...(guidance.value && { guidance: guidance.value }) });
-        const reply = await res.text();
-        if (!res.ok) throw new Error(reply.trim());
-        card.said = JSON.parse(reply).said;
+        card.said = (await post(`api/runs/${run}/answer`, { question: q.id, ...answer, ...(reason.value && { reason: reason.value }), ...(guidance.value && { guidance: guidance.value }) })).said;
         boxes.forEach((b) => b.forget());
         $("run").focus();
         await Promise.all([fetchRun(), fetchList()]);
@@ -352,7 +348,7 @@
         said.className = "said bad";
         said.textContent = err.message;
         card.sent = false;
-        buttons.forEach((b) => { b.disabled = false; });
+        disable(false);
         drawRun.last = ""; // the card may have been drawn as one that was sent
         fetchRun().catch(() => {});
       }
@@ -368,24 +364,17 @@
       });
       return b;
     };
-    let choices;
-    if (q.multi) {
-      const ticks = q.options.map((o) => [o, el("input", { type: "checkbox" })]);
-      const b = el("button", { type: "button", onclick: () => send({ options: ticks.filter(([, c]) => c.checked).map(([o]) => o.id) }) }, "Send");
-      choices = [...ticks.map(([o, c]) => el("label", {}, c, o.label, " ", el("span", { class: "dim" }, o.description || ""))), b];
-      buttons = [b];
-    } else choices = buttons = q.options.map(option);
-    if (q.allow_text) {
-      const b = el("button", { type: "button", onclick: () => send({ text: text.value }) }, "Send these words");
-      choices = [...choices, b]; buttons = [...buttons, b];
-    }
-    if (q.allow_cancel) {
-      const b = el("button", { type: "button", onclick: () => send({ cancel: true }) }, "Decline to answer");
-      choices = [...choices, b]; buttons = [...buttons, b];
-    }
+    const ticks = q.options.map((o) => [o, el("input", { type: "checkbox" })]);
+    const sends = (label, answer) => el("button", { type: "button", onclick: () => send(answer()) }, label);
+    const choices = [
+      ...(q.multi ? ticks.map(([o, c]) => el("label", {}, c, o.label, " ", el("span", { class: "dim" }, o.description || ""))) : q.options.map(option)),
+      q.multi && sends("Send", () => ({ options: ticks.filter(([, c]) => c.checked).map(([o]) => o.id) })),
+      q.allow_text && sends("Send these words", () => ({ text: text.value })),
+      q.allow_cancel && sends("Decline to answer", () => ({ cancel: true })),
+    ];
     const node = hold(el("section", { class: "question", role: "group", "aria-label": q.header || "Question" },
       el("h2", {}, q.header || "The command asks"), el("p", {}, q.text), q.details?.length && el("pre", { tabindex: "0" }, q.details.join("\n")),
-      ...(view.writable ? [...(q.allow_text ? write : []), ...(q.guard ? guide : []), el("div", { class: "options" }, ...choices), el("details", { class: "why" }, el("summary", {}, "Why, for the record"), ...why), said]
+      ...(view.writable ? [q.allow_text && write, q.guard && guide, el("div", { class: "options" }, ...choices), el("details", { class: "why" }, el("summary", {}, "Why, for the record"), why), said]
         : [el("p", { class: "note" }, "This page can only be read. Answer with looprun answer " + view.id + " --question " + q.id)])));
     const card = { key, shape, node, boxes, run: at, id: q.id };
     cards.set(key, card);
@@ -467,15 +456,13 @@
       return el("span", { class: head || line[0] === "@" ? "skip" : { "+": "add", "-": "del" }[line[0]] }, line);
     };
     const fetchDiff = async (key, n) => {
-      const res = await call(`api/runs/${key}/diff/${n}`), said = await res.text();
+      const { text, whole } = await get(`api/runs/${key}/diff/${n}`).catch((err) => ({ text: err.message + "\n", whole: true }));
       if (!box.open || key !== at || n !== output.iteration) return;
-      const { text, whole, problem } = res.ok ? JSON.parse(said) : { problem: said.trim() };
-      if (problem) { shown.replaceChildren(problem); return; }
       shown.replaceChildren(...text.split("\n").slice(0, -1).map(row), text ? "" : "It changed nothing.", whole ? "" : el("span", { class: "skip" }, `The rest is left out here; looprun diff ${view.id} ${n} prints all of it.`));
     };
     const box = el("details", { class: "changes", hidden: true, ontoggle: () => {
       shown.replaceChildren();
-      if (box.open) fetchDiff(at, output.iteration).catch((err) => shown.replaceChildren(err.message));
+      if (box.open) fetchDiff(at, output.iteration);
     } }, el("summary", {}, "What it changed"), shown);
     return box;
   };
@@ -493,9 +480,18 @@
     fill(output.work, t.work);
     fill(output.check, t.check);
   };
-  const heardOutput = (t) => {
-    if (pinned === null && t.iteration !== output.iteration && held()) pin(output.iteration).catch(failed); // its end has come meanwhile
-    if (pinned === null || pinned === t.iteration) drawOutput(t);
+  const fetchOutput = async (n, heard = "") => {
+    const key = at, t = await get(`api/runs/${key}/output/${n}${heard}`);
+    if (key === at && (pinned ?? n) === n) drawOutput(t);
+  };
+  const pin = (n) => {
+    pinned = n;
+    output.live.hidden = false; // also when it cannot be shown
+    return fetchOutput(n);
+  };
+  const heardOutput = async ({ iteration: n }) => {
+    if (pinned === null && n !== output.iteration && held()) await pin(output.iteration); // its end has come meanwhile
+    else if ((pinned ?? n) === n) await fetchOutput(n, "?heard");
   };
   const makeOutput = () => {
     output.iteration = -1;
@@ -503,17 +499,9 @@
     output.live = el("button", { type: "button", hidden: true, onclick: () => { pinned = null; output.changes.open = false; clear(output.work); clear(output.check); follow(); } }, "Back to the latest");
     output.work = panel("work", "Output of the command");
     output.check = panel("check", "Output of the check");
-    output.checkBox = el("div", { class: "check", hidden: true }, el("h3", {}, "Its check"), output.check);
+    output.checkBox = el("div", { class: "check", hidden: true }, el("h3", { class: "dim" }, "Its check"), output.check);
     output.changes = makeChanges();
     output.section = hold(el("section", { class: view.alive ? "output live-output" : "output" }, el("h2", {}, output.title, output.live), el("div", { class: "work" }, output.work), output.checkBox, el("div", { class: "actions" }, el("button", { type: "button", onclick: openLog }, "Whole log")), output.changes));
-  };
-  const pin = async (n) => {
-    pinned = n;
-    output.live.hidden = false; // also when it cannot be shown
-    const key = at, res = await call(`api/runs/${key}/output/${n}`);
-    if (!res.ok) throw new Error((await res.text()).trim());
-    const t = await res.json();
-    if (key === at && pinned === n) drawOutput(t);
   };
 
   // --- The whole log of an iteration: some lines of it at a time ---
@@ -521,17 +509,19 @@
   const showLog = async (part) => {
     log.asks.abort(); // nobody waits for what was asked before
     const { signal } = log.asks = new AbortController(), search = $("log-search").value, check = $("log-of").value;
-    const res = await call(`api/runs/${log.key}/log/${log.n}?` + new URLSearchParams({ ...part, search, ...(check && { check }) }), { signal });
-    const said = await res.text();
-    if (!res.ok) { $("log-lines").replaceChildren(); $("log-says").textContent = said.trim(); return; }
-    const { lines, total, found: fits } = JSON.parse(said), row = search ? "button" : "span";
+    const { lines, total, found: fits } = await get(`api/runs/${log.key}/log/${log.n}?` + new URLSearchParams({ ...part, search, ...(check && { check }) }), { signal });
+    const row = search ? "button" : "span";
     Object.assign(log, { total, first: lines[0]?.number || 1, last: lines.at(-1)?.number || total });
     $("log-lines").replaceChildren(...markup(lines.map((l) => `<${row} class="l${l.number === part.around ? " found" : ""}" data-n="${l.number}">${l.html}\n</${row}>`).join("")));
     $("log-says").textContent = search ? `${fits} of ${plural(total, "line")} ${fits === 1 ? "has" : "have"} it${fits ? "; choose one to see it in its place" : ""}.` : lines.length ? `Lines ${log.first} to ${log.last} of ${total}` : "There is no output here.";
     $("log-lines").scrollTop = 0;
     $("log-lines").querySelector(".found")?.scrollIntoView({ block: "center" });
   };
-  const logAt = (part) => showLog(part).catch((err) => { if (err.name !== "AbortError") $("log-says").textContent = err.message; });
+  const logAt = (part) => showLog(part).catch((err) => {
+    if (err.name === "AbortError") return;
+    $("log-lines").replaceChildren();
+    $("log-says").textContent = err.message;
+  });
   const logFirst = () => logAt({ from: 1 });
   const openLog = () => {
     Object.assign(log, { key: at, n: output.iteration });
@@ -542,14 +532,12 @@
     $("log").showModal();
     logFirst();
   };
-  $("log-find").addEventListener("submit", (e) => e.preventDefault());
   $("log-search").addEventListener("input", () => { clearTimeout(log.soon); log.soon = setTimeout(logFirst, 200); });
   $("log-of").addEventListener("change", logFirst);
   $("log-first").onclick = logFirst;
   $("log-earlier").onclick = () => log.first > 1 ? logAt({ to: log.first - 1 }) : logFirst();
   $("log-later").onclick = () => logAt({ from: log.last < log.total ? log.last + 1 : log.first });
   $("log-last").onclick = () => logAt({ to: 2 ** 31 - 1 });
-  $("log-close").onclick = () => $("log").close();
   $("log").addEventListener("close", () => log.asks.abort());
   $("log-lines").addEventListener("click", (e) => {
     const n = Number(e.target.closest("button")?.dataset.n);
@@ -559,51 +547,49 @@
   });
   $("log-save").onclick = async () => {
     try {
-      const res = await post(`api/runs/${log.key}/log/${log.n}`, { check: $("log-of").value !== "" }), said = await res.text();
-      if (!res.ok) throw new Error(said.trim());
-      el("a", { href: JSON.parse(said).path.slice(1), download: "" }).click();
+      const { path } = await post(`api/runs/${log.key}/log/${log.n}`, { check: $("log-of").value !== "" });
+      el("a", { href: path.slice(1), download: "" }).click();
     } catch (err) { $("log-says").textContent = err.message; }
   };
 
   const aside = hold(el("div")), course = hold(el("div", { class: "course" }));
-  // Another run may be chosen before this one is drawn, or before it has answered.
-  const explain = async (run) => {
-    const res = await call(`api/runs/${run}/explain`);
-    const said = res.ok ? (await res.json()).text : (await res.text()).trim();
-    if (run !== view?.key) return;
-    aside.replaceChildren(el("h2", {}, "Why"), el("pre", { class: "explained", tabindex: "0" }, said));
+  // beside shows what a button has to say, unless another run was chosen before that was known.
+  const beside = async (run, what) => {
+    const kids = await what.catch((err) => [el("p", { class: "said bad", role: "alert" }, err.message)]);
+    if (run === view?.key) aside.replaceChildren(...kids);
   };
+  const explain = async (run) => [el("h2", {}, "Why"), el("pre", { class: "explained", tabindex: "0" }, (await get(`api/runs/${run}/explain`)).text)];
   const openReport = async (run) => {
     const tab = window.open("about:blank", "_blank");
-    const res = await post(`api/runs/${run}/report`, {});
-    const said = await res.text();
-    if (!res.ok || !tab) { aside.replaceChildren(el("p", { class: "said bad" }, tab ? said.trim() : "The browser did not let the page open a tab.")); tab?.close(); return; }
+    if (!tab) throw new Error("The browser did not let the page open a tab.");
+    const { path } = await post(`api/runs/${run}/report`, {}).catch((err) => { tab.close(); throw err; });
     tab.opener = null;
-    tab.location = JSON.parse(said).path;
+    tab.location = path;
+    return [];
   };
-  const resume = async (e, run) => {
-    e.target.disabled = true;
-    const res = await post(`api/runs/${run}/resume`, {});
-    const said = await res.text();
-    if (run === view?.key) aside.replaceChildren(el("p", { class: res.ok ? "said" : "said bad", role: "alert" }, res.ok ? JSON.parse(said).said : said.trim()));
-    e.target.disabled = false;
+  const resume = async (run) => {
+    const { said } = await post(`api/runs/${run}/resume`, {});
     await fetchRun();
+    return [el("p", { class: "said", role: "alert" }, said)];
   };
+  const does = (label, what) => el("button", { type: "button", onclick: ({ target }) => {
+    target.disabled = true;
+    beside(at, what(at)).finally(() => { target.disabled = false; });
+  } }, label);
 
   // What can be told to a run that goes on. It keeps what is typed while the run is drawn again.
   const makeOrders = () => {
     const run = at, said = el("p", { class: "said", role: "alert" }), words = remember(el("textarea", { name: "words", autocomplete: "off" }), "words/" + run);
     const send = async (order) => {
       said.className = "said"; said.textContent = "";
-      const res = await post(`api/runs/${run}/order`, { order, ...(order === "say" && { words: words.value }) });
-      const text = await res.text();
-      said.className = res.ok ? "said" : "said bad";
-      said.textContent = res.ok ? JSON.parse(text).said : text.trim();
-      if (res.ok && order === "say") { words.value = ""; words.forget(); }
+      try {
+        said.textContent = (await post(`api/runs/${run}/order`, { order, ...(order === "say" && { words: words.value }) })).said;
+        if (order === "say") { words.value = ""; words.forget(); }
+      } catch (err) { said.className = "said bad"; said.textContent = err.message; }
     };
     const button = (order, label, cls) => el("button", { type: "button", class: cls, onclick: (e) => {
       if (order === "stop" && !e.target.classList.contains("sure")) sure(e.target, e.target, "Press again to stop the run", label);
-      else send(order).catch(failed);
+      else send(order);
     } }, label);
     return hold(el("section", { class: "orders", role: "group", "aria-label": "Tell the run something" },
       el("label", { class: "words" }, "Say something to the next iteration", words),
@@ -627,13 +613,11 @@
       el("p", { class: "verdict" }, badge(v), v.alive && !v.asks ? `iteration ${v.iteration} is running${v.iterations ? "; " + v.progress : ""}` : v.asks ? "" : v.reason || (v.progress === v.status ? "" : v.progress)),
       ...v.questions.map(question), ...settled(v),
       el("div", { class: "actions" },
-        v.resumable && el("button", { type: "button", onclick: (e) => resume(e, v.key) }, "Resume"),
-        v.explains && v.iterations > 0 && el("button", { type: "button", onclick: () => explain(v.key) }, "Why?"),
-        el("button", { type: "button", onclick: () => openReport(v.key) }, "Full report")),
+        v.resumable && does("Resume", resume), v.iterations > 0 && does("Why?", explain), does("Full report", openReport)),
       aside,
       v.alive && v.writable && !v.asks && orders,
       el("dl", { class: "facts" },
-        fact("Iterations", limit(v.iterations, v.limits.iterations)), fact("Runtime", ran(v)), fact("Spent", spent),
+        fact("Iterations", v.limit ? `${v.iterations} of ${v.limit}` : String(v.iterations)), fact("Runtime", ran(v)), fact("Spent", spent),
         fact("Started", ago(v.started)), fact("Check", v.check),
         ...(v.warnings || []).map((w) => fact("Warning", w))),
     ];
@@ -644,19 +628,20 @@
     const tasks = (v.task || parts || v.blockers) && section("Task", v.task && el("p", {}, v.task), parts && el("ol", { class: "tasks" }, ...parts),
       v.blockers && el("p", {}, "Has to be done elsewhere first: " + v.blockers.join("; ")));
     const rungs = v.ladder && section("Ladder", el("ol", { class: "tasks" }, ...v.ladder.map((x) => el("li", {}, x))));
-    const notes = v.notes && el("section", {}, el("h2", {}, "Notes"), el("pre", { class: "notes", tabindex: "0" }, v.notes));
+    const notes = v.notes && section("Notes", el("pre", { class: "notes", tabindex: "0" }, v.notes));
     const order = v.questions.length ? [course, output.section] : [output.section, course];
     patch($("run"), [...head, ...order, tasks, rungs, notes].filter(Boolean));
     state();
   };
+  const gone = (why) => { view = null; $("run").replaceChildren(el("p", { class: "said bad" }, why)); };
   const fetchRun = async () => {
     const key = at;
     if (!key) return;
-    const res = await call("api/runs/" + key);
+    const v = await get("api/runs/" + key).catch((err) => err);
     if (key !== at) return;
-    if (!res.ok) { view = null; $("run").replaceChildren(el("p", { class: "said bad" }, (await res.text()).trim())); return; }
-    const v = await res.json();
-    if (key === at) drawRun(v);
+    if (!(v instanceof Error)) drawRun(v);
+    else if (v.name === "Error") gone(v.message);
+    else throw v;
   };
   $("run").addEventListener("click", (e) => {
     const link = e.target.closest("a[href^='#']");
@@ -665,14 +650,6 @@
     const iteration = /^#i(\d+)/.exec(link.getAttribute("href"));
     if (iteration) pin(Number(iteration[1])).then(() => output.section.scrollIntoView({ block: "nearest" })).catch(failed);
     else document.getElementById(link.getAttribute("href").slice(1))?.focus();
-  });
-
-  $("run").addEventListener("keydown", (e) => {
-    const steps = [...document.querySelectorAll(".steps a")], i = steps.indexOf(document.activeElement);
-    const to = { ArrowLeft: i - 1, ArrowRight: i + 1, Home: 0, End: steps.length - 1 }[e.key];
-    if (i < 0 || to === undefined) return;
-    e.preventDefault();
-    steps[Math.max(0, Math.min(to, steps.length - 1))].focus();
   });
 
   // --- Keys ---
@@ -702,7 +679,7 @@
     list: () => later(),
     run: () => fetchRun(),
     output: heardOutput,
-    gone: (g) => { $("run").replaceChildren(el("p", { class: "said bad" }, g.why)); },
+    gone: ({ why }) => gone(why),
   };
   const listen = async (mine) => {
     const res = await call("api/stream" + (at ? "?run=" + at : ""), { signal: mine.signal });
@@ -737,8 +714,7 @@
       await new Promise((ok) => setTimeout(ok, 1000));
     }
   };
-  const stale = () => { if (Date.now() - heard > 40000) follow(); };
-  setInterval(stale, 10000);
+  setInterval(() => { if (Date.now() - heard > 40000) follow(); }, 10000);
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden && Date.now() - heard > 20000) follow();
     else fetchSoon(0);
@@ -763,6 +739,6 @@
   // A token in the address, in the part that is sent nowhere, is traded for this browser's own.
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (given) history.replaceState(null, "", location.pathname);
-  if (given) pairBy({ token: given }).then(refused, failed).then(route);
+  if (given) tell($("refused"), pairBy({ token: given })).then(route);
   else route();
 })();
