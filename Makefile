@@ -253,6 +253,14 @@ mcp-inspector: ## run its tests with the inspector, which this installs (300 MB,
 	npm install --prefix $(AGENTS)/inspector --no-audit --no-fund --loglevel=error node@22.23.3 @modelcontextprotocol/inspector@2.12.0
 	bin=$(CURDIR)/$(AGENTS)/inspector/node_modules; cd $(MCP) && PATH=$$bin/node/bin:$$bin/.bin:$$PATH $(GO) test -tags inspector -count=1 -run TestInspector -v .
 
+# --- The pages in a browser, with axe-core ---
+.PHONY: axe
+
+AXE = $(AGENTS)/axe/node_modules/axe-core/axe.min.js
+axe: ## run the browser tests with axe-core, which this installs (from npm); a violation fails
+	npm install --prefix $(AGENTS)/axe --no-audit --no-fund --ignore-scripts --loglevel=error axe-core@4.14.1
+	LOOPRUN_AXE=$(CURDIR)/$(AXE) $(GO) test -count=1 -run Browser ./cmd/looprun ./report
+
 # --- The program that sends to chats, phones and mail, a separate module ---
 .PHONY: notify notify-test
 

@@ -116,6 +116,9 @@ func browserThemes(t *testing.T, b *browser) {
 			for _, bad := range eval[[]string](b, browsertest.Contrasts) {
 				t.Errorf("%s, %s: %s", name, theme, bad)
 			}
+			for _, bad := range b.Violations() {
+				t.Errorf("%s, %s: axe finds %s", name, theme, bad)
+			}
 			b.Screenshot(name + "-" + theme)
 		}
 		if len(backs) != 2 {

@@ -556,6 +556,9 @@ func (v *window) sound(picture string) {
 			if bad := browsertest.Eval[[]string](v.Browser, browsertest.Contrasts); len(bad) > 0 {
 				v.t.Errorf("%s, %d: hard to read: %q", theme, width, bad)
 			}
+			if bad := v.Violations(); len(bad) > 0 {
+				v.t.Errorf("%s, %s, %d: axe finds %q", picture, theme, width, bad)
+			}
 			v.Screenshot(fmt.Sprintf("serve-%s-%s-%d", picture, theme, width))
 		}
 	}
@@ -979,6 +982,9 @@ func browserBatch(t *testing.T, b *browsertest.Browser) {
 	v.Press("w")
 	if bad := browsertest.Eval[[]string](v.Browser, browsertest.Contrasts); len(bad) > 0 {
 		t.Errorf("hard to see on the wall: %q", bad)
+	}
+	if bad := v.Violations(); len(bad) > 0 {
+		t.Errorf("axe finds on the wall %q", bad)
 	}
 	v.Screenshot("serve-batch-wall")
 	v.Press("w")

@@ -301,6 +301,29 @@ func (b *Browser) Screenshot(name string) {
 	}
 }
 
+// Violations returns what axe-core finds wrong with the page, its closed details opened; nothing
+// unless LOOPRUN_AXE names the file that make axe installs.
+func (b *Browser) Violations() []string {
+	b.t.Helper()
+	name := os.Getenv("LOOPRUN_AXE")
+	if name == "" {
+		return nil
+	}
+	axe, err := os.ReadFile(name)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	Eval[any](b, "if (!window.axe) {"+string(axe)+"}\n0")
+	return Eval[[]string](b, `(async () => {
+		const shut = [...document.querySelectorAll("details:not([open], .changes)")];
+		shut.forEach((e) => { e.open = true; });
+		const { violations, passes } = await axe.run();
+		shut.forEach((e) => { e.open = false; });
+		if (!passes.length) return ["axe found nothing that it could check"];
+		return violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html.slice(0, 200)));
+	})()`)
+}
+
 // Contrasts finds unreadable text and the bars of a list that cannot be seen: it compares the colour
 // of each with that of its background, as WCAG 2 does.
 const Contrasts = `(() => {
