@@ -62,8 +62,11 @@ func (t *Template) check(r *report) {
 	t.checkCancel(r)
 	t.checkDefault(r)
 	for i, action := range t.Never {
-		if !slices.Contains(core.CanForbid(), action) {
+		switch {
+		case !slices.Contains(core.CanForbid(), action):
 			r.Value("unknown action "+shown(string(action)), "write accept or continue", "never", i)
+		case slices.Contains(t.Never[:i], action):
+			r.Value("the action "+shown(string(action))+" is in the list twice", "remove one of them", "never", i)
 		}
 	}
 }

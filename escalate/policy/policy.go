@@ -114,8 +114,11 @@ func (s Source) read(known Known) (*Policy, *report) {
 	for i, action := range f.Never {
 		line, _ := doc.Pos("never", i)
 		p.nevers = append(p.nevers, never{action, fmt.Sprintf("%s:%d", file, line)})
-		if !slices.Contains(core.CanForbid(), action) {
+		switch {
+		case !slices.Contains(core.CanForbid(), action):
 			r.Value("unknown action "+quote(string(action)), "write accept or continue", "never", i)
+		case slices.Contains(f.Never[:i], action):
+			r.Value("the action "+quote(string(action))+" is in the list twice", "remove one of them", "never", i)
 		}
 	}
 	p.Budget = f.Budget.read(r)

@@ -42,7 +42,6 @@ func Schema() []byte {
 		strictjson.At(facts, f.Name)["description"] = f.About()
 	}
 	strictjson.At(test, "facts")["required"] = []string{"guard"}
-	strictjson.At(facts, "failing_checks", "items")["type"] = "string"
 	strictjson.At(facts, "guard")["enum"] = Known{}.guards()
 	const about = "How looprun answers its questions when nobody watches. The first rule that matches answers; without one the detached mode decides."
 	return strictjson.Document("looprun.dev/policy/v1", "looprun policy", about, s)
