@@ -28,7 +28,7 @@ class Looprun < Formula
   end
 
   def install
-    bin.install "looprun", "looprun-serve", "looprun-mcp", "looprun-notify"
+    bin.install "looprun", "looprun-serve", "looprun-mcp", "looprun-notify", "looprun-fleet"
     man1.install Dir["man/man1/*.1"]
     bash_completion.install "completions/looprun.bash" => "looprun"
     zsh_completion.install "completions/_looprun"

@@ -25,13 +25,13 @@ var all = []target{
 
 // programs lists what is released, by the folder of the module and the package in it.
 // looprun-serve links less than looprun and nothing else, so its modules are looprun's.
-// looprun-fleet is missing: a module that Temporal's SDK needs, nexus-proto-annotations v0.1.0,
-// contains no licence.
+// looprun-fleet is not for Windows.
 var programs = []struct{ name, module, pkg string }{
 	{"looprun", ".", "./cmd/looprun"},
 	{"looprun-serve", ".", "./cmd/looprun-serve"},
 	{"looprun-mcp", "cmd/looprun-mcp", "."},
 	{"looprun-notify", "cmd/looprun-notify", "."},
+	{"looprun-fleet", "fleet", "./cmd/looprun-fleet"},
 }
 
 func choose(list string) (targets []target) {
@@ -132,6 +132,9 @@ func (r *release) build(t target) {
 	exe := map[string]string{"windows": ".exe"}[t.os]
 	var built []program
 	for _, p := range programs {
+		if p.name == "looprun-fleet" && t.os == "windows" {
+			continue
+		}
 		module, file := filepath.Join(r.root, p.module), filepath.Join(dir, p.name+exe)
 		r.compile(t, module, p.pkg, file)
 		if p.name == "looprun-serve" {

@@ -43,6 +43,26 @@ var (
 	noticeName  = regexp.MustCompile(`^((?i:NOTICE.*)|edl-v10|PATENTS)$`)
 )
 
+// lent lists modules without a licence of their own, by path and version, with the module whose
+// licence is theirs, since it contains the same code of the same authors in that file.
+var lent = map[string]struct{ module, file string }{
+	// Both are generated from the same nexusannotations/v1/options.proto, of Temporal.
+	"github.com/nexus-rpc/nexus-proto-annotations v0.1.0": {"go.temporal.io/api", "nexusannotations/v1/options.pb.go"},
+}
+
+// borrow gives modules without a licence the one that is lent to them.
+func borrow(modules []module) {
+	for i, m := range modules {
+		from := lent[m.path+" "+m.version]
+		at := slices.IndexFunc(modules, func(of module) bool { return of.path == from.module })
+		if at < 0 {
+			continue
+		}
+		must(os.Stat(filepath.Join(modules[at].folders[0], from.file)))
+		modules[i].folders, modules[i].lender = modules[at].folders[:1], from.module
+	}
+}
+
 func isLicence(file string) bool { return licenceName.MatchString(filepath.Base(file)) }
 
 // notices returns the files to distribute with a module, including its licence.

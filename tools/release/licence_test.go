@@ -129,3 +129,36 @@ func TestNoticesOfPackages(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// A module without a licence has that of another one only where the other one has the same code.
+func TestALentLicence(t *testing.T) {
+	const path, version = "github.com/nexus-rpc/nexus-proto-annotations", "v0.1.0"
+	lender := licensed(t, mit)
+	list := func(version string) []module {
+		return []module{{path: path, version: version, folders: []string{t.TempDir()}}, {path: "go.temporal.io/api", folders: []string{lender}}}
+	}
+	if err := attempt(func() { borrow(list(version)) }); err == nil {
+		t.Error("the lender does not have the file")
+	}
+	file := filepath.Join(lender, "nexusannotations", "v1", "options.pb.go")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	modules := list(version)
+	borrow(modules)
+	if got := modules[0].licence(); got != "MIT" {
+		t.Error(got)
+	}
+	text := string(notices([]program{{modules: modules}}))
+	if strings.Count(text, "Copyright (c) 2020 X") != 2 || !strings.Contains(text, path+"/LICENSE v0.1.0 ====\n\nIt has none of its own; go.temporal.io/api contains") {
+		t.Error(text)
+	}
+	another := list("v0.2.0")
+	borrow(another)
+	if err := attempt(func() { another[0].licence() }); err == nil {
+		t.Error("nobody has read another version")
+	}
+}

@@ -18,6 +18,7 @@ import (
 type module struct {
 	path, version, sum string
 	folders            []string // its own, and those of its packages that are linked
+	lender             string   // the module whose licence it has, if not its own
 }
 
 // program is what a program's build information contains.
@@ -47,7 +48,11 @@ func inspect(dir, file string) program {
 	}
 	packages := strings.Split(must(tell(dir, env, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}\t{{.Dir}}\t{{$.Dir}}{{end}}", "-tags", p.settings["-tags"], strings.TrimSuffix(info.Path, ".test"))), "\n")
 	for _, d := range info.Deps {
-		if d.Replace != nil {
+		switch {
+		case d.Replace == nil:
+		case strings.HasPrefix(d.Replace.Path, "."): // a folder beside it: this repository
+			d.Version = ""
+		default:
 			d = d.Replace
 		}
 		m := module{path: d.Path, version: d.Version, sum: d.Sum}
@@ -58,6 +63,7 @@ func inspect(dir, file string) program {
 		}
 		p.modules = append(p.modules, m)
 	}
+	borrow(p.modules)
 	return p
 }
 
@@ -161,12 +167,16 @@ func notices(programs []program) []byte {
 	seen := map[string]bool{}
 	for _, m := range modules {
 		for _, file := range m.notices() {
-			if seen[file] {
+			if seen[m.path+" "+file] {
 				continue
 			}
-			seen[file] = true
+			seen[m.path+" "+file] = true
 			name := must(filepath.Rel(m.folders[0], file))
-			fmt.Fprintf(&b, "\n==== %s %s ====\n\n%s\n", path.Join(m.path, filepath.ToSlash(name)), m.version, bytes.TrimSpace(load(file)))
+			fmt.Fprintf(&b, "\n==== %s %s ====\n\n", path.Join(m.path, filepath.ToSlash(name)), m.version)
+			if m.lender != "" {
+				fmt.Fprintf(&b, "It has none of its own; %s contains the same code under this one.\n\n", m.lender)
+			}
+			fmt.Fprintf(&b, "%s\n", bytes.TrimSpace(load(file)))
 		}
 	}
 	return b.Bytes()
