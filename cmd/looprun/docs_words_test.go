@@ -30,7 +30,7 @@ var foreign = map[string][]string{
 	"docs/assistants.md":                     {"--output-format"},
 	"docs/ci/github.md":                      {"--flag"}, // what an input looks like
 	"docs/context.md":                        {"--output-format"},
-	"docs/more-than-one-machine.md":          {"--asking", "--by", "--drain", "--offers", "--root", "--name", "--queue", "--key-file", "--api-key-file", "--usd", "--keep", "--listen", "--id"}, // of looprun-fleet
+	"docs/more-than-one-machine.md":          {"--asking", "--by", "--drain", "--offers", "--root", "--name", "--queue", "--key-file", "--api-key-file", "--usd", "--keep", "--listen", "--id", "--user"}, // of looprun-fleet
 	"docs/recipes/test-fix-with-an-agent.md": {"--max-turns", "--permission-mode", "--allowedTools", "--skip-git-repo-check", "--no-auto-commits", "--auto-test"},
 }
 
