@@ -15,9 +15,9 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/completion"
-	"github.com/looprun/looprun/internal/looptest/shelltest"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/looptest/shelltest"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 )
