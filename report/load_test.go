@@ -388,6 +388,12 @@ func TestMorning(t *testing.T) {
 	if got := strings.Join(w.load().Morning(), "\n"); !strings.Contains(got, "it waited 2h") {
 		t.Errorf("two questions: %s", got)
 	}
+	if err := os.WriteFile(filepath.Join(w.run.Dir, "copy"), nil, 0o600); err != nil { // of a fleet's loop
+		t.Fatal(err)
+	}
+	if got := strings.Join(w.load().Morning(), "\n"); !strings.Contains(got, "\nlook first: looprun-fleet explain ") {
+		t.Error(got)
+	}
 	git("commit", "-q", "--allow-empty", "-m", "one", day.Add(time.Minute).Format(time.RFC3339))
 	if err := os.WriteFile(filepath.Join(repo, "new file"), nil, 0o600); err != nil {
 		t.Fatal(err)

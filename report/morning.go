@@ -11,6 +11,7 @@ import (
 	"github.com/looprun/looprun/internal/git"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/scratchpad"
 )
 
 // longRun is how long a run must take for its reader to have been away.
@@ -24,9 +25,12 @@ func (r *Report) Morning() []string {
 	if s == nil || s.Elapsed < longRun {
 		return nil
 	}
-	res := s.Result()
+	res, program := s.Result(), "looprun"
+	if r.dir != "" && scratchpad.IsCopy(r.dir) { // of a fleet's loop
+		program = "looprun-fleet"
+	}
 	n := Night{Ended: fmt.Sprintf("%s: %s after %s in %s", termsafe.Short(cmp.Or(s.Name, commandLine(r.Command)), 80),
-		words(cmp.Or(res.Status, r.Status)), plural.Count(s.Iterations, "iteration"), plural.Seconds(s.Elapsed.Seconds())), First: "looprun explain " + s.RunID}
+		words(cmp.Or(res.Status, r.Status)), plural.Count(s.Iterations, "iteration"), plural.Seconds(s.Elapsed.Seconds())), First: program + " explain " + s.RunID}
 	if res.Status != core.StatusDone {
 		n.Ended += "; " + termsafe.Short(s.Summary(), 120)
 	}
@@ -39,7 +43,7 @@ func (r *Report) Morning() []string {
 	}
 	switch {
 	case len(s.Pending()) > 0:
-		n.First = "looprun answer " + s.RunID
+		n.First = program + " answer " + s.RunID
 	case res.Status == core.StatusDone && n.Commits+n.Files > 0:
 		n.First = "git diff " + base
 	}
