@@ -368,14 +368,16 @@ func goThroughPhases(string) int {
 
 // A signal to all reaches a process of the command's group once: a second one may mean more to it.
 func TestASignalComesOnce(t *testing.T) {
-	if out, err := other(t, signalled, "1").CombinedOutput(); err != nil || string(out) != "50" {
-		t.Errorf("%v, %s of 50", err, out)
+	for _, whose := range []string{"its group", "another group"} {
+		if out, err := other(t, signalled, whose).CombinedOutput(); err != nil || string(out) != "50" {
+			t.Errorf("%s: %v, %s of 50", whose, err, out)
+		}
 	}
 }
 
 // signalsOnce is the guardian of a program that says each signal that it gets, and prints how many
 // those were.
-func signalsOnce(string) int {
+func signalsOnce(whose string) int {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), signalled+"=", counts+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -385,7 +387,10 @@ func signalsOnce(string) int {
 		fmt.Println(err)
 		return 1
 	}
-	said, w := make([]byte, 1), &warden{pid: cmd.Process.Pid}
+	said, w := make([]byte, 1), new(warden)
+	if whose == "its group" {
+		w.pid = cmd.Process.Pid
+	}
 	for n := range 51 { // the first is that it is ready
 		if n > 0 {
 			w.signalAll(unix.SIGTERM)

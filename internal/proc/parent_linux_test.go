@@ -4,10 +4,25 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 
 	"github.com/looprun/looprun/internal/eventually"
 )
+
+// A process that is stopped stands still until it is continued.
+func TestWhatStandsStill(t *testing.T) {
+	process := asleep(t).Process
+	for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT, syscall.SIGSTOP} {
+		if err := process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		eventually.Holds(t, sig.String(), func() bool { return StandsStill(process.Pid) == (sig == syscall.SIGSTOP) })
+	}
+	if StandsStill(0) {
+		t.Error("there is no process 0")
+	}
+}
 
 // A guardian is known by its arguments, which its command cannot change.
 func TestGuards(t *testing.T) {

@@ -70,10 +70,7 @@ func eachProcess(visit func(procStat)) error {
 			return nil
 		}
 		for _, name := range names {
-			pid, err := strconv.Atoi(name)
-			if err != nil {
-				continue
-			}
+			pid, _ := strconv.Atoi(name) // there is no process 0
 			if s, ok := readStat(pid, buf); ok {
 				visit(s)
 			}
@@ -119,10 +116,7 @@ func childOf(parent int) func(procStat) bool {
 // decides who may signal it.
 func survivor(pid int) Survivor {
 	s := Survivor{Pid: pid, User: -1}
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	if err != nil {
-		return s
-	}
+	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	for line := range bytes.Lines(text) {
 		key, value, _ := bytes.Cut(line, []byte(":"))
 		switch string(key) {
@@ -145,7 +139,7 @@ func signalProcess(s procStat, sig syscall.Signal) error {
 		if err == unix.ESRCH {
 			return nil
 		}
-		return ignoreGone(unix.Kill(s.pid, sig)) // an old kernel, or no descriptor left
+		return unix.Kill(s.pid, sig) // an old kernel, or no descriptor left
 	}
 	defer unix.Close(fd)
 	if now, _ := readStat(s.pid, make([]byte, 0, 1024)); now.started != s.started {
@@ -153,13 +147,6 @@ func signalProcess(s procStat, sig syscall.Signal) error {
 	}
 	if err = unix.PidfdSendSignal(fd, sig, nil, 0); err != nil && err != unix.ESRCH { // perhaps not this way
 		err = unix.Kill(s.pid, sig)
-	}
-	return ignoreGone(err)
-}
-
-func ignoreGone(err error) error {
-	if err == unix.ESRCH {
-		return nil
 	}
 	return err
 }
