@@ -3,7 +3,6 @@ package core
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -143,12 +142,18 @@ func (a PastAnswer) String() string {
 	return text
 }
 
-// CommandLine returns a command as a person would write it; for a shell, its command line.
+// CommandLine returns a command as a person would type it; for sh -c, its line.
 func CommandLine(argv []string) string {
-	if len(argv) == 3 && filepath.Base(argv[0]) == "sh" && argv[1] == "-c" {
+	if len(argv) == 3 && argv[0] == "sh" && argv[1] == "-c" {
 		return argv[2]
 	}
-	return strings.Join(argv, " ")
+	quoted := slices.Clone(argv)
+	for i, a := range argv {
+		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
+			quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
 }
 
 // Place returns one line about where a question comes from: the task, the command, the

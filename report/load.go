@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -185,7 +184,7 @@ func (r *Report) title() string {
 }
 
 // commandLine formats a command as one line.
-func commandLine(argv []string) string { return line(console.CommandLine(argv), maxArg) }
+func commandLine(argv []string) string { return line(core.CommandLine(argv), maxArg) }
 
 // letters returns the name of the n-th signature: A to Z, then AA, AB and so on.
 func letters(n int) string {

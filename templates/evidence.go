@@ -153,7 +153,7 @@ func (s *source) place() string {
 // program returns the command's name as a person would say it.
 func (s *source) program() string {
 	argv := s.state.Command
-	if len(argv) == 0 || core.CommandLine(argv) != strings.Join(argv, " ") {
+	if len(argv) == 0 || len(argv) == 3 && core.CommandLine(argv) == argv[2] {
 		return s.named(s.has.Command)
 	}
 	return line(filepath.Base(argv[0]), shownCommand)

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/carrier"
-	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -62,7 +62,7 @@ func (c *agentsCmd) Run(a *app) error {
 		if r.Found != "" {
 			here = "yes"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, termsafe.Line(console.CommandLine(r.Command)), shortOr(r.CostFrom),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, termsafe.Line(core.CommandLine(r.Command)), shortOr(r.CostFrom),
 			shortOr(strings.Join(r.WaitOn, " ")), shortOr(r.Permit), shortOr(r.Version), here)
 	}
 	return errors.Join(w.Flush(), p.Flush())

@@ -227,7 +227,7 @@ func standing(s scratchpad.Summary) string {
 	if s.Problem != "" {
 		return "unreadable"
 	}
-	return s.Standing() + ", " + console.Ago(time.Now(), s.Started) + ": " + console.Short(cmp.Or(s.Name, console.CommandLine(s.Command)), 40)
+	return s.Standing() + ", " + console.Ago(time.Now(), s.Started) + ": " + console.Short(cmp.Or(s.Name, core.CommandLine(s.Command)), 40)
 }
 
 // waiting returns what can be answered: a run, or an option of the latest question.

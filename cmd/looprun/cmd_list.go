@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/hook"
@@ -148,7 +149,7 @@ func listed(runs []scratchpad.Summary, now time.Time, exact, places bool) *conso
 			{Text: status, Colour: console.StatusColour(r.Status)},
 			{Text: fmt.Sprint(r.Iterations)},
 			{Text: plural.Seconds(r.Runtime)},
-			{Text: cut(console.CommandLine(r.Command))},
+			{Text: cut(core.CommandLine(r.Command))},
 			{Text: cut(cmp.Or(r.Says, r.Signature))},
 			{Text: folder},
 		}

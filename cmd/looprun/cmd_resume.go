@@ -138,5 +138,5 @@ func told(s scratchpad.Summary) string {
 	if s.Name != "" {
 		text += "  " + console.Short(s.Name, 40)
 	}
-	return text + "  " + console.Short(console.CommandLine(s.Command), 40)
+	return text + "  " + console.Short(core.CommandLine(s.Command), 40)
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
-	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/nearest"
 )
 
@@ -70,7 +70,7 @@ func (l *line) whole(own, command []string) string {
 	if command != nil {
 		words = append(append(words, "--"), command...)
 	}
-	return console.CommandLine(words)
+	return core.CommandLine(words)
 }
 
 // misplaced returns the error for words before -- that are not a command of looprun, with the
@@ -128,7 +128,7 @@ func shellLine(words []string) string {
 		for i, w := range words {
 			quoted[i] = w
 			if !isOperator(w) {
-				quoted[i] = console.CommandLine([]string{w})
+				quoted[i] = core.CommandLine([]string{w})
 			}
 		}
 		return strings.Join(quoted, " ")

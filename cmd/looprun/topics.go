@@ -1,9 +1,9 @@
 package main
 
-import "github.com/looprun/looprun/internal/console"
+import "github.com/looprun/looprun/core"
 
 // shellWord quotes a text so that a shell takes it for one word.
-func shellWord(text string) string { return console.CommandLine([]string{text}) }
+func shellWord(text string) string { return core.CommandLine([]string{text}) }
 
 const ladderTopic = `The escalation ladder: who tries when attempts fail.
 

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/internal/agent"
-	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/cost"
 	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/waiting"
@@ -189,7 +189,7 @@ func costReader(spec string, own agent.Agents) (*cost.Reader, error) {
 func shownAgents(own agent.Agents, show func(key string, value any)) {
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		a := own[name]
-		what := console.CommandLine(a.Command)
+		what := core.CommandLine(a.Command)
 		for _, more := range []struct {
 			key  string
 			list []string

@@ -58,7 +58,7 @@ func (m *Observer) Observe(e core.Event, s *core.State) {
 	case core.IterationStarted:
 		m.said = ""
 		if d.Iteration == 0 {
-			m.Header("precheck: %s", CommandLine(s.Check))
+			m.Header("precheck: %s", core.CommandLine(s.Check))
 			return
 		}
 		of := ""
@@ -147,7 +147,7 @@ func (m *Observer) Observe(e core.Event, s *core.State) {
 		if s.Concludes() {
 			return // its end is the news
 		}
-		m.News("resumed after %s and %s: %s%s", plural.Count(s.Iterations, "iteration"), plural.Round(s.Elapsed), named(s), Short(CommandLine(s.Command), 60))
+		m.News("resumed after %s and %s: %s%s", plural.Count(s.Iterations, "iteration"), plural.Round(s.Elapsed), named(s), Short(core.CommandLine(s.Command), 60))
 		if s.Answer != nil && s.Answer.Guidance != "" {
 			m.News("the next iteration gets your words: “%s”", Short(s.Answer.Guidance, 200))
 		}

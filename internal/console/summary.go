@@ -28,7 +28,7 @@ func (m *Observer) Summarize(s *core.State, r core.Result, code int, page string
 		return
 	}
 	if s.Iterations == 0 && r.Status == core.StatusDone {
-		m.Printf("already passing; %s was not run", CommandLine(s.Command))
+		m.Printf("already passing; %s was not run", core.CommandLine(s.Command))
 	}
 	pending := s.Pending()
 	for _, q := range pending {
@@ -95,7 +95,7 @@ func closing(s *core.State, r core.Result, code int) string {
 	pending := s.Pending()
 	switch {
 	case code == 0 && r.Iterations == 0:
-		return fmt.Sprintf("done: it passes already, and %s was not run%s", Short(CommandLine(s.Command), 60), but)
+		return fmt.Sprintf("done: it passes already, and %s was not run%s", Short(core.CommandLine(s.Command), 60), but)
 	case code == 0:
 		return "done " + after + but
 	case r.Pending && len(pending) > 0:

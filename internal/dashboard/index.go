@@ -13,7 +13,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/looprun/looprun/core"
-	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
@@ -301,7 +300,7 @@ func readRow(dir string) *row {
 
 // named converts a summary into a row.
 func named(dir string, seen scratchpad.Stamp, s scratchpad.Summary) *row {
-	command := termsafe.Line(console.CommandLine(s.Command))
+	command := termsafe.Line(core.CommandLine(s.Command))
 	above, aboveSeen := "", scratchpad.Stamp{}
 	if s.Status == core.StatusPaused {
 		if above = scratchpad.Above(dir); above != "" {

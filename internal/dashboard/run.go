@@ -203,7 +203,7 @@ func (k *kept) make(v *views) error {
 		return err
 	}
 	shown := view{
-		row: rowOf(k.dir, s, k.alive, k.seen), Check: termsafe.Line(console.CommandLine(r.Check)), Tokens: s.Tokens,
+		row: rowOf(k.dir, s, k.alive, k.seen), Check: termsafe.Line(core.CommandLine(r.Check)), Tokens: s.Tokens,
 		Progress: r.Progress, Reason: r.Reason, Subtasks: r.Subtasks, Blockers: r.Blockers, Ladder: ladderOf(s),
 		Warnings: r.Warnings, Notes: termsafe.Text(scratchpad.Notes(k.dir)), Questions: questionsOf(s), Answered: settledOf(s), Iteration: s.Iterations,
 		Course: course.String(), Writable: v.writable,

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
-	"github.com/looprun/looprun/internal/console"
 )
 
 // placeholder matches {KEY}, or {} for the value without a name. ${KEY} is the shell's.
@@ -66,7 +66,7 @@ func (c Command) String() string {
 	if c.Shell != "" {
 		return string(c.Shell)
 	}
-	return console.CommandLine(c.Words)
+	return core.CommandLine(c.Words)
 }
 
 // Item is the key of the value without a name.

@@ -213,7 +213,7 @@ func (p *Pruned) Table(to *console.Printer) error {
 			{Text: string(cmp.Or(r.Status, "unreadable"))},
 			{Text: last},
 			{Text: plural.Bytes(r.Bytes)},
-			{Text: console.Short(console.CommandLine(r.Command), 40)},
+			{Text: console.Short(core.CommandLine(r.Command), 40)},
 		}
 	})
 	t.Print(to)

@@ -177,9 +177,9 @@ func (r *Run) Text(p *console.Printer, now time.Time, exact bool) error {
 	}
 	t.Add(console.Entry{Text: "status"}, console.Entry{Text: status, Colour: console.StatusColour(r.Status)})
 	line("started", "%s", console.Moment(now, r.started, exact))
-	line("command", "%s", console.CommandLine(r.Command))
+	line("command", "%s", core.CommandLine(r.Command))
 	if len(r.Check) > 0 {
-		line("check", "%s", console.CommandLine(r.Check))
+		line("check", "%s", core.CommandLine(r.Check))
 	}
 	line("iterations", "%d", r.Iterations)
 	line("runtime", "%s", plural.Round(time.Duration(r.Runtime*float64(time.Second))))

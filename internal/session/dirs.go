@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/inputfile"
@@ -101,5 +102,5 @@ func (s *Session) mentionOther() {
 		more = fmt.Sprintf(", and %d more", n)
 	}
 	other := others[0]
-	s.app.Say.News("another run is active here: %s (%s)%s; both may change the same files", other.ID, console.Short(console.CommandLine(other.Command), 60), more)
+	s.app.Say.News("another run is active here: %s (%s)%s; both may change the same files", other.ID, console.Short(core.CommandLine(other.Command), 60), more)
 }

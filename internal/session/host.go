@@ -66,7 +66,7 @@ func CommandsOf(recorded json.RawMessage) ([]string, error) {
 	o := &r.Options
 	var lines []string
 	if o.Shell == "" {
-		lines = append(lines, console.CommandLine(o.Work(r.Command).Argv()))
+		lines = append(lines, core.CommandLine(o.Work(r.Command).Argv()))
 	}
 	lines = append(lines, o.Commands()...)
 	if r.Policy == nil {

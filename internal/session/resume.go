@@ -15,7 +15,6 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
-	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/many"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/scratchpad"
@@ -53,7 +52,7 @@ func (c *ResumeFlags) place(dir string, state *core.State) (string, error) {
 	case !isDir(state.Dir):
 		return "", config.Usage(fmt.Sprintf("the directory of run %s is gone: %s", id, state.Dir), fmt.Sprintf("if the project was moved, name its new folder: looprun resume %s --dir DIR (. is this folder)", id))
 	case moved:
-		return "", config.Usage(fmt.Sprintf("run %s began in %s, and its files are in %s: it was moved or copied", id, state.Dir, kept), fmt.Sprintf("name the folder: looprun resume %s --dir %s, or --dir %s", id, console.CommandLine([]string{filepath.Dir(kept)}), console.CommandLine([]string{state.Dir})))
+		return "", config.Usage(fmt.Sprintf("run %s began in %s, and its files are in %s: it was moved or copied", id, state.Dir, kept), fmt.Sprintf("name the folder: looprun resume %s --dir %s, or --dir %s", id, core.CommandLine([]string{filepath.Dir(kept)}), core.CommandLine([]string{state.Dir})))
 	}
 	return state.Dir, nil
 }

@@ -574,7 +574,7 @@ func (s *Session) DryRun(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "would run: %s\n", console.CommandLine(s.opts.Work(s.command).Argv()))
+	fmt.Fprintf(w, "would run: %s\n", core.CommandLine(s.opts.Work(s.command).Argv()))
 	if check := s.opts.CheckStep(); check != nil {
 		fmt.Fprintf(w, "check: %s\n", check.Argv()[len(check.Argv())-1])
 	}
