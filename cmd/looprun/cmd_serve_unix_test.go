@@ -679,6 +679,8 @@ func browserWatch(t *testing.T, b *browsertest.Browser) {
 		t.Errorf("it jumped: %v", shifts)
 	}
 	v.sound("running")
+	v.Resize(2560) // list, run, and the output at full height
+	v.shows(`(([out, course]) => out.left > course.right && out.height > 0.6 * innerHeight)([".work-out", ".course"].map((e) => document.querySelector(e).getBoundingClientRect()))`)
 	if err := os.WriteFile(filepath.Join(dir, "end"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -1000,6 +1002,32 @@ func browserBatch(t *testing.T, b *browsertest.Browser) {
 	}
 	run.ended(t)
 	v.quiet()
+}
+
+// Before a loop of looprun many is taken, its diff says which others change the same files.
+func TestADiffNamesWhatOverlaps(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=n", "-c", "user.email=e@example.com", "commit", "-q", "--allow-empty", "-m", "one"}} {
+		cmd := exec.Command("git", args...)
+		if cmd.Dir = dir; cmd.Run() != nil {
+			t.Skip("git is needed")
+		}
+	}
+	begin(t, dir, "many", "--trees", filepath.Join(t.TempDir(), "trees"), "--min-free", "0", "--for", "echo one; echo two; echo apart", "-c", "case {} in apart) f=other;; *) f=same;; esac; echo {} >$f").ended(t)
+	v := startServe(t, dir)
+	var found struct{ Runs []struct{ Key, Title string } }
+	if v.call("GET", "/api/runs?filter=done", "", &found); len(found.Runs) != 3 {
+		t.Fatalf("%+v", found)
+	}
+	for _, r := range found.Runs {
+		var diff struct{ Text string }
+		v.call("GET", "/api/runs/"+r.Key+"/diff/1", "", &diff)
+		said, _, _ := strings.Cut(diff.Text, "diff --git")
+		if want := map[string]string{"one": "one and two both change same\n", "two": "one and two both change same\n", "apart": ""}[r.Title]; said != want || said == diff.Text {
+			t.Errorf("%s: %s", r.Title, diff.Text)
+		}
+	}
 }
 
 // The list can be used with keys that ? shows; they are letters where somebody types. Nothing in
