@@ -15,6 +15,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -38,6 +39,10 @@ var packages = []string{"signature", "internal/margin", "internal/carrier", "int
 // perRun is how long the recordings may take before a switched-off function counts as
 // indispensable.
 const perRun = 60 * time.Second
+
+// A process that has said nothing for twice as long is ended from outside; so is one that has not
+// signed the recordings at all after toStart.
+const toStart = 10 * time.Minute
 
 func main() {
 	limit := flag.Float64("max", 100, "fail when more percent of the lines have no effect")
@@ -226,8 +231,10 @@ func instrument(work string) ([]*function, error) {
 
 import (
 	"os"
+	"runtime/metrics"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Off has, for each function, whether it is switched off, and Used whether it was called.
@@ -239,6 +246,14 @@ func init() {
 			Off[n] = true
 		}
 	}
+	go func() { // a loop without end may fill the memory long before it is overdue
+		used := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
+		for range time.Tick(20 * time.Millisecond) {
+			if metrics.Read(used); used[0].Value.Uint64() > 4<<30 {
+				os.Exit(3)
+			}
+		}
+	}()
 }
 `, len(all))
 	if err := put("internal/off/off.go", []byte(off)); err != nil {
@@ -326,8 +341,10 @@ func measure(binary string, functions []*function, scores bool) error {
 		if err := test.Start(); err != nil {
 			return err
 		}
+		overdue := time.AfterFunc(toStart, func() { _ = test.Process.Kill() })
 		done, ready := 0, false
 		for lines := bufio.NewScanner(pipe); lines.Scan(); {
+			overdue.Reset(2 * perRun)
 			result, ok := strings.CutPrefix(lines.Text(), "ablate ")
 			if _, effect, found := strings.Cut(result, "\t"); ok && found {
 				rest[done].effect = effect
@@ -336,7 +353,9 @@ func measure(binary string, functions []*function, scores bool) error {
 			}
 			ready = ready || ok
 		}
-		_ = test.Wait() // how it ended shows in what it printed
+		_ = test.Process.Kill() // a line may have been too long to read on
+		_ = test.Wait()         // how it ended shows in what it printed
+		overdue.Stop()
 		if !ready {
 			return fmt.Errorf("the recordings were not signed: run go test -run TestStuckbench ./%s", packages[0])
 		}
@@ -354,7 +373,10 @@ func measure(binary string, functions []*function, scores bool) error {
 // none does.
 func failing(binaries []string, id string) string {
 	for i, binary := range binaries {
-		test := exec.Command(binary, "-test.short", "-test.skip", "^(TestStuckbench|TestCounts)$", "-test.failfast", "-test.timeout", "60s")
+		ctx, cancel := context.WithTimeout(context.Background(), 2*perRun)
+		defer cancel()
+		test := exec.CommandContext(ctx, binary, "-test.short", "-test.skip", "^(TestStuckbench|TestCounts)$", "-test.failfast", "-test.timeout", perRun.String())
+		test.WaitDelay = time.Second
 		test.Dir, test.Env = packages[i], append(os.Environ(), "ABLATE_OFF="+id)
 		out, err := test.CombinedOutput()
 		if err == nil {
