@@ -53,6 +53,7 @@ func TestWhatAPlanHolds(t *testing.T) {
 		"no commit":            {loops.Loop{Command: words, Ref: "nowhere"}, "", "", "commit something"},
 		"no folder":            {loops.Loop{Command: words, Dir: "nowhere"}, "", "", `dir "nowhere" is not a folder`},
 		"a file as its folder": {loops.Loop{Command: words, Dir: "f"}, "", "", `dir "f" is not a folder`},
+		"a bad option":         {loops.Loop{Command: words, Options: loops.Options{"max_iterations": "many"}}, "", "", "max_iterations"},
 		"no such file":         {loops.Loop{Command: words, Copy: []string{"nothing"}}, "", "", "copy: "},
 		"a folder as a file":   {loops.Loop{Command: words, Copy: []string{"sub"}}, "", "", "copy: sub is not a regular file"},
 	} {

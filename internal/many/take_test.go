@@ -136,6 +136,15 @@ func TestAConflictIsResolved(t *testing.T) {
 	}
 
 	m, taking = conflict(t)
+	write(t, filepath.Join(taking.Tree, "f"), "resolved")
+	path := os.Getenv("PATH")
+	gitThat(t, `case "$*" in *"update-ref -m"*) exit 128; esac`)
+	if err := taking.Continue(t.Context()); err == nil || !remains(t, filepath.Join(taking.Tree, "f")) || m.stopped(t) == nil {
+		t.Errorf("the branch cannot have it: %v", err)
+	}
+	t.Setenv("PATH", path)
+
+	m, taking = conflict(t)
 	gitIn(t, m.l.Repository, "update-ref", "-d", taking.ref())
 	if err := taking.Abort(t.Context()); err != nil || m.stopped(t) != nil {
 		t.Errorf("the branch is gone: %v", err)
@@ -175,9 +184,13 @@ func TestAPlantedTaking(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	text, err := os.ReadFile(m.takingFile())
+	text, err := json.Marshal(&good)
 	if err != nil {
 		t.Fatal(err)
+	}
+	write(t, m.takingFile(), string(text))
+	if m.stopped(t) == nil {
+		t.Error("it is what was written")
 	}
 	write(t, m.takingFile(), strings.Replace(string(text), `"files"`, `"took"`, 1))
 	if got, err := m.Stopped(); err == nil {
