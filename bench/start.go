@@ -68,7 +68,7 @@ func ratio(a, b *candidate) float64 { return float64(a.time()) / float64(b.time(
 
 // words are the arguments with which each command does next to nothing.
 var words = []string{
-	"--help", "run --help", "list", "list --help", "ask x", "signal progress", "reject", "answer yes", "show", "context", "explain",
+	"--help", "run --help", "list", "list --help", "ask x", "signal progress", "say x", "pause", "stop", "take x", "reject", "answer yes", "show", "context", "explain",
 	"stats", "doctor", "prune", "report", "resume", "completion bash", "__complete -- list --", "policy --help", "template list",
 	"schema", "config show", "man", "version", "help", "many --help", "diff", "restore", "signature", "replay --help",
 	"hook stop", "hook status", "serve --help", "fleet", "agents", "init --help",
