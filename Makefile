@@ -170,7 +170,7 @@ api-check: ## check the exported API against docs/api
 	@$(GO) run ./tools/api
 
 # --- Many machines: separate modules, so that looprun does not depend on them ---
-.PHONY: fleet fleet-dev fleet-test fleet-check
+.PHONY: fleet fleet-dev fleet-test fleet-check fleet-record
 
 fleet: build ## build looprun-fleet, static, in bin/
 	cd fleet && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o ../$(dir $(BIN))looprun-fleet ./cmd/looprun-fleet
@@ -180,6 +180,10 @@ fleet-dev: fleet ## build looprun-fleet with a Temporal server, for looprun-flee
 
 fleet-check: ## vet and test the fleet without a server
 	cd fleet && $(GO) vet ./... && $(GO) test -timeout 10m ./...
+
+fleet-record: fleet-dev ## record histories of loops for this release; fleet-check replays those of each
+	mkdir -p fleet/testdata/histories/$(VERSION)
+	cd fleet && FLEET_RECORD=$(CURDIR)/fleet/testdata/histories/$(VERSION) FLEET_BIN=$(CURDIR)/$(dir $(BIN)) $(GO) test -tags server -count=1 -run TestHistoriesAreRecorded ./fleettest
 
 FLEET_RUNS ?= 20
 fleet-test: fleet-dev ## test the fleet with a real server: kill workers FLEET_RUNS times in each place, races, a thousand loops

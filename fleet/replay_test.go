@@ -31,7 +31,11 @@ func histories(t *testing.T) []string {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no history is recorded: %v", err)
 	}
-	return files
+	later, err := filepath.Glob(filepath.Join("testdata", "histories", "*", "*.json")) // of releases
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(files, later...)
 }
 
 // unkeyed reads what is recorded in the histories.
@@ -67,7 +71,7 @@ func replay(t *testing.T, file string, run any, change func(*historypb.History))
 }
 
 // Loops that an older looprun-fleet began go on under this one: their recorded histories
-// lead the workflow the same way. make fleet-test with FLEET_RECORD=DIR records others.
+// lead the workflow the same way. make fleet-record records others.
 func TestOlderHistoriesAreReplayed(t *testing.T) {
 	for _, file := range histories(t) {
 		if err := replay(t, file, Run, nil); err != nil {
