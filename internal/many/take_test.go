@@ -192,7 +192,7 @@ func TestAPlantedTaking(t *testing.T) {
 	if m.stopped(t) == nil {
 		t.Error("it is what was written")
 	}
-	write(t, m.takingFile(), strings.Replace(string(text), `"files"`, `"took"`, 1))
+	write(t, m.takingFile(), strings.Replace(string(text), `"branch":`, `"branch":1,"was":`, 1))
 	if got, err := m.Stopped(); err == nil {
 		t.Errorf("another form: %+v", got)
 	}
