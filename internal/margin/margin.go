@@ -137,7 +137,8 @@ func (l *Learner) some(lines [][]byte, n int) [][]byte {
 	l.sample = l.sample[:0]
 	step := max(1, len(lines)/n)
 	for i := 0; i < len(lines); i += step {
-		if b := lines[i]; len(bytes.TrimSpace(b)) > 0 {
+		b := lines[i]
+		if c := ascii.At(b, indent(b)); c > ' ' && c < 0x80 || len(bytes.TrimSpace(b)) > 0 {
 			l.sample = append(l.sample, b)
 		}
 	}
