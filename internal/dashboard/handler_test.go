@@ -451,6 +451,12 @@ func TestOutputIsAllThatWasPrinted(t *testing.T) {
 		k.took = time.Hour
 		v.tails.all[tailOf{v.dir, 1}] = k
 	}
+	for n := range 2 * keptViews {
+		v.request("GET", fmt.Sprintf("/api/runs/%s/output/%d", v.key, n), "")
+	}
+	if n := len(v.tails.all); n > keptViews {
+		t.Errorf("%d outputs are kept", n)
+	}
 }
 
 // A log has its lines by number, those that match a search, and never more than a page can
