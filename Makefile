@@ -263,7 +263,7 @@ mcp-inspector: ## run its tests with the inspector, which this installs (300 MB,
 AXE = $(AGENTS)/axe/node_modules/axe-core/axe.min.js
 axe: ## run the browser tests with axe-core, which this installs (from npm); a violation fails
 	npm install --prefix $(AGENTS)/axe --no-audit --no-fund --ignore-scripts --loglevel=error axe-core@4.14.1
-	LOOPRUN_AXE=$(CURDIR)/$(AXE) $(GO) test -count=1 -run Browser ./cmd/looprun ./report
+	LOOPRUN_AXE=$(CURDIR)/$(AXE) $(GO) test -count=1 -timeout 30m -run Browser ./cmd/looprun ./report
 
 # --- The program that sends to chats, phones and mail, a separate module ---
 .PHONY: notify notify-test
