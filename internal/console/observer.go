@@ -131,13 +131,17 @@ func (m *Observer) Observe(e core.Event, s *core.State) {
 			m.Warn("%s", m.Partial(d.Guard))
 		}
 	case core.InterruptReceived:
+		grace := m.Grace
+		if InCI() {
+			grace = min(grace, CIKill)
+		}
 		switch {
 		case !s.Running:
 			m.News("%s received; ending", d.Signal)
 		case m.Person && d.Signal == "SIGINT":
-			m.News("%s received; the command has %s to end, and Ctrl-C again kills it", d.Signal, m.Grace)
+			m.News("%s received; the command has %s to end, and Ctrl-C again kills it", d.Signal, grace)
 		default:
-			m.News("%s received; the command has %s to end", d.Signal, m.Grace)
+			m.News("%s received; the command has %s to end", d.Signal, grace)
 		}
 	case core.OrderReceived:
 		m.ordered(d, s)

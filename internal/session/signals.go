@@ -23,12 +23,9 @@ var interrupts = map[os.Signal]string{
 }
 
 // Hosted runners kill a job about 7.5 seconds after asking it to stop. So in CI looprun kills
-// running processes after ciKill, and starts nothing new after ciEnd; hooks then have their
-// second to clean up.
-const (
-	ciKill = 5 * time.Second
-	ciEnd  = 5500 * time.Millisecond
-)
+// running processes after [console.CIKill], and starts nothing new after ciEnd; hooks then have
+// their second to clean up.
+const ciEnd = 5500 * time.Millisecond
 
 // WatchSignals cancels the context with an [engine.Interrupt] at the first signal and calls
 // kill at every later one. stop ends the watch.
@@ -69,7 +66,7 @@ func interruptible(parent context.Context, kill func()) (ctx context.Context, in
 			return
 		}
 		if console.InCI() {
-			time.AfterFunc(ciKill, kill)
+			time.AfterFunc(console.CIKill, kill)
 		}
 		cancel(i)
 	}, func() { cancel(nil) }
