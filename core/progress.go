@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -239,47 +238,6 @@ func (s *State) OnlyCountsChanged() bool {
 	a, b := s.History[n-2].Signature, s.History[n-1].Signature
 	return a.Hash != b.Hash && a.Loose == b.Loose && a.Loose != 0
 }
-
-// NumbersWander reports whether the last CoreRun outputs differ in numbers of which each has
-// risen and fallen, and has had neither its lowest nor its highest value in the last n of them.
-// A measurement of progress falls, or rises, to the end.
-func (s *State) NumbersWander(n int) bool {
-	var columns [][]float64
-	form := ""
-	for i := range s.History {
-		sig := &s.History[i].Signature
-		if sig.Loose != s.Core || i < len(s.History)-s.CoreRun {
-			continue
-		}
-		text := strings.Join(sig.Facts, "\n")
-		numbers := digits().FindAllString(text, -1)
-		if masked := digits().ReplaceAllString(text, "0"); form == "" {
-			form, columns = masked, make([][]float64, len(numbers))
-		} else if masked != form {
-			return false
-		}
-		for k, digits := range numbers {
-			v, _ := strconv.ParseFloat(digits, 64) // digits alone; too many of them are infinite
-			columns[k] = append(columns[k], v)
-		}
-	}
-	wander := false
-	for _, c := range columns {
-		low, high := slices.Min(c), slices.Max(c)
-		if low == high {
-			continue
-		}
-		end := c[max(0, len(c)-n):]
-		if slices.IsSorted(c) || slices.Contains(end, low) || slices.Contains(end, high) {
-			return false
-		}
-		wander = true
-	}
-	return wander
-}
-
-// digits matches a number.
-var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
 
 // CurrentState returns how many checks pass: “3/5 tests passing”, “3/5 passing” if the output
 // does not show that they are tests, or that it is unknown.

@@ -262,8 +262,7 @@ type Streaks struct {
 	// Cycles is evidence for [LoopDetected].
 	Cycles signature.Cycles `json:"cycles"`
 	// Core is what failed in the last CoreRun iterations in a row, ignoring values
-	// (signature.Signature.Core, or Loose if there is none); it too is evidence for
-	// [LoopDetected].
+	// (signature.Signature.Core); it too is evidence for [LoopDetected].
 	Core    signature.Hash `json:"core,omitempty"`
 	CoreRun int            `json:"core_run,omitempty"`
 	// Failures are the failures among the last 50 iterations that count, oldest first. They

@@ -333,7 +333,7 @@ func (s *State) weigh(d IterationFinished, moved bool) {
 	if h != 0 {
 		s.Cycles.Add(h)
 		s.Failures = last(append(s.Failures, failureOf(h, d)), mostOften)
-		core := cmp.Or(d.Signature.Core, d.Signature.Loose)
+		core := d.Signature.Core
 		if d.Worded && d.Git && !moved {
 			core = wordsCore
 		}

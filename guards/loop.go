@@ -46,21 +46,11 @@ func (Loop) Check(s *core.State) *core.Trip {
 	return t
 }
 
-// onlyValues trips when the same checks, or the same failure without names of checks, have
-// failed twice as many times in a row as the threshold: values that change from wrong to wrong
-// do not stay progress for long.
+// onlyValues trips when the same checks have failed twice as many times in a row as the
+// threshold: values that change from wrong to wrong do not stay progress for long.
 func onlyValues(s *core.State, threshold int) *core.Trip {
 	if s.AnyValue || s.Core == 0 || s.CoreRun < 2*threshold {
 		return nil
-	}
-	if s.Core == s.Last.Signature.Loose {
-		if !s.NumbersWander(threshold) {
-			return nil
-		}
-		return &core.Trip{
-			Guard: core.LoopDetected, Window: s.CoreRun,
-			Reason: fmt.Sprintf("the same failure came for the %s time, only numbers in it rise and fall (--loop-values off lets them)", ordinal(s.CoreRun)),
-		}
 	}
 	if s.OnlyWords() {
 		return &core.Trip{
