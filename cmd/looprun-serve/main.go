@@ -17,7 +17,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -147,37 +146,17 @@ func (l looprun) explain(dir string) (string, error) {
 // diff also tells, before a loop of looprun many is taken, which others change the same files.
 func (l looprun) diff(ctx context.Context, dir string, iteration int) (text string, whole bool, err error) {
 	text, whole, err = l.text(ctx, dir, "diff", strconv.Itoa(iteration))
-	if err == nil {
-		text = l.overlaps(ctx, dir) + text
+	if err != nil {
+		return "", false, err
 	}
-	return text, whole, err
-}
-
-// overlaps returns what looprun take says of the files that the result of a run shares with others.
-func (l looprun) overlaps(ctx context.Context, dir string) (lines string) {
-	state, run := filepath.Dir(dir), filepath.Base(dir)
-	ids, _ := many.IDs(state)
-	for _, id := range ids {
-		plan, err := many.Read(state, id)
-		if err != nil {
-			continue
-		}
-		i := slices.IndexFunc(plan.Loops, func(l many.Loop) bool { return l.RunID == run })
-		if i < 0 {
-			continue
-		}
-		take := exec.CommandContext(ctx, l.Path, "take", "--done", "--dry-run", "--state-dir", state)
-		take.Env = l.Env
-		said, _ := take.CombinedOutput() // what is wrong there is said when it is taken
-		for line := range strings.Lines(string(said)) {
-			line = strings.TrimPrefix(line, "looprun: ")
-			pair, _, both := strings.Cut(line, " both change ")
-			if name := plan.Loops[i].Name; both && (strings.HasPrefix(pair, name+" and ") || strings.HasSuffix(pair, " and "+name)) {
-				lines += termsafe.Text(line)
-			}
-		}
+	lines, err := many.Overlaps(ctx, dir)
+	if err != nil {
+		lines = []string{"looprun cannot tell which other loops change the same files: " + termsafe.Line(err.Error())}
 	}
-	return lines
+	if len(lines) > 0 {
+		text = strings.Join(lines, "\n") + "\n" + cmp.Or(text, "It changed nothing.\n")
+	}
+	return text, whole, nil
 }
 
 // mostText is how much of a command's output the page shows, in bytes.

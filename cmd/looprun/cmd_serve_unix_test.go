@@ -1004,7 +1004,8 @@ func browserBatch(t *testing.T, b *browsertest.Browser) {
 	v.quiet()
 }
 
-// Before a loop of looprun many is taken, its diff says which others change the same files.
+// Before a loop of looprun many is taken, its diff says which others of its batch change the same
+// files, also where the user has changed something, and where the iteration changed nothing.
 func TestADiffNamesWhatOverlaps(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -1014,19 +1015,33 @@ func TestADiffNamesWhatOverlaps(t *testing.T) {
 			t.Skip("git is needed")
 		}
 	}
-	begin(t, dir, "many", "--trees", filepath.Join(t.TempDir(), "trees"), "--min-free", "0", "--for", "echo one; echo two; echo apart", "-c", "case {} in apart) f=other;; *) f=same;; esac; echo {} >$f").ended(t)
+	trees := filepath.Join(t.TempDir(), "trees")
+	for _, all := range []string{"same", "$1"} { // of the second batch each has a file of its own
+		begin(t, dir, "many", "--trees", trees, "--min-free", "0", "--for", "echo one; echo two; echo apart", "--", "sh", "-c", `case $1 in apart) f=other;; *) f=`+all+`;; esac; [ -e $f ] && exit; echo $1 >$f; exit 1`, "sh", "{}").ended(t)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "mine"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	v := startServe(t, dir)
 	var found struct{ Runs []struct{ Key, Title string } }
-	if v.call("GET", "/api/runs?filter=done", "", &found); len(found.Runs) != 3 {
+	if v.call("GET", "/api/runs?filter=done", "", &found); len(found.Runs) != 6 {
 		t.Fatalf("%+v", found)
 	}
+	var got []string
 	for _, r := range found.Runs {
-		var diff struct{ Text string }
-		v.call("GET", "/api/runs/"+r.Key+"/diff/1", "", &diff)
-		said, _, _ := strings.Cut(diff.Text, "diff --git")
-		if want := map[string]string{"one": "one and two both change same\n", "two": "one and two both change same\n", "apart": ""}[r.Title]; said != want || said == diff.Text {
-			t.Errorf("%s: %s", r.Title, diff.Text)
+		for _, n := range []string{"1", "2"} {
+			var diff struct{ Text string }
+			v.call("GET", "/api/runs/"+r.Key+"/diff/"+n, "", &diff)
+			said, _, _ := strings.Cut(diff.Text, "diff --git")
+			if got = append(got, r.Title+" "+n+" "+said); n == "1" && said == diff.Text {
+				t.Errorf("%s: %s", r.Title, diff.Text)
+			}
 		}
+	}
+	slices.Sort(got)
+	const lines = "one and two both change same\n"
+	if want := []string{"apart 1 ", "apart 1 ", "apart 2 ", "apart 2 ", "one 1 ", "one 1 " + lines, "one 2 ", "one 2 " + lines + "It changed nothing.\n", "two 1 ", "two 1 " + lines, "two 2 ", "two 2 " + lines + "It changed nothing.\n"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -123,17 +123,21 @@ func (r *Removal) Take(ctx context.Context, names []string, branch string) (*Tak
 			return nil, err
 		}
 		one := Taken{Name: termsafe.Line(l.Name), RunID: l.RunID, Plan: l.ID, Base: l.Base, Commit: m.commits[0]}
-		out, err := git.Run(ctx, t.Repository, nil, "diff", "--name-only", "-z", "--no-renames", "--end-of-options", one.Base, one.Commit)
-		if err != nil {
+		if one.Files, err = changed(ctx, t.Repository, one.Base, one.Commit); err != nil {
 			return nil, err
 		}
-		one.Files = strings.FieldsFunc(out, func(c rune) bool { return c == 0 })
 		t.Left = append(t.Left, one)
 	}
 	if len(t.Left) == 0 {
 		return t, nil
 	}
 	return t, t.open(ctx, branch)
+}
+
+// changed returns the files that differ between two commits.
+func changed(ctx context.Context, dir, base, commit string) ([]string, error) {
+	out, err := git.Run(ctx, dir, nil, "diff", "--name-only", "-z", "--no-renames", "--end-of-options", base, commit)
+	return strings.FieldsFunc(out, func(c rune) bool { return c == 0 }), err
 }
 
 // named returns the loops with these names or run ids, in that order.
@@ -255,12 +259,69 @@ func (t *Taking) Overlaps() []string {
 	for a := range t.Left {
 		for b := a + 1; b < len(t.Left); b++ {
 			if files := pairs[[2]int{a, b}]; len(files) > 0 {
-				slices.Sort(files)
-				lines = append(lines, fmt.Sprintf("%s and %s both change %s", t.Left[a].Name, t.Left[b].Name, short(files)))
+				lines = append(lines, both(t.Left[a].Name, t.Left[b].Name, files))
 			}
 		}
 	}
 	return lines
+}
+
+func both(a, b string, files []string) string {
+	slices.Sort(files)
+	return fmt.Sprintf("%s and %s both change %s", a, b, short(files))
+}
+
+// mostCompared is how many loops of a batch [Overlaps] compares.
+const mostCompared = 200
+
+// Overlaps lists which loops of its batch change the same files as the run with that folder, a
+// line for each. It goes by their last checkpoints, and writes nothing.
+func Overlaps(ctx context.Context, dir string) (lines []string, err error) {
+	r := Removal{State: filepath.Dir(dir)}
+	of, ok := r.plan(filepath.Base(dir))
+	switch {
+	case !ok:
+		return nil, nil
+	case len(of.Loops) > mostCompared:
+		return nil, fmt.Errorf("its batch has more than %d loops", mostCompared)
+	}
+	refs := make([]string, len(of.Loops))
+	for i := range of.Loops {
+		refs[i] = checkpoint.Ref(of.Loops[i].RunID)
+	}
+	places := []string{of.repository().mirror, of.Repository}
+	commits := make([][]string, len(places))
+	for i, in := range places {
+		if commits[i], err = git.Objects(ctx, in, refs...); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	files := func(n int) ([]string, error) {
+		for i, in := range places {
+			if len(commits[i]) > 0 && commits[i][n] != "" {
+				return changed(ctx, in, of.Loops[n].Base, commits[i][n])
+			}
+		}
+		return nil, nil // it has no result
+	}
+	this := slices.IndexFunc(of.Loops, func(l Loop) bool { return l.RunID == of.RunID })
+	its, err := files(this)
+	own := map[string]bool{}
+	for _, f := range its {
+		own[f] = true
+	}
+	for n := 0; n < len(of.Loops) && err == nil && len(own) > 0; n++ {
+		if n == this {
+			continue
+		}
+		var theirs []string
+		theirs, err = files(n)
+		if theirs = slices.DeleteFunc(theirs, func(f string) bool { return !own[f] }); len(theirs) > 0 {
+			a, b := min(n, this), max(n, this)
+			lines = append(lines, both(termsafe.Line(of.Loops[a].Name), termsafe.Line(of.Loops[b].Name), theirs))
+		}
+	}
+	return lines, err
 }
 
 // Run takes the remaining results. At a conflict it stops with a [ConflictError]; the branch

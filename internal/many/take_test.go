@@ -282,6 +282,34 @@ func TestTwoResults(t *testing.T) {
 		write(t, filepath.Join(l.Tree, name), "by "+l.Name)
 		journal(t, m.State, l.RunID, core.RunStarted{RunID: l.RunID, Repository: l.Repository, Checkpoint: l.Base})
 	}
+	write(t, filepath.Join(m.l.Repository, "f"), "not committed")
+	refs := func() string { return gitIn(t, m.repo.mirror, "show-ref") + gitIn(t, m.l.Repository, "show-ref") }
+	overlaps := func(i int) string {
+		t.Helper()
+		before := refs()
+		lines, err := Overlaps(t.Context(), m.p.runDir(&m.p.Loops[i]))
+		if refs() != before {
+			t.Errorf("it wrote something: %s, before: %s", refs(), before)
+		}
+		if err != nil {
+			return err.Error()
+		}
+		return strings.Join(lines, "\n")
+	}
+	if got := overlaps(0); got != "" {
+		t.Errorf("there is no checkpoint: %s", got)
+	}
+	for i := range m.p.Loops {
+		if _, err := m.repo.whole(t.Context(), &m.p.Loops[i], m.p.runDir(&m.p.Loops[i])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []string{"a and b both change f", "a and b both change f", ""} {
+		if got := overlaps(i); got != want {
+			t.Errorf("%d: %q, want %q", i, got, want)
+		}
+	}
+	gitIn(t, m.l.Repository, "checkout", "-q", "f")
 	taking, err := m.Take(t.Context(), []string{"a", "c", "b"}, "all")
 	if err != nil || !slices.Equal(taking.Overlaps(), []string{"a and b both change f"}) {
 		t.Fatalf("%+v, %v", taking, err)
