@@ -373,8 +373,13 @@ func (t *Taking) commit(ctx context.Context, tree string) error {
 	if err != nil {
 		return err
 	}
-	t.Tip, t.Took, t.Left = commit, append(t.Took, one), t.Left[1:]
+	t.took(commit)
 	return nil
+}
+
+// took counts the first result in Left as taken, with that commit.
+func (t *Taking) took(commit string) {
+	t.Tip, t.Took, t.Left = commit, append(t.Took, t.Left[0]), t.Left[1:]
 }
 
 // move creates the branch, or moves it.
@@ -424,13 +429,6 @@ func (t *Taking) Continue(ctx context.Context) error {
 			return config.Usage(fmt.Sprintf("%s still has conflict markers", filepath.Join(t.Tree, name)), "choose the right lines and remove the markers, then looprun take --continue")
 		}
 	}
-	at, err := checkpoint.Find(ctx, t.Repository, t.ref())
-	if err != nil {
-		return err
-	}
-	if at != t.Tip {
-		return config.Usage(t.Branch+" was moved since", "looprun take --abort begins again")
-	}
 	if _, err := git.Run(ctx, t.Tree, nil, "add", "--all", "--", ":/"); err != nil {
 		return err
 	}
@@ -438,6 +436,30 @@ func (t *Taking) Continue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	at, err := checkpoint.Find(ctx, t.Repository, t.ref())
+	if err == nil && at == t.Tip {
+		err = t.resolve(ctx, tree)
+	} else if err == nil {
+		var is string // what a looprun moved it to that was then killed
+		if at != "" {
+			is, err = git.Run(ctx, t.Repository, nil, "log", "-1", "--no-show-signature", "--format=%T %P", at)
+		}
+		if err == nil && is != tree+" "+t.Tip {
+			return config.Usage(t.Branch+" was moved since", "looprun take --abort begins again")
+		}
+		t.took(at)
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.close(ctx); err != nil {
+		return err
+	}
+	return t.Run(ctx)
+}
+
+// resolve puts the resolved tree on the branch.
+func (t *Taking) resolve(ctx context.Context, tree string) error {
 	resolved, err := git.Run(ctx, t.Tree, git.Own, "commit-tree", tree, "-m", "A resolved conflict of looprun take")
 	if err != nil {
 		return err
@@ -448,13 +470,7 @@ func (t *Taking) Continue(ctx context.Context) error {
 	if err := t.commit(ctx, tree); err != nil {
 		return err
 	}
-	if err := t.move(ctx); err != nil { // it is kept, whatever comes now
-		return err
-	}
-	if err := t.close(ctx); err != nil {
-		return err
-	}
-	return t.Run(ctx)
+	return t.move(ctx) // it is kept, whatever comes now
 }
 
 // Abort removes the branch, unless it was moved since.

@@ -144,6 +144,18 @@ func TestAConflictIsResolved(t *testing.T) {
 	}
 	t.Setenv("PATH", path)
 
+	m, taking = conflict(t) // it is killed when the branch has it
+	write(t, filepath.Join(taking.Tree, "f"), "resolved")
+	gitThat(t, `case "$*" in *"update-ref -m"*) "$real" "$@"; exit 137; esac`)
+	if err := taking.Continue(t.Context()); err == nil || m.stopped(t) == nil {
+		t.Errorf("it went on: %v", err)
+	}
+	t.Setenv("PATH", path)
+	moved := gitIn(t, m.l.Repository, "rev-parse", taking.ref())
+	if err := m.stopped(t).Continue(t.Context()); err != nil || m.stopped(t) != nil || gitIn(t, m.l.Repository, "rev-parse", taking.ref()) != moved {
+		t.Errorf("the branch has it: %v", err)
+	}
+
 	m, taking = conflict(t)
 	gitIn(t, m.l.Repository, "update-ref", "-d", taking.ref())
 	if err := taking.Abort(t.Context()); err != nil || m.stopped(t) != nil {
