@@ -151,7 +151,7 @@ func (d *devices) note(id, address string, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	uses := usesOf(d.dir, id)
-	if len(uses) > 0 && uses[0].Address == address && now.Sub(uses[0].At) < noteEvery {
+	if len(uses) > 0 && uses[0].Address == address && now.Sub(uses[0].At).Abs() < noteEvery { // or the clock was set back
 		return
 	}
 	uses = slices.DeleteFunc(uses, func(u Use) bool { return u.Address == address })

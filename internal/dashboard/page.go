@@ -10,7 +10,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -114,6 +113,7 @@ func Listen(o Options) (*Server, error) {
 		hosts:   map[string]bool{"127.0.0.1:" + port: true, "localhost:" + port: true},
 		runs:    newIndex(o.Dirs),
 		views:   views{writable: o.Actions != nil},
+		tails:   tails{all: map[tailOf]keptTail{}},
 		streams: make(chan struct{}, maxStreams),
 		within:  within{5 * time.Second, 10 * time.Second, 10 * time.Second},
 		bell:    newBell(),
@@ -165,11 +165,12 @@ func (s *Server) Serve(ctx context.Context) error {
 		ErrorLog:    log.New(io.Discard, "", 0), // it tells of clients that misbehave
 	}
 	go s.watch(ctx)
-	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	if err := server.Serve(s.ln); !errors.Is(err, http.ErrServerClosed) {
+	defer context.AfterFunc(ctx, func() { _ = s.ln.Close() })()
+	if err := server.Serve(s.ln); ctx.Err() == nil {
 		return err
 	}
-	return nil
+	time.AfterFunc(time.Second, func() { _ = server.Close() }) // what is being answered has that long
+	return server.Shutdown(context.WithoutCancel(ctx))
 }
 
 // watch refreshes the runs while somebody views the page, and once before, so that the first

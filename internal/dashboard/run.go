@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path"
@@ -293,9 +294,7 @@ func (v *tails) of(dir string, iteration int, heard bool) (json.RawMessage, [2]i
 	}
 	since := time.Now()
 	shown, err := json.Marshal(readTail(dir, iteration))
-	if v.all == nil || len(v.all) >= keptViews {
-		v.all = map[tailOf]keptTail{}
-	}
+	maps.DeleteFunc(v.all, func(tailOf, keptTail) bool { return len(v.all) >= keptViews }) // any one
 	v.all[of] = keptTail{sizes, shown, time.Since(since), time.Now()}
 	return shown, sizes, err
 }

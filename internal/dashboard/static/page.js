@@ -457,7 +457,7 @@
     };
     const fetchDiff = async (key, n) => {
       const { text, whole } = await get(`api/runs/${key}/diff/${n}`).catch((err) => ({ text: err.message + "\n", whole: true }));
-      if (!box.open || key !== at || n !== output.iteration) return;
+      if (!box.open || !view || key !== at || n !== output.iteration) return;
       shown.replaceChildren(...text.split("\n").slice(0, -1).map(row), text ? "" : "It changed nothing.", whole ? "" : el("span", { class: "skip" }, `The rest is left out here; looprun diff ${view.id} ${n} prints all of it.`));
     };
     const box = el("details", { class: "changes", hidden: true, ontoggle: () => {
@@ -565,7 +565,7 @@
     const { path } = await post(`api/runs/${run}/report`, {}).catch((err) => { tab.close(); throw err; });
     tab.opener = null;
     tab.location = path;
-    return [];
+    return [...aside.childNodes]; // what it shows stays
   };
   const resume = async (run) => {
     const { said } = await post(`api/runs/${run}/resume`, {});
@@ -633,7 +633,7 @@
     patch($("run"), [...head, ...order, tasks, rungs, notes].filter(Boolean));
     state();
   };
-  const gone = (why) => { view = null; $("run").replaceChildren(el("p", { class: "said bad" }, why)); };
+  const gone = (why) => { view = null; drawRun.last = ""; $("run").replaceChildren(el("p", { class: "said bad" }, why)); };
   const fetchRun = async () => {
     const key = at;
     if (!key) return;
