@@ -118,8 +118,8 @@ func returns(t *testing.T, do func()) {
 	t.Helper()
 	over := make(chan bool, 1)
 	go func() {
+		defer func() { over <- true }() // also where do fails the test
 		do()
-		over <- true
 	}()
 	eventually.Receive(t, "it ends", over)
 }
