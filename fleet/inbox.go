@@ -170,10 +170,7 @@ func (f *Fleet) State(ctx context.Context, id string) (*core.State, error) {
 		return nil, err
 	}
 	s := cmp.Or(in.State, new(core.State))
-	if err = f.decided(ctx, id, begun.GetOriginalExecutionRunId(), s.Apply); err == nil {
-		err = f.unbegun(id, s)
-	}
-	return s, err
+	return s, cmp.Or(f.decided(ctx, id, begun.GetOriginalExecutionRunId(), s.Apply), f.unbegun(id, s))
 }
 
 // Answer answers a question of a loop in the name of a person. The name is only a claim:

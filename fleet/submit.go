@@ -79,11 +79,7 @@ func check(l loops.Loop, dir, version string) (Loop, error) {
 	}
 	o := config.Defaults()
 	o.Name, o.Shell = l.Name, l.Command.Shell
-	err := o.Set(l.Keys(), dir)
-	if err == nil {
-		err = o.Wrong()
-	}
-	if err != nil {
+	if err := cmp.Or(o.Set(l.Keys(), dir), o.Wrong()); err != nil {
 		return Loop{}, err
 	}
 	null, err := os.Open(os.DevNull)

@@ -748,17 +748,21 @@ func TestLoopsOfAnotherUser(t *testing.T) {
 		t.Skip("only root can become another user")
 	}
 	y, from := newYard(t), repository(t)
-	for dir := y.root; dir != os.TempDir(); dir = filepath.Dir(dir) { // nobody has to get there
-		if err := os.Chmod(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	forAll(t, y.root)
 	command(t, from, "sh", "-c", "chown -R nobody . && chmod 755 .")
-	if err := syscall.Setgroups([]int{0, 4}); err != nil { // no group of root's is left to the loops
+	before, err := syscall.Getgroups()
+	if err == nil {
+		err = syscall.Setgroups([]int{0, 4}) // no group of root's is left to the loops
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = syscall.Setgroups(before) })
+	for _, name := range []string{"XDG_CACHE_HOME", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "MAIL", "SUDO_USER", "SHELL", "MAILTO"} {
+		t.Setenv(name, "of-root") // nor a variable of its session
+	}
 	w := y.worker("other", 1, "--user", "nobody")
-	look := fmt.Sprintf(`id -un; id -G; echo $HOME; cat %s; cat /proc/%d/environ; head -c 1 /proc/%[2]d/mem; ls /proc/%[2]d/fd; id -un > who; `, server.key, w.Process.Pid)
+	look := fmt.Sprintf(`id -un; id -G; echo $USER $LOGNAME $SHELL $MAILTO $XDG_CACHE_HOME$SSH_AUTH_SOCK$SSH_AGENT_PID$MAIL$SUDO_USER; cat %s; cat /proc/%d/environ; head -c 1 /proc/%[2]d/mem; ls /proc/%[2]d/fd; id -un > who; `, server.key, w.Process.Pid)
 	id := y.submit(1, look+"echo over", func(l *loops.Loop) {
 		l.Repo, l.Setup, l.Check = from, "id -un > setup", "test -e who && test $(id -un) = nobody"
 	})[0]
@@ -766,7 +770,7 @@ func TestLoopsOfAnotherUser(t *testing.T) {
 		t.Errorf("%s: %s", r.Status, r.Reason)
 	}
 	said := y.says("logs", id)
-	if lines := strings.Split(said, "\n"); lines[0] != "nobody" || lines[1] != "65534" || strings.Count(said, "Permission denied") != 4 {
+	if lines := strings.Split(said, "\n"); lines[0] != "nobody" || lines[1] != "65534" || lines[2] != "nobody nobody /bin/sh of-root" || strings.Count(said, "Permission denied") != 4 {
 		t.Errorf("%s", said)
 	}
 	if who := command(t, from, "git", "-c", "safe.directory=*", "show", "refs/looprun/"+id+":setup", "refs/looprun/"+id+":who"); who != "nobody\nnobody" {
@@ -778,6 +782,55 @@ func TestLoopsOfAnotherUser(t *testing.T) {
 	y.says("cancel", id)
 	y.result(id)
 	wait(t, "its processes are gone", func() bool { return gone(word) })
+}
+
+// Only root becomes another user, and that is not root.
+func TestAWorkerCannotBecomeThatUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can become another user")
+	}
+	y := newYard(t)
+	forAll(t, y.root)
+	copied := filepath.Join(y.root, "looprun-fleet")
+	command(t, ".", "install", "-m", "755", program(t, "looprun-fleet"), copied)
+	for _, c := range []struct {
+		by   uint32
+		user string
+		want string
+	}{
+		{0, "root", "root has to start the worker, for a user other than root"},
+		{65534, "nobody", "root has to start the worker, for a user other than root"},
+		{0, "nobody-has-this-name", "user: unknown user nobody-has-this-name"},
+	} {
+		said := turnedAway(t, c.by, copied, "worker", "--address", server.address, "--queue", y.queue, "--root", filepath.Join(y.root, "w"), "--user", c.user)
+		if want := "looprun-fleet: --user " + c.user + ": " + c.want + "\n"; said != want {
+			t.Errorf("%q, not %q", said, want)
+		}
+	}
+}
+
+// turnedAway is what a worker says that a user starts, and that does not run.
+func turnedAway(t testing.TB, by uint32, name string, args ...string) string {
+	t.Helper()
+	p := &process{Cmd: exec.Command(program(t, name), args...)}
+	p.Stdout, p.Stderr, p.Dir = &p.said, &p.said, "/"
+	p.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: by, Gid: by}}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.kill)
+	wait(t, "it says something", func() bool { return strings.HasSuffix(p.said.String(), "\n") })
+	return p.said.String()
+}
+
+// forAll lets every user into a folder of a test.
+func forAll(t testing.TB, dir string) {
+	t.Helper()
+	for above := filepath.Clean(os.TempDir()) + "/"; strings.HasPrefix(dir, above); dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestACancelLeavesNoProcess(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -148,7 +150,9 @@ func (o *outer) lives(word string) string {
 	if out, err := exec.Command(program(o.t, "looprun-fleet"), worker...).CombinedOutput(); err == nil || !strings.Contains(string(out), "--allow") {
 		o.t.Errorf("a worker without a list: %v: %s", err, out)
 	}
-	start(o.t, "runs up to", "looprun-fleet", append(worker, "--allow", allow)...)
+	worker = append(worker, "--allow", allow)
+	o.keepsKeys(worker)
+	start(o.t, "runs up to", "looprun-fleet", worker...)
 	id, ok := o.says("submit", "--name", "in the open", "--", "echo", word)
 	if !ok {
 		o.t.Fatal(id)
@@ -165,6 +169,37 @@ func (o *outer) lives(word string) string {
 		o.t.Errorf("a command that is not in the list has run: %s", out)
 	}
 	return id
+}
+
+// keepsKeys holds that a worker does not become a user that can read one of its keys, or own it.
+func (o *outer) keepsKeys(worker []string) {
+	o.t.Helper()
+	if os.Getuid() != 0 {
+		return
+	}
+	root := filepath.Join(o.t.TempDir(), "root")
+	for i, flag := range o.args {
+		if !strings.HasSuffix(flag, "key-file") && flag != "--tls-key" {
+			continue
+		}
+		name := o.args[i+1]
+		forAll(o.t, filepath.Dir(name))
+		for owner, mode := range map[int]os.FileMode{65534: 0, 0: 0o644} {
+			if err := errors.Join(os.Chown(name, owner, 0), os.Chmod(name, mode)); err != nil {
+				o.t.Fatal(err)
+			}
+			want := fmt.Sprintf("looprun-fleet: --user nobody: it can read %s; chown root %[1]s and chmod 600 %[1]s\n", name)
+			if owner == 0 && flag == "--key-file" {
+				want = fmt.Sprintf("looprun-fleet: %s can be read by others (mode 0644); run chmod 600 on it\n", name)
+			}
+			if said := turnedAway(o.t, 0, "looprun-fleet", append(worker[:len(worker):len(worker)], "--user", "nobody", "--root", root)...); said != want {
+				o.t.Errorf("%s: %q, not %q", flag, said, want)
+			}
+		}
+		if err := errors.Join(os.Chown(name, 0, 0), os.Chmod(name, 0o600)); err != nil {
+			o.t.Fatal(err)
+		}
+	}
 }
 
 // kept is what the server has of a loop.

@@ -16,6 +16,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -88,7 +89,7 @@ func (a *app) say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "looprun-fleet: "+format+"\n", args...)
 }
 
-// fleet connects to the server, once; Main closes the connection.
+// fleet connects to the server, once, until the program ends.
 func (a *app) fleet() (f *fleet.Fleet, err error) {
 	if a.open == nil {
 		a.open, err = a.server.Dial(a.ctx)
@@ -112,15 +113,10 @@ func Main(args []string, version string, dev Dev) int {
 	}
 	host, _ := os.Hostname()
 	a := &app{ctx: ctx, server: &c.Server, out: os.Stdout, dev: dev, version: version}
-	defer func() {
-		if a.open != nil {
-			a.open.Close()
-		}
-	}()
 	parser, err := kong.New(
 		&c, kong.Name("looprun-fleet"), kong.Description("Run loops on many machines, with a Temporal server between them."),
 		kong.Exit(func(code int) { exited = code }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)), kong.BindToProvider(a.fleet), kong.Vars{"version": "looprun-fleet " + version, "user": who, "host": host},
+		kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)), kong.BindToProvider(a.fleet), kong.Vars{"version": version, "user": who, "host": host},
 	)
 	if err != nil {
 		panic(err)
@@ -180,8 +176,7 @@ func (c *devCmd) Run(a *app) error {
 			<-a.ctx.Done()
 			return nil
 		}
-		w := workerCmd{Worker: fleet.Worker{Slots: c.Slots, Root: c.Root, Name: "dev", Drain: 10 * time.Second}}
-		return w.Run(a, f)
+		return (&workerCmd{Worker: fleet.Worker{Slots: c.Slots, Root: c.Root, Name: "dev", Drain: 10 * time.Second}}).Run(a, f)
 	})
 }
 
@@ -200,13 +195,12 @@ type initCmd struct {
 }
 
 func (c *initCmd) Run(a *app) error {
-	if name := a.server.KeyFile; name != "" {
-		if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
-			if err := fleet.MakeKey(name); err != nil {
-				return err
-			}
-			a.say("%s is the new key: every worker, and everybody who submits or answers, needs a copy; without it nothing of these loops can be read", name)
+	name := a.server.KeyFile
+	if _, err := os.Stat(name); name != "" && errors.Is(err, os.ErrNotExist) {
+		if err := fleet.MakeKey(name); err != nil {
+			return err
 		}
+		a.say("%s is the new key: every worker, and everybody who submits or answers, needs a copy; without it nothing of these loops can be read", name)
 	}
 	f, err := a.fleet()
 	if err != nil {
@@ -214,11 +208,10 @@ func (c *initCmd) Run(a *app) error {
 	}
 	ctx, cancel := context.WithTimeout(a.ctx, time.Minute)
 	defer cancel()
-	if err := f.Init(ctx, c.Retention); err != nil {
-		return err
+	if err = f.Init(ctx, c.Retention); err == nil {
+		fmt.Fprintf(a.out, "namespace %s is ready on %s\n", a.server.Namespace, a.server.Address)
 	}
-	fmt.Fprintf(a.out, "namespace %s is ready on %s\n", a.server.Namespace, a.server.Address)
-	return nil
+	return err
 }
 
 type workerCmd struct {
@@ -248,8 +241,8 @@ func (c *workerCmd) Run(a *app, f *fleet.Fleet) error {
 		return config.Usage(fmt.Sprintf("--name %q is empty or has an @", w.Name), "use another name")
 	}
 	if c.User != "" {
-		if err = switchTo(c.User, w.Root); err != nil {
-			return fmt.Errorf("the worker cannot become %s, which needs root: %w", c.User, err)
+		if err = switchTo(c.User, w.Root, a.server.KeyFile, a.server.TLSKey, a.server.APIKeyFile); err != nil {
+			return fmt.Errorf("--user %s: %w", c.User, err)
 		}
 	}
 	w.Environ = os.Environ()
@@ -268,10 +261,13 @@ func (c *workerCmd) Run(a *app, f *fleet.Fleet) error {
 	})
 }
 
+// ofRoot matches the name of a variable that is about root's session.
+var ofRoot = regexp.MustCompile(`^(XDG_|SUDO_)[^=]*|^(MAIL|SSH_AUTH_SOCK|SSH_AGENT_PID)\b`)
+
 // switchTo gives this process the rights of a user, for good, and makes the folder root for it. The
 // files that were read before stay its own: the system keeps the memory of such a process from
-// others of that user.
-func switchTo(name, root string) error {
+// others of that user. A user that could read the keys is refused.
+func switchTo(name, root string, keys ...string) error {
 	u, err := user.Lookup(name)
 	if err != nil {
 		return err
@@ -282,11 +278,27 @@ func switchTo(name, root string) error {
 		i, wrong := strconv.Atoi(id)
 		n, err = append(n, i), errors.Join(err, wrong)
 	}
-	if root != "" && os.Mkdir(root, 0o700) == nil {
-		err = errors.Join(err, os.Chown(root, n[0], n[1]))
+	if n[0] == 0 || os.Geteuid() != 0 {
+		return errors.New("root has to start the worker, for a user other than root")
 	}
-	return errors.Join(err, syscall.Setgroups(n[1:]), syscall.Setgid(n[1]), syscall.Setuid(n[0]),
-		os.Setenv("HOME", u.HomeDir), os.Setenv("USER", name), os.Setenv("LOGNAME", name))
+	parent, wrong := os.OpenRoot(filepath.Dir(filepath.Clean(root)))
+	if base := filepath.Base(root); root != "" && wrong == nil && parent.Mkdir(base, 0o700) == nil {
+		err = errors.Join(err, parent.Lchown(base, n[0], n[1])) // follows no link that a loop put there
+	}
+	for _, variable := range os.Environ() {
+		err = errors.Join(err, os.Unsetenv(ofRoot.FindString(variable)))
+	}
+	if err = cmp.Or(err, syscall.Setgroups(n[1:]), syscall.Setgid(n[1]), syscall.Setuid(n[0]), os.Setenv("SHELL", "/bin/sh"),
+		os.Setenv("HOME", u.HomeDir), os.Setenv("USER", name), os.Setenv("LOGNAME", name)); err != nil {
+		return err
+	}
+	for _, file := range keys {
+		info, _ := os.Stat(file)
+		if _, err := os.ReadFile(file); err == nil || info != nil && info.Sys().(*syscall.Stat_t).Uid == uint32(n[0]) {
+			return config.Usage("it can read "+file, fmt.Sprintf("chown root %s and chmod 600 %[1]s", file))
+		}
+	}
+	return nil
 }
 
 type submitCmd struct {
@@ -602,12 +614,11 @@ type waitCmd struct {
 func (c *waitCmd) Run(a *app, f *fleet.Fleet) error {
 	return a.each(f, c.Loops, func(id string) error {
 		r, err := f.Wait(a.ctx, id, func(reason string) { a.say("%s: %s", id, reason) })
-		if err != nil {
-			return err
+		if err == nil {
+			fmt.Fprintf(a.out, "%s  %s\n", id, r.Status)
+			a.code = cmp.Or(a.code, r.ExitCode)
 		}
-		fmt.Fprintf(a.out, "%s  %s\n", id, r.Status)
-		a.code = cmp.Or(a.code, r.ExitCode)
-		return nil
+		return err
 	})
 }
 
@@ -617,13 +628,11 @@ type budgetCmd struct {
 }
 
 func (c *budgetCmd) Run(a *app, f *fleet.Fleet) error {
-	var b fleet.Budget
-	var err error
+	read := f.Budget
 	if c.USD != nil {
-		b, err = f.SetBudget(a.ctx, c.Group, *c.USD)
-	} else {
-		b, err = f.Budget(a.ctx, c.Group)
+		read = func(ctx context.Context, group string) (fleet.Budget, error) { return f.SetBudget(ctx, group, *c.USD) }
 	}
+	b, err := read(a.ctx, c.Group)
 	if err != nil {
 		return err
 	}
