@@ -150,9 +150,9 @@ func (h *history) add(s *core.State, e core.Event) {
 	}
 }
 
-// last returns the last n of a list; all if n is 0.
+// last returns the last n of a list; all if n is not positive.
 func last[T any](list []T, n int) []T {
-	if n == 0 {
+	if n <= 0 {
 		return list
 	}
 	return slices.Delete(list, 0, max(0, len(list)-n))
