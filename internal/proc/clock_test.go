@@ -102,13 +102,17 @@ type noted struct{ after *time.Duration }
 
 func (n noted) end(killAfter time.Duration) { *n.after = killAfter }
 
-// Without a time of its own, what runs in the background has the time of every command.
+// Without a time of its own, a command has the time of every other one to end, and so has what
+// runs in the background.
 func TestTheBackgroundHasTime(t *testing.T) {
 	for given, want := range map[time.Duration]time.Duration{0: DefaultKillAfter, -1: DefaultKillAfter, time.Hour: time.Hour} {
 		var got time.Duration
 		background.add(noted{&got})
 		if EndBackground(given); got != want {
 			t.Errorf("%s: it has %s, want %s", given, got, want)
+		}
+		if got := (&Spec{KillAfter: given}).killAfter(); got != want {
+			t.Errorf("%s: a command has %s, want %s", given, got, want)
 		}
 	}
 }

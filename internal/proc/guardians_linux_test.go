@@ -426,9 +426,16 @@ func saysEachSignal(string) int {
 // Orphans are waited for until they are gone, and no longer.
 func TestOrphansAreNotWaitedForInVain(t *testing.T) {
 	cmd := exec.Command("sleep", nonce())
+	if setuid := os.Getenv(othersOrphan); setuid != "" {
+		cmd = exec.Command(setuid)
+		cmd.Env = append(os.Environ(), rootSleep+"="+filepath.Join(filepath.Dir(setuid), "over"))
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
+	}
+	if os.Getenv(othersOrphan) != "" {
+		eventually.Holds(t, "it is another user's", func() bool { return unix.Kill(cmd.Process.Pid, 0) == unix.EPERM })
 	}
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
@@ -436,12 +443,39 @@ func TestOrphansAreNotWaitedForInVain(t *testing.T) {
 			t.Error("it waits until its time is over")
 		}
 	})
+	if os.Getenv(othersOrphan) != "" {
+		return // nothing ends it
+	}
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	returns(t, func() {
 		if err := cmd.Wait(); err == nil {
 			t.Error("it was not killed")
 		}
 	})
+}
+
+// othersOrphan, in the environment, is a program that runs as root: the orphan of that test.
+const othersOrphan = "PROC_TEST_OTHERS_ORPHAN"
+
+// Nor is one of another user, which nothing can end.
+func TestOrphansOfAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to be another user")
+	}
+	binary, setuid := publicCopy(t), publicCopy(t)
+	if err := os.Chmod(setuid, os.ModeSetuid|0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), binary, "-test.run=^TestOrphansAreNotWaitedForInVain$")
+	cmd.Env, cmd.Dir = append(os.Environ(), othersOrphan+"="+setuid), "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.CombinedOutput()
+	if err := os.WriteFile(filepath.Join(filepath.Dir(setuid), "over"), nil, 0o644); err != nil {
+		t.Error(err)
+	}
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // A wait for something to read ends when it is there, and when its time is over.
@@ -508,6 +542,41 @@ func TestAGuardianThatDoesNotEnd(t *testing.T) {
 	eventually.Receive(t, "it is killed", over)
 	if err := cmd.Process.Signal(unix.Signal(0)); err == nil {
 		t.Error("it is still there")
+	}
+}
+
+// A guardian that is to end is killed if it does not, with what it has left. One that hangs up has
+// left nothing: nothing is searched for it.
+func TestAGuardianThatIsToEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		process *exec.Cmd
+		hangsUp bool
+		ended   string
+	}{
+		"hangs up":     {exec.Command("true"), true, "signal: terminated"},
+		"says nothing": {exec.Command("sleep", nonce()), false, "waitid: no child processes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pair, err := connection(time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer unix.Close(pair[1])
+			if c.hangsUp {
+				_ = unix.Shutdown(pair[1], unix.SHUT_WR)
+			}
+			left := exec.Command("sleep", nonce())
+			left.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+			if err := errors.Join(c.process.Start(), left.Start()); err != nil {
+				t.Fatal(err)
+			}
+			const once = -killGrace - (extraTicks-1)*tick
+			returns(t, func() { (&guardian{wire: newWire(pair[0]), pid: c.process.Process.Pid}).end(once) })
+			_ = left.Process.Signal(unix.SIGTERM)
+			if err := left.Wait(); err == nil || err.Error() != c.ended {
+				t.Errorf("what is left has ended with %v, want %s", err, c.ended)
+			}
+		})
 	}
 }
 
@@ -653,7 +722,8 @@ func TestOrphansAreReaped(t *testing.T) {
 	})
 }
 
-// The guardian's answer to an order that came too late is not the end of what it keeps.
+// Orders that come too late for a command do nothing to what its guardian keeps, or to the
+// guardian, and its answer is not the end of what it keeps.
 func TestKeptAfterALateOrder(t *testing.T) {
 	withGuardians(t)
 	dir := t.TempDir()
@@ -671,11 +741,20 @@ func TestKeptAfterALateOrder(t *testing.T) {
 	if e := await(t, p); e.Code != 0 || e.Leftover == 0 {
 		t.Fatalf("%+v", e)
 	}
-	if err := g.say(newMessage(msgEnd).num(int64(unix.SIGTERM)).num(0)); err != nil {
-		t.Fatal(err)
+	for _, order := range []message{newMessage(msgNotify).num(int64(unix.SIGKILL)), newMessage(msgSuspend), newMessage(msgEnd).num(int64(unix.SIGTERM)).num(0)} {
+		if err := g.say(order); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if readable, err := waitReadable(g.guardian.fd, eventually.Patience); !readable {
 		t.Fatalf("it does not answer: %v", err)
+	}
+	if err := eachDescendant(childOf(g.guardian.pid), func(s procStat) {
+		if s.state == 'T' {
+			t.Errorf("%+v stands still", s)
+		}
+	}); err != nil {
+		t.Error(err)
 	}
 	EndBackground(eventually.Patience)
 	if _, err := os.Stat(filepath.Join(dir, "told")); err != nil {
@@ -701,20 +780,14 @@ func TestAFileThatIsBeingWritten(t *testing.T) {
 	if e := run(t, Spec{Argv: []string{name, "0"}}); e.Cause != StartFailed || e.Code != codeNotExecutable {
 		t.Errorf("%+v", e)
 	}
-	file.Close()
-	for range 20 { // in one of them it is closed in time
-		if file, err = os.OpenFile(name, os.O_WRONLY, 0); err != nil {
-			t.Fatal(err)
-		}
-		closed := make(chan error)
-		time.AfterFunc(5*time.Millisecond, func() { closed <- file.Close() })
+	synctest.Test(t, func(t *testing.T) { // whose time passes only while the next try is waited for
+		time.AfterFunc(5*time.Millisecond, func() { file.Close() })
 		pid, err := forkExec(&request{path: name, argv: []string{name, "0"}}, nil)
-		if <-closed; err == nil {
-			_, _ = waitFor(pid)
-			return
+		if err != nil {
+			t.Fatalf("what another program has just written is not started: %v", err)
 		}
-	}
-	t.Error("what another program has just written is never started")
+		_, _ = waitFor(pid)
+	})
 }
 
 // Output that is watched for its silence is read, even if nobody wants it.

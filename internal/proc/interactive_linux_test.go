@@ -272,6 +272,44 @@ func TestWhichStopIsTheCommands(t *testing.T) {
 	looks("by the program", pid, &warden{suspended: true}, 0)
 }
 
+// The stop of a command without a terminal of its own is nobody's business.
+func TestAStopWithoutATerminal(t *testing.T) {
+	if out, err := other(t, stopsItself, "1").CombinedOutput(); err != nil || string(out) != "false true" {
+		t.Errorf("%v, %s: told without a terminal, and with one", err, out)
+	}
+}
+
+// stopsItself, in the environment, makes the test binary the guardian of a stopped process that
+// prints whether it tells of that.
+const stopsItself = "PROC_TEST_STOPS_ITSELF"
+
+func init() { otherPrograms[stopsItself] = tellsOfAStop }
+
+func tellsOfAStop(string) int {
+	pair, err := connection(startPatience)
+	if err != nil {
+		fmt.Print(err)
+		return 1
+	}
+	cmd := exec.Command("/bin/sh", "-c", "kill -STOP $$")
+	if err := cmd.Start(); err != nil {
+		fmt.Print(err)
+		return 1
+	}
+	if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WSTOPPED|unix.WNOWAIT, nil); err != nil {
+		fmt.Print(err)
+		return 1
+	}
+	w := &warden{wire: newWire(pair[0]), phase: running, pid: cmd.Process.Pid, pidfd: -1}
+	w.reap()
+	without := w.stopped
+	w.job = true
+	w.reap()
+	fmt.Print(without, w.stopped)
+	_ = cmd.Process.Kill()
+	return 0
+}
+
 // A guardian whose program was killed restores a terminal that is as raw as the program made
 // it, and no other: somebody else uses that.
 func TestWhichTerminalIsRestored(t *testing.T) {
