@@ -571,7 +571,9 @@ func TestAGuardianThatIsToEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 			const once = -killGrace - (extraTicks-1)*tick
-			returns(t, func() { (&guardian{wire: newWire(pair[0]), pid: c.process.Process.Pid}).end(once) })
+			w := newWire(pair[0])
+			w.empty = emptyLimit // a long silence is none of a connection that is said to be readable
+			returns(t, func() { (&guardian{wire: w, pid: c.process.Process.Pid}).end(once) })
 			_ = left.Process.Signal(unix.SIGTERM)
 			if err := left.Wait(); err == nil || err.Error() != c.ended {
 				t.Errorf("what is left has ended with %v, want %s", err, c.ended)
