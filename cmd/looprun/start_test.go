@@ -71,7 +71,7 @@ func workAtStart(set *token.FileSet, file *ast.File) []string {
 		problems = append(problems, fmt.Sprintf("%s: %s when the program starts; use sync.OnceValue", set.Position(at), what))
 	}
 	for _, d := range file.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" && !sets(f.Body) {
 			complain(f.Pos(), "init is run")
 		}
 		g, ok := d.(*ast.GenDecl)
@@ -94,6 +94,17 @@ func workAtStart(set *token.FileSet, file *ast.File) []string {
 		})
 	}
 	return problems
+}
+
+// sets reports whether all that a function does is to hand over functions, which is no work.
+func sets(body *ast.BlockStmt) bool {
+	for _, s := range body.List {
+		a, ok := s.(*ast.AssignStmt)
+		if !ok || slices.ContainsFunc(a.Rhs, func(e ast.Expr) bool { _, ok := e.(*ast.FuncLit); return !ok }) {
+			return false
+		}
+	}
+	return len(body.List) > 0
 }
 
 // called is the name of a function, without type parameters.
@@ -119,9 +130,12 @@ func TestWorkAtStartIsFound(t *testing.T) {
 	for text, want := range map[string]int{
 		`var a = regexp.MustCompile("x")`:                             1,
 		`var a = map[string]any{"x": []any{regexp.MustCompile("x")}}`: 1,
-		`var a = build()`:                         1,
-		`var a = func() int { return build() }()`: 1,
-		`func init() {}`:                          1,
+		`var a = build()`:                                   1,
+		`var a = func() int { return build() }()`:           1,
+		`func init() {}`:                                    1,
+		`func init() { a = func() int { return build() } }`: 0,
+		`func init() { a = func() {}; b = build() }`:        1,
+		`func init() { build() }`:                           1,
 		`var a = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("x") })`:           0,
 		`var a = sync.OnceValue(build())`:                                                            1,
 		`var a, b = errors.New("x"), []byte("y")`:                                                    0,
