@@ -13,7 +13,7 @@ import (
 // there.
 type (
 	// Limits sets when the guards trip; see [core.Limits]. The first four must be set, or be
-	// [Off]; the others are off when zero.
+	// [Off]; the others but Weakened are off when zero.
 	//
 	//	Iterations      int           // iterations that may be run
 	//	Runtime         time.Duration // active time: questions and pauses do not count

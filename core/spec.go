@@ -29,7 +29,7 @@ const (
 const Off = -1
 
 // Limits defines when the guards trip. Each of Iterations, Runtime, Loop and Errors must be
-// set or be [Off]; the others are off when zero.
+// set or be [Off]; the others but Weakened are off when zero.
 type Limits struct {
 	Iterations int           // iterations that may be run
 	Runtime    time.Duration // active time: questions and pauses do not count

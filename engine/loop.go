@@ -119,14 +119,14 @@ func (l *Loop) check() error {
 	switch {
 	case len(l.Guards) == 0:
 		return fmt.Errorf("%w: Guards is empty", core.ErrNoGuards)
-	case slices.Contains(l.Responders, nil):
+	case slices.ContainsFunc(l.Responders, missing):
 		return errors.New("one of the responders is nil")
-	case l.Runner == nil:
+	case missing(l.Runner):
 		return errors.New("no Runner: there is nothing to run")
 	}
 	ids := map[core.GuardID]bool{}
 	for _, g := range l.Guards {
-		if v := reflect.ValueOf(g); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		if missing(g) {
 			return errors.New("one of the guards is nil")
 		}
 		if ids[g.ID()] {
@@ -142,6 +142,13 @@ func (l *Loop) check() error {
 	l.asked.Store(new(make(chan struct{})))
 	l.drive()
 	return nil
+}
+
+// missing reports whether a value is nil, or is a nil pointer or function, which would panic
+// when it is called.
+func missing[T any](value T) bool {
+	v := reflect.ValueOf(value)
+	return !v.IsValid() || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil()
 }
 
 // drive creates the driver from the loop's fields.

@@ -163,7 +163,9 @@ func TestALoopThatLacksSomething(t *testing.T) {
 		"a nil pointer":   {func(l *engine.Loop) { l.Guards = append(l.Guards[:len(l.Guards):len(l.Guards)], (*pointer)(nil)) }, "one of the guards is nil"},
 		"a guard twice":   {func(l *engine.Loop) { l.Guards = append(l.Guards[:len(l.Guards):len(l.Guards)], l.Guards[0]) }, "two guards are called "},
 		"a nil responder": {func(l *engine.Loop) { l.Responders = []core.Responder{nil} }, "one of the responders is nil"},
+		"a nil function":  {func(l *engine.Loop) { l.Responders = []core.Responder{core.ResponderFunc(nil)} }, "one of the responders is nil"},
 		"no runner":       {func(l *engine.Loop) { l.Runner = nil }, "no Runner"},
+		"a nil runner":    {func(l *engine.Loop) { l.Runner = (*looptest.Script)(nil) }, "no Runner"},
 	} {
 		for begins, begin := range map[string]func(l *engine.Loop) error{
 			"start":  func(l *engine.Loop) error { return l.Start(core.RunStarted{Limits: looptest.Defaults}) },

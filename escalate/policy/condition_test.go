@@ -206,7 +206,7 @@ func TestBadConditions(t *testing.T) {
 		{"failing < 10x", "neither a number nor a time"},
 		{"# > 1", "there is no list here"},
 		{"any(failing_checks)", "any takes 2 arguments, not 1"},
-		{"len(failing_checks, ci) > 1", "len takes 1 arguments, not 2"},
+		{"len(failing_checks, ci) > 1", "len takes 1 argument, not 2"},
 		{"len(failing) > 1", "len counts the entries of a list"},
 		{"any(branch, ci)", "branch is a text, not a list"},
 		{"any(failing_checks, 1)", "1 is a number, not true or false"},

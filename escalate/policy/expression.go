@@ -15,6 +15,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/nearest"
+	"github.com/looprun/looprun/internal/plural"
 )
 
 // Limits of a condition. No function takes more time than proportional to its arguments, so
@@ -472,7 +473,7 @@ func (p *parser) call(from int, name string) *node {
 	case predicate == nil && name != "len":
 		return p.fault(n, "unknown function "+quote(name), nearest.OneOf(name, []string{"all", "any", "none", "len"}))
 	case len(args) != takes:
-		return p.fault(n, fmt.Sprintf("%s takes %d arguments, not %d", name, takes, len(args)), "")
+		return p.fault(n, fmt.Sprintf("%s takes %s, not %d", name, plural.Count(takes, "argument"), len(args)), "")
 	case predicate == nil:
 		if args[0].kind != aText {
 			p.want(args[0], aList, "len counts the entries of a list, or the characters of a text")
