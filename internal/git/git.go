@@ -3,10 +3,12 @@
 package git
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -60,25 +62,59 @@ func Objects(ctx context.Context, dir string, names ...string) ([]string, error)
 }
 
 func run(ctx context.Context, dir string, env []string, input string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", append(settings[:len(settings):len(settings)], args...)...)
-	cmd.Dir = dir
-	cmd.Env = append(Environ(os.Environ()), env...)
-	cmd.SysProcAttr = withParent()
-	cmd.WaitDelay = time.Second // then the pipes are closed: a child of git may hold them
+	cmd, said := command(ctx, dir, args)
+	cmd.Env = append(cmd.Env, env...)
 	var out bytes.Buffer
-	said := &complaint{}
-	cmd.Stdout, cmd.Stderr = &out, said
+	cmd.Stdout = &out
 	if input != "" {
 		cmd.Stdin = strings.NewReader(input)
 	}
-	err := cmd.Run()
-	if ctx.Err() != nil {
-		return "", fmt.Errorf("git %s: %w", args[0], context.Cause(ctx))
+	err := said.with(ctx, cmd, args[0], cmd.Run())
+	return strings.TrimSuffix(out.String(), "\n"), err
+}
+
+// Records runs git in a folder and hands over each part of its output that ends in a NUL byte,
+// as it comes. An error from each ends git.
+func Records(ctx context.Context, dir string, each func(record string) error, args ...string) error {
+	child, end := context.WithCancel(ctx)
+	defer end()
+	cmd, said := command(child, dir, args)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
 	}
-	if err != nil && ExitCode(err) < 0 && gone(dir) { // the error names git, which is there
-		return "", goneError(fmt.Sprintf("git %s: the folder %s is gone", args[0], dir))
+	if err := cmd.Start(); err != nil {
+		return said.with(ctx, cmd, args[0], err)
 	}
-	return strings.TrimSuffix(out.String(), "\n"), said.with(args[0], err)
+	records, record := bufio.NewReader(out), ""
+	for {
+		if record, err = records.ReadString(0); err != nil {
+			break
+		}
+		if err = each(strings.TrimSuffix(record, "\x00")); err != nil {
+			end()
+			_ = cmd.Wait()
+			return err
+		}
+	}
+	if err := said.with(ctx, cmd, args[0], cmd.Wait()); err != nil {
+		return err
+	}
+	if err != io.EOF || record != "" {
+		return fmt.Errorf("the output of git %s ends in the middle of a record: %w", args[0], err)
+	}
+	return nil
+}
+
+func command(ctx context.Context, dir string, args []string) (*exec.Cmd, *complaint) {
+	cmd := exec.CommandContext(ctx, "git", append(settings[:len(settings):len(settings)], args...)...)
+	cmd.Dir = dir
+	cmd.Env = Environ(os.Environ())
+	cmd.SysProcAttr = withParent()
+	cmd.WaitDelay = time.Second // then the pipes are closed: a child of git may hold them
+	said := &complaint{}
+	cmd.Stderr = said
+	return cmd, said
 }
 
 // LastBefore returns the last commit of the checked out branch before a time; empty if there is
@@ -164,9 +200,15 @@ func (c *complaint) Write(b []byte) (int, error) {
 }
 
 // with returns the error of git's command with the complaint added; nil stays nil.
-func (c *complaint) with(command string, err error) error {
+func (c *complaint) with(ctx context.Context, cmd *exec.Cmd, command string, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("git %s: %w", command, context.Cause(ctx))
+	}
 	if err == nil {
 		return nil
+	}
+	if ExitCode(err) < 0 && gone(cmd.Dir) { // the error names git, which is there
+		return goneError(fmt.Sprintf("git %s: the folder %s is gone", command, cmd.Dir))
 	}
 	if text := termsafe.Line(c.String()); text != "" {
 		return fmt.Errorf("git %s: %w: %s", command, err, text)

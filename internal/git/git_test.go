@@ -3,6 +3,7 @@ package git
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os/exec"
 	"path/filepath"
@@ -59,6 +60,28 @@ func TestObjects(t *testing.T) {
 	}
 	if got, err := Objects(t.Context(), t.TempDir(), "HEAD"); err == nil {
 		t.Errorf("there is no repository: %q", got)
+	}
+}
+
+// Records come while git still runs, which here never ends by itself: an error ends it.
+func TestRecords(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is needed")
+	}
+	var got []string
+	enough := errors.New("enough")
+	err := Records(t.Context(), t.TempDir(), func(record string) error {
+		if got = append(got, record); len(got) == 3 {
+			return enough
+		}
+		return nil
+	}, "-c", `alias.endless=!while printf 'a\nb\0'; do :; done`, "endless")
+	if err != enough || !slices.Equal(got, []string{"a\nb", "a\nb", "a\nb"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+	err = Records(t.Context(), t.TempDir(), func(string) error { return nil }, "-c", `alias.half=!printf 'a\0b'`, "half")
+	if !errors.Is(err, io.EOF) {
+		t.Error("a record without its end:", err)
 	}
 }
 

@@ -47,12 +47,3 @@ func noWorkTree(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), "not a git repository") ||
 		strings.Contains(err.Error(), "must be run in a work tree"))
 }
-
-// records returns what git prints with the option -z.
-func records(ctx context.Context, dir string, args ...string) ([]string, error) {
-	out, err := git.Run(ctx, dir, nil, args...)
-	if out == "" || err != nil {
-		return nil, err
-	}
-	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00"), nil
-}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/looprun/looprun/internal/git"
 )
 
 // repository is one git work tree.
@@ -41,11 +43,7 @@ func (r *repository) rebase(ctx context.Context, commit string) error {
 	}
 	var base sum
 	if commit != "" {
-		files, err := records(ctx, r.root, "ls-tree", "-r", "-z", "--full-tree", commit)
-		if err != nil {
-			return err
-		}
-		for _, record := range files {
+		err := git.Records(ctx, r.root, func(record string) error {
 			meta, path, ok := strings.Cut(record, "\t")
 			fields := strings.Fields(meta) // mode, type, object
 			if !ok || len(fields) != 3 {
@@ -54,6 +52,10 @@ func (r *repository) rebase(ctx context.Context, commit string) error {
 			if !r.skip.covers(path) {
 				base.add(path, fields[0], fields[2])
 			}
+			return nil
+		}, "ls-tree", "-r", "-z", "--full-tree", commit)
+		if err != nil {
+			return err
 		}
 	}
 	r.commit, r.base = commit, base
@@ -65,11 +67,7 @@ func (r *repository) rebase(ctx context.Context, commit string) error {
 func (r *repository) delta(ctx context.Context, left *int) (d sum, commit string, err error) {
 	r.files.begin()
 	seen := map[string]*repository{}
-	status, err := records(ctx, r.root, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--ignore-submodules=none")
-	if err != nil {
-		return 0, "", err
-	}
-	for _, record := range status {
+	err = git.Records(ctx, r.root, func(record string) error {
 		if id, ok := strings.CutPrefix(record, "# branch.oid "); ok && id != "(initial)" {
 			commit = id
 		}
@@ -77,9 +75,10 @@ func (r *repository) delta(ctx context.Context, left *int) (d sum, commit string
 		if err == nil && c.path != "" && !r.skip.covers(strings.TrimSuffix(c.path, "/")) {
 			err = r.addChange(ctx, &d, c, seen, left)
 		}
-		if err != nil {
-			return 0, "", err
-		}
+		return err
+	}, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--ignore-submodules=none")
+	if err != nil {
+		return 0, "", err
 	}
 	r.files.end()
 	r.nested = seen
