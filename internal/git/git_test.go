@@ -1,6 +1,7 @@
 package git
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -78,6 +79,11 @@ func TestRecords(t *testing.T) {
 	}, "-c", `alias.endless=!while printf 'a\nb\0'; do :; done`, "endless")
 	if err != enough || !slices.Equal(got, []string{"a\nb", "a\nb", "a\nb"}) {
 		t.Errorf("%q, %v", got, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err = Records(ctx, t.TempDir(), func(string) error { cancel(); return nil }, "-c", `alias.held=!>here; while [ -e here ]; do sleep 0.1; done & printf 'a\0'`, "held")
+	if !errors.Is(err, context.Canceled) {
+		t.Error("a child of git holds its output:", err)
 	}
 	err = Records(t.Context(), t.TempDir(), func(string) error { return nil }, "-c", `alias.half=!printf 'a\0b'`, "half")
 	if !errors.Is(err, io.EOF) {
