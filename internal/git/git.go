@@ -86,7 +86,6 @@ func Records(ctx context.Context, dir string, each func(record string) error, ar
 	if err := cmd.Start(); err != nil {
 		return said.with(ctx, cmd, args[0], err)
 	}
-	context.AfterFunc(child, func() { _ = out.Close() }) // a child of git may hold the pipe
 	records, record := bufio.NewReader(out), ""
 	for {
 		if record, err = records.ReadString(0); err != nil {
