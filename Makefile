@@ -128,8 +128,8 @@ verify: ## check the cached modules against go.sum
 
 # It is skipped only if the database cannot be reached. With a network, set
 # VULNCHECK=required to make that a failure.
-vulncheck: ## check for known vulnerabilities that looprun and looprun-notify can reach
-	@for dir in . $(NOTIFY); do \
+vulncheck: ## check for known vulnerabilities that the programs of a release can reach
+	@for dir in . $(NOTIFY) fleet; do \
 	  log=$$(mktemp); \
 	  if (cd $$dir && $(GO) run $(GOVULNCHECK) ./...) >$$log 2>&1; then tail -n 3 $$log; rm -f $$log; continue; fi; \
 	  if grep -q '^govulncheck: fetching vulnerabilities' $$log && [ "$(VULNCHECK)" != required ]; then \

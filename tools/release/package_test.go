@@ -166,7 +166,7 @@ func useInstalled(t *testing.T, root, version string) {
 			t.Errorf("version does not say %q:\n%s", want, got)
 		}
 	}
-	for _, beside := range []string{"looprun-mcp", "looprun-notify"} {
+	for _, beside := range []string{"looprun-mcp", "looprun-notify", "looprun-fleet"} {
 		if got := output(t, env, filepath.Join(usr, "bin", beside), "--version"); got != version+"\n" {
 			t.Errorf("%s has the version %q", beside, got)
 		}
