@@ -179,7 +179,7 @@ fleet-dev: fleet ## build looprun-fleet with a Temporal server, for looprun-flee
 	cd fleet/devserver && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o ../../$(dir $(BIN))looprun-fleet-dev .
 
 fleet-check: ## vet and test the fleet without a server
-	cd fleet && $(GO) vet ./... && $(GO) test -timeout 10m ./...
+	cd fleet && $(GO) mod tidy -diff && $(GO) vet ./... && $(GO) test -timeout 10m ./...
 
 fleet-record: fleet-dev ## record histories of loops for this release; fleet-check replays those of each
 	mkdir -p fleet/testdata/histories/$(VERSION)
