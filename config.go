@@ -43,7 +43,8 @@ type Config struct {
 
 	// Measure adds measurements to an iteration that has ended, before it is recorded: the
 	// fingerprints of the work tree (Tree, Content), and a [CostReported] in Said.
-	// Limits.Cost, Tokens, IdleIterations and WorkspaceCycles need it. Nil measures nothing.
+	// Limits.Cost, Tokens, IdleIterations and WorkspaceCycles need it, and count only what it
+	// adds. Nil measures nothing.
 	Measure func(Iteration, *IterationResult)
 
 	Dir            string

@@ -22,8 +22,8 @@ type Iteration struct {
 	First bool
 	// Guidance is the last answer's guidance for this iteration.
 	Guidance string
-	// Last is the iteration that ran last, even if it is the one that runs again; nil in the
-	// first.
+	// Last is what ran last, even if that was the precheck or the iteration that runs again; nil
+	// if nothing has run.
 	Last *IterationFinished
 	// Answers are the command's questions whose answers wait to be fetched.
 	Answers []Asked

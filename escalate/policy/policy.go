@@ -77,7 +77,7 @@ func Load(known Known, files ...string) (*Policy, error) {
 	return sources.Policy(known)
 }
 
-// Problems are all problems of a file, each with its location.
+// Problems are all problems of a file. Each is an error with File, Line, Column, Text and Remedy.
 type Problems = problem.List
 
 // Parse parses a policy that includes no others. The error is of type [Problems] and holds
