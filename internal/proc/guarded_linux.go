@@ -26,6 +26,10 @@ type guarded struct {
 	released chan struct{} // closed when nothing is asked of the guardian any more
 }
 
+// guardianTries is how often to start a guardian for a command. One that was killed at once is
+// replaced; a program that cannot be one is found out.
+const guardianTries = 3
+
 // launch starts a command below a guardian if this program can be one, and otherwise in a
 // session of its own.
 func launch(req request) (watched, error) {
@@ -35,7 +39,7 @@ func launch(req request) (watched, error) {
 	if err := req.absolute(); err != nil {
 		return nil, err
 	}
-	for {
+	for tries := 1; ; {
 		g, fresh, err := takeGuardian()
 		if err != nil {
 			return nil, err
@@ -49,8 +53,11 @@ func launch(req request) (watched, error) {
 		switch {
 		case err == nil:
 			return t, nil
-		case errors.Is(err, errHungUp) && !fresh:
+		case errors.Is(err, errHungUp) && (!fresh || tries < guardianTries):
 			g.dismiss() // it had died before: nothing was started
+			if fresh {
+				tries++
+			}
 			continue
 		}
 		g.lost()

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -141,27 +142,46 @@ func TestACommandIsNotStartedTwice(t *testing.T) {
 	}
 }
 
-// A guardian that hangs up before the request has arrived is not replaced without end, and a
+// A guardian that was killed before the request arrived is replaced, but not without end, and a
 // program that cannot be one starts none.
 func TestAProgramWithoutGuardians(t *testing.T) {
-	for name, want := range map[string]string{
-		"": "start /bin/sh: " + errHungUp.Error() + ": ", groupOnly + "=1": "exited 3",
+	for name, c := range map[string]struct {
+		env, die, want string
+		started        int
+	}{
+		"the first two die": {"", "2", "exited 3", 3},
+		"all die":           {"", "9", "start /bin/sh: " + errHungUp.Error() + ": ", guardianTries},
+		"it cannot be one":  {groupOnly + "=1", "9", "exited 3", 0},
 	} {
-		cmd := other(t, noGuardians, "1")
-		cmd.Env = append(cmd.Env, name)
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), want) {
-			t.Errorf("with %q: %v, %s; want %s", name, err, out, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			cmd := other(t, noGuardians, c.die)
+			cmd.Dir, cmd.Env = dir, append(cmd.Env, c.env)
+			out, err := cmd.CombinedOutput()
+			if started, _ := filepath.Glob(filepath.Join(dir, "guardian*")); err != nil || !strings.HasPrefix(string(out), c.want) || len(started) != c.started {
+				t.Errorf("%v, %s, want %s; %d guardians, want %d", err, out, c.want, len(started), c.started)
+			}
+		})
 	}
 }
 
-// withoutGuardians is a program that ends at once where it is started as a guardian. Its request
-// is longer than a connection holds, so that sending it fails then.
-func withoutGuardians(string) int {
+// withoutGuardians is a program that ends at once where it is one of the first guardians that it
+// starts. Its request is longer than a connection holds, so that sending it fails then.
+func withoutGuardians(die string) int {
 	if len(os.Args) > 1 {
-		return 1
+		f, err := os.CreateTemp("", "guardian")
+		if err != nil {
+			return 1
+		}
+		f.Close()
+		started, _ := filepath.Glob("guardian*")
+		if n, _ := strconv.Atoi(die); len(started) <= n {
+			return 1
+		}
+		return GuardianMain()
 	}
-	os.Setenv(groupOnly, "1") // its guardians are none
+	os.Setenv(groupOnly, "1") // its guardians are not found out before they are counted
+	os.Setenv("TMPDIR", ".")
 	long := slices.Repeat([]string{"LONG=" + strings.Repeat("x", 64<<10)}, 16)
 	p := Start(Spec{Argv: sh("exit 3"), Env: long})
 	if e := p.Wait(); e.StartErr != nil {
