@@ -51,8 +51,7 @@ type explainer struct {
 	sources  []string // that the margins name
 
 	found []fact
-	lines []MaskedLine // a ring
-	n     int
+	lines []MaskedLine // the last ones
 }
 
 func (e *explainer) fact(f *fact) {
@@ -77,16 +76,8 @@ func (e *explainer) carrier(name string) {
 }
 
 func (e *explainer) line(sc *scanner, id int, b []byte) {
-	if e == nil {
-		return
-	}
 	l := MaskedLine{Stream: [...]string{"stdout", "stderr"}[id], Text: printable(string(sc.text(nil, b[:min(len(b), 1000)], false)), 1000)}
-	if len(e.lines) < maxExplainLines {
-		e.lines = append(e.lines, l)
-	} else {
-		e.lines[e.n%maxExplainLines] = l
-	}
-	e.n++
+	e.lines = append(e.lines[max(0, len(e.lines)+1-maxExplainLines):], l)
 }
 
 // Explain returns how sig came about; sig must be the result of Sum or SumContent. It has only
@@ -109,11 +100,7 @@ func (s *Signer) Explain(sig Signature) Explanation {
 		}
 		out.Facts = append(out.Facts, FoundFact{Rule: f.rule, Fact: text, Line: printable(f.raw, maxText), Used: used && sig.Kind != KindPass})
 	}
-	n := s.why.n % maxExplainLines
-	if s.why.n <= maxExplainLines {
-		n = 0
-	}
-	out.Lines = append(slices.Clone(s.why.lines[n:]), s.why.lines[:n]...)
+	out.Lines = s.why.lines
 	return out
 }
 

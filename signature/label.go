@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/looprun/looprun/internal/termsafe"
 )
 
 // maxLabel is the maximum length of a label, in bytes.
@@ -133,19 +135,14 @@ func slug(s string, n int) string {
 
 // printable returns one line of printable UTF-8, at most n bytes long.
 func printable(s string, n int) string {
-	var sb strings.Builder
-	for _, r := range s {
-		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			if r != ' ' && r != '\t' {
-				r = '?'
-			} else {
-				r = ' '
-			}
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case r == utf8.RuneError || !unicode.IsPrint(r):
+			return '?'
 		}
-		if sb.Len()+utf8.RuneLen(r) > n {
-			break
-		}
-		sb.WriteRune(r)
-	}
-	return strings.TrimSpace(sb.String())
+		return r
+	}, s)
+	return strings.TrimSpace(termsafe.CutBytes(s, n))
 }

@@ -115,7 +115,7 @@ func captureNamed(name string) capture {
 // prefilter computes which byte pairs every matching line contains.
 func (m *matcher) prefilter() {
 	if lit := m.nodes[0].lit; lit != "" {
-		m.first = fold(lit[0])
+		m.first = folded[lit[0]]
 	}
 	for i, nd := range m.nodes {
 		switch nd.cap {
@@ -155,7 +155,7 @@ func (m *matcher) needs(k uint16) {
 }
 
 // single returns the index of a byte in pairs.
-func single(c byte) uint16 { return pairKinds + uint16(fold(c)) }
+func single(c byte) uint16 { return pairKinds + uint16(folded[c]) }
 
 // pairs is the set of byte pairs of a line, with letters folded and digits treated alike,
 // followed by the set of its bytes.
@@ -163,40 +163,33 @@ type pairs [pairKinds/64 + 4]uint64
 
 const pairKinds = 2048
 
-func fold(c byte) byte {
-	switch {
-	case c-'A' < 26:
-		return c | 0x20
-	case ascii.Digit(c):
-		return '0'
-	case c == '\t':
-		return ' '
-	}
-	return c
-}
-
-// foldTable is fold as a table.
-var foldTable = foldEach()
-
-func foldEach() (t [256]byte) {
-	for c := range t {
-		t[c] = fold(byte(c))
+// folded is each byte as it counts in pairs.
+var folded = func() (t [256]byte) {
+	for i := range t {
+		switch c := byte(i); {
+		case ascii.Digit(c):
+			t[c] = '0'
+		case c == '\t':
+			t[c] = ' '
+		default:
+			t[c] = lower(c)
+		}
 	}
 	return t
-}
+}()
 
-func pair(a, b byte) uint16 { return (uint16(fold(a))*37 + uint16(fold(b))*2) % pairKinds }
+func pair(a, b byte) uint16 { return (uint16(folded[a])*37 + uint16(folded[b])*2) % pairKinds }
 
 func (p *pairs) fill(b []byte) {
 	*p = pairs{}
 	if len(b) == 0 {
 		return
 	}
-	first := uint16(foldTable[b[0]])
+	first := uint16(folded[b[0]])
 	p[pairKinds/64+first>>6] |= 1 << (first & 63)
 	prev := first * 37
 	for _, c := range b[1:] {
-		f := uint16(foldTable[c])
+		f := uint16(folded[c])
 		k := (prev + f*2) % pairKinds
 		p[k>>6] |= 1 << (k & 63)
 		p[pairKinds/64+f>>6] |= 1 << (f & 63)

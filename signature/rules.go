@@ -132,7 +132,7 @@ func (bk *ruleBook) find(b []byte, bar bool, p *pairs, f *fields) *matcher {
 		return nil
 	}
 	var set [maxPatterns / 64]uint64
-	first := fold(b[0])
+	first := folded[b[0]]
 	for _, list := range [...][]uint16{bk.first[first], bk.rest} {
 		for _, i := range list {
 			set[i>>6] |= 1 << (i & 63)

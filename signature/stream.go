@@ -16,30 +16,22 @@ const tailSize = 8 << 10
 // stream decodes one output stream, however it is split into writes, and opens formats that
 // carry text. It is an io.Writer that never fails and does not retain the slice passed in.
 type stream struct {
-	mu   *sync.Mutex // held while bytes are taken
-	enc  encoding
-	head []byte // first bytes, until the encoding is known
-	half []byte // an incomplete UTF-16 unit or pair
+	mu    *sync.Mutex      // held while bytes are taken
+	known bool             // the encoding is
+	wide  binary.ByteOrder // of the units of UTF-16; nil: UTF-8
+	head  []byte           // first bytes, until the encoding is known
+	half  []byte           // an incomplete UTF-16 unit or pair
 
 	open carrier.Stream // passes on what the stream carries
 	tail tail.Buffer    // of that
 }
-
-type encoding byte
-
-const (
-	undecided encoding = iota
-	bytesUTF8
-	utf16LE
-	utf16BE
-)
 
 // Write decodes the next bytes of the stream.
 func (s *stream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := len(p)
-	if s.enc == undecided {
+	if !s.known {
 		p = s.decide(p, false)
 	}
 	s.decoded(p)
@@ -54,18 +46,18 @@ func (s *stream) decide(p []byte, end bool) []byte {
 	if len(h) < 4 && !end {
 		return nil
 	}
-	s.enc = bytesUTF8
+	s.known = true
 	switch {
 	case len(h) >= 2 && h[0] == 0xff && h[1] == 0xfe:
-		s.enc, h = utf16LE, h[2:]
+		s.wide, h = binary.LittleEndian, h[2:]
 	case len(h) >= 2 && h[0] == 0xfe && h[1] == 0xff:
-		s.enc, h = utf16BE, h[2:]
+		s.wide, h = binary.BigEndian, h[2:]
 	case len(h) >= 3 && h[0] == 0xef && h[1] == 0xbb && h[2] == 0xbf:
 		h = h[3:]
 	case len(h) >= 4 && h[0] != 0 && h[1] == 0 && h[2] != 0 && h[3] == 0:
-		s.enc = utf16LE
+		s.wide = binary.LittleEndian
 	case len(h) >= 4 && h[0] == 0 && h[1] != 0 && h[2] == 0 && h[3] != 0:
-		s.enc = utf16BE
+		s.wide = binary.BigEndian
 	}
 	s.head = s.head[:0]
 	return h
@@ -73,25 +65,21 @@ func (s *stream) decide(p []byte, end bool) []byte {
 
 // decoded passes bytes on as UTF-8.
 func (s *stream) decoded(p []byte) {
-	if s.enc != utf16LE && s.enc != utf16BE {
+	if s.wide == nil {
 		_, _ = s.open.Write(p)
 		return
 	}
 	for piece := range slices.Chunk(p, 16<<10) { // bounds the converted copy
-		s.wide(piece)
+		s.convert(piece)
 	}
 }
 
-// wide converts UTF-16, keeping an incomplete character for the next call.
-func (s *stream) wide(p []byte) {
+// convert converts UTF-16, keeping an incomplete character for the next call.
+func (s *stream) convert(p []byte) {
 	s.half = append(s.half, p...)
 	var units []uint16
 	for u := range slices.Chunk(s.half[:len(s.half)&^1], 2) {
-		if s.enc == utf16LE {
-			units = append(units, binary.LittleEndian.Uint16(u))
-		} else {
-			units = append(units, binary.BigEndian.Uint16(u))
-		}
+		units = append(units, s.wide.Uint16(u))
 	}
 	n := len(units)
 	if n > 0 && utf16.IsSurrogate(rune(units[n-1])) && units[n-1] < 0xdc00 { // the other half of the pair is to come
@@ -109,7 +97,7 @@ func (s *stream) keep(p []byte) {
 
 // end passes on the remaining bytes at the end of the stream.
 func (s *stream) end() {
-	if s.enc == undecided {
+	if !s.known {
 		s.decoded(s.decide(nil, true))
 	}
 	s.open.Flush()
@@ -118,5 +106,5 @@ func (s *stream) end() {
 func (s *stream) reset() {
 	s.tail.Reset()
 	s.open.Reset()
-	s.enc, s.head, s.half = undecided, s.head[:0], s.half[:0]
+	s.known, s.wide, s.head, s.half = false, nil, s.head[:0], s.half[:0]
 }

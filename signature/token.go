@@ -44,9 +44,9 @@ func (sc *scanner) token(b []byte, from, k int) (s, e int, kd kind) {
 
 // wordShape counts the kinds of characters in a word.
 type wordShape struct {
-	digits, hex, other, upper, changes int
-	run                                int // longest run of digits
-	runAt                              int // where it starts
+	digits, hex, other, changes int
+	run                         int // longest run of digits
+	runAt                       int // where it starts
 }
 
 func shapeOf(w []byte) (sh wordShape) {
@@ -72,9 +72,6 @@ func shapeOf(w []byte) (sh wordShape) {
 			sh.hex++
 		} else {
 			sh.other++
-		}
-		if c-'A' < 26 {
-			sh.upper++
 		}
 	}
 	return sh
