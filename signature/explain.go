@@ -54,9 +54,9 @@ type explainer struct {
 	lines []MaskedLine // the last ones
 }
 
-func (e *explainer) fact(f *fact) {
-	if e != nil && len(e.found) < maxExplainFacts {
-		e.found = append(e.found, *f)
+func (e *explainer) fact(f fact) {
+	if len(e.found) < maxExplainFacts {
+		e.found = append(e.found, f)
 	}
 }
 

@@ -371,8 +371,8 @@ func (fi *findings) output(s string) {
 
 // count reads the counts in a summary object.
 func (fi *findings) count(o *object) {
-	fi.x.s.checks.object(o)
 	var c byClass
+	skipped := 0
 	for _, f := range o.fields {
 		n := ascii.Digits([]byte(f.value), 0)
 		if n == 0 || n != len(f.value) || n > 7 {
@@ -380,6 +380,8 @@ func (fi *findings) count(o *object) {
 		}
 		v := number7([]byte(f.value)) + 1
 		switch f.key {
+		case "numPendingTests", "numTodoTests", "pending":
+			skipped += v - 1
 		case "numFailedTests", "failures", "failed", "failure_count", "failureCount", "fail", "unexpected":
 			c[countFailed] = v
 		case "errors", "error":
@@ -389,6 +391,9 @@ func (fi *findings) count(o *object) {
 		case "numTotalTests", "tests", "total", "example_count", "test_count", "testCount":
 			c[countTotal] = v
 		}
+	}
+	if c[countTotal] > 0 && (o.get("numTotalTests") != "" || o.key == "stats" && c[countPassed] > 0) { // jest's and vitest's, and mocha's
+		fi.x.s.checks.reported.add(c[countTotal]-1-skipped, skipped)
 	}
 	if c[countTotal] > 0 || c[countFailed] > 0 && c[countPassed] > 0 {
 		fi.x.counts.merge(c)

@@ -110,18 +110,10 @@ func buildStep(b []byte) int {
 // counter reports whether the text in brackets is a pid, worker or progress.
 func counter(b []byte) bool {
 	b = trim(b)
-	if len(b) == 0 {
-		return false
+	if bytes.HasPrefix(b, []byte("gw")) {
+		return ascii.Digits(b, 2) == len(b)
 	}
-	if bytes.HasPrefix(b, []byte("gw")) && ascii.Digits(b, 2) == len(b) {
-		return true
-	}
-	for _, c := range b {
-		if !ascii.Digit(c) && c != '/' && c != '%' && c != ' ' && c != '.' {
-			return false
-		}
-	}
-	return true
+	return len(b) > 0 && len(bytes.Trim(b, "0123456789/% .")) == 0
 }
 
 // levelAt matches a log level at the start: INFO, [WARN], DEBUG:. Lower-case letters count

@@ -20,12 +20,6 @@ func unitAt(b []byte, e int) (int, kind) {
 	for u < len(b) && (letter(b[u]) || b[u] >= 0x80) {
 		u++
 	}
-	if u == i {
-		return e, plain
-	}
-	if u < len(b) && b[u] == '_' {
-		return e, plain
-	}
 	glued := i == e
 	kd := span
 	end := u
@@ -61,12 +55,9 @@ func moreTime(b []byte, u int) int {
 		if ascii.At(b, i) == ' ' {
 			i++
 		}
-		n := ascii.Digits(b, i)
+		n := numberEnd(b, i)
 		if n == i {
 			return u
-		}
-		if ascii.At(b, n) == '.' && ascii.Digit(ascii.At(b, n+1)) {
-			n = ascii.Digits(b, n+1)
 		}
 		j := n
 		for j < len(b) && (letter(b[j]) || b[j] >= 0x80) {
@@ -237,13 +228,9 @@ func keyBefore(b []byte, k int) keyClass {
 
 // fractionOf reports whether a number is one side of 120/4500 or of "120 of 4500".
 func fractionOf(b []byte, k, e int) bool {
-	if ascii.At(b, e) == '/' && ascii.Digit(ascii.At(b, e+1)) {
-		return true
-	}
-	if k > 1 && b[k-1] == '/' && ascii.Digit(b[k-2]) {
-		return true
-	}
-	return k > 4 && string(b[k-4:k]) == " of " && ascii.Digit(b[k-5])
+	return ascii.At(b, e) == '/' && ascii.Digit(ascii.At(b, e+1)) ||
+		ascii.At(b, k-1) == '/' && ascii.Digit(ascii.At(b, k-2)) ||
+		k > 4 && string(b[k-4:k]) == " of " && ascii.Digit(b[k-5])
 }
 
 // withoutValues removes values from a text: numbers, anything in quotes or brackets, and words

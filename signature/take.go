@@ -2,6 +2,7 @@ package signature
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -119,11 +120,8 @@ func (x *extractor) keep(f fact, place uint64) *fact {
 	}
 	f.suite = x.suite
 	if x.s.why != nil {
-		seen := f
-		if seen.raw == "" {
-			seen.raw = clip(f.said)
-		}
-		x.s.why.fact(&seen)
+		f.raw = cmp.Or(f.raw, clip(f.said))
+		x.s.why.fact(f)
 	}
 	return x.s.facts.add(f, place)
 }

@@ -236,46 +236,19 @@ func (c *tally) nothing(b []byte) bool {
 	return true
 }
 
-// headed lists the words that begin a line of counts; skips reports whether tools with that
-// form also state how many tests they skipped, if any.
-var headed = []headedBy{
-	{"Tests:", true},
-	{"Tests run:", true},
-	{"Tests ", true},
-	{"test result:", true},
-	{"Files=", false},
-	{"Ran ", true},
-	{"OK (", true},
-	{"Passed!", true},
-	{"Failed!", true},
-	{"[==========]", false},
-	{"# tests ", true},
-	{"ℹ tests ", true},
-	{"# skipped ", true},
-	{"ℹ skipped ", true},
-	{"# skip ", true},
-	{"# todo ", true},
-	{"ℹ todo ", true},
-	{"DONE ", true},
-	{"FAILED (", true},
-}
-
-type headedBy struct {
-	head  string
-	skips bool
+// headed lists the words that begin a line of counts.
+var headed = []string{
+	"Tests:", "Tests run:", "Tests ", "test result:", "Files=", "Ran ", "OK (", "Passed!", "Failed!", "[==========]", "DONE ", "FAILED (",
+	"# tests ", "ℹ tests ", "# skipped ", "ℹ skipped ", "# skip ", "# todo ", "ℹ todo ",
 }
 
 // summary parses a line of counts: one that begins as known tools begin it, or with a number
 // and a word that counts checks. It returns false for any other.
 func (c *tally) summary(b []byte) bool {
-	skips, head := true, ""
-	if ascii.Digit(b[0]) {
-		if !opensCounts(b) {
-			return false
-		}
-	} else if i := slices.IndexFunc(headed, func(h headedBy) bool { return b[0] == h.head[0] && bytes.HasPrefix(b, []byte(h.head)) }); i >= 0 {
-		head, skips = headed[i].head, headed[i].skips
-	} else {
+	head := ""
+	if i := slices.IndexFunc(headed, func(h string) bool { return b[0] == h[0] && bytes.HasPrefix(b, []byte(h)) }); i >= 0 {
+		head = headed[i]
+	} else if !opensCounts(b) {
 		return false
 	}
 	if skipCounts(b) || head == "Tests run:" && bytes.Contains(b, []byte("Time elapsed")) {
@@ -301,7 +274,7 @@ func (c *tally) summary(b []byte) bool {
 		if n[countTotal] > 0 { // which has the skipped too
 			ran -= max(0, skipped)
 		}
-		if skipped < 0 && skips {
+		if skipped < 0 && head != "Files=" && head != "[==========]" { // which say nothing of those
 			skipped = 0
 		}
 		c.summaries.add(ran, skipped)
@@ -322,37 +295,13 @@ func opensCounts(b []byte) bool {
 	e := ascii.Digits(b, 0)
 	w := runOf(b, e, isSpace)
 	end := runOf(b, w, isAlpha)
-	if w == e || countWord(b[w:end]) == countOther || besideRan(b[w:end]) {
+	if w == e || countWord(b[w:end]) == countOther {
+		return false
+	}
+	switch string(b[w:end]) {
+	case "failure", "failures", "pass", "fail": // beside the line that begins with Ran and has the total: clojure.test's and Bun's
 		return false
 	}
 	rest := trim(b[end:])
 	return len(rest) == 0 || rest[0] == ',' || rest[0] == '(' || rest[0] == '/' || bytes.HasPrefix(rest, []byte("in "))
-}
-
-// besideRan reports whether a line that begins with a number of this stands beside one that
-// begins with Ran and has the total: clojure.test's and Bun's.
-func besideRan(word []byte) bool {
-	switch string(word) {
-	case "failure", "failures", "pass", "fail":
-		return true
-	}
-	return false
-}
-
-// object reads the counts of a report in JSON: jest's and vitest's, and mocha's.
-func (c *tally) object(o *object) {
-	num := func(key string) int {
-		v := []byte(o.get(key))
-		if n := ascii.Digits(v, 0); n == 0 || n != len(v) || n > 7 {
-			return -1
-		}
-		return number7(v)
-	}
-	if total := num("numTotalTests"); total >= 0 {
-		skipped := max(0, num("numPendingTests")) + max(0, num("numTodoTests"))
-		c.reported.add(total-skipped, skipped)
-	} else if o.key == "stats" && num("tests") >= 0 && num("passes") >= 0 {
-		skipped := max(0, num("pending"))
-		c.reported.add(num("tests")-skipped, skipped)
-	}
 }

@@ -52,17 +52,12 @@ func (t *text) write(p carrier.Part) {
 		t.lines.Write(p.Text, t)
 		return
 	}
-	for rest := p.Text; len(rest) > 0; {
-		n := bytes.IndexByte(rest, '\n') + 1
-		if n == 0 {
-			n = len(rest)
-		}
+	for line := range bytes.Lines(p.Text) {
 		if !t.named {
 			t.lines.Write([]byte(p.Source+" | "), t)
 		}
-		t.lines.Write(rest[:n], t)
-		t.named = rest[n-1] != '\n'
-		rest = rest[n:]
+		t.lines.Write(line, t)
+		t.named = line[len(line)-1] != '\n'
 	}
 }
 

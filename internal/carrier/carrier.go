@@ -86,7 +86,7 @@ type Part struct {
 }
 
 // Fact is one of [Began], [Conversation], [Ended], [Trouble], [Usage], [Call] and [Refused].
-type Fact interface{ fact() }
+type Fact any
 
 // Began means that a turn is under way, of an agent whose format marks the end of turns: if
 // fewer turns [Ended] than began, one was cut off.
@@ -134,15 +134,6 @@ type Conversation struct{ Agent, ID string }
 
 // Refused is a tool call that the agent's own permissions denied.
 type Refused struct{ Agent, Tool, Text string }
-
-func (Began) fact() {}
-
-func (Conversation) fact() {}
-func (Ended) fact()        {}
-func (Trouble) fact()      {}
-func (Usage) fact()        {}
-func (Call) fact()         {}
-func (Refused) fact()      {}
 
 // SaidBytes is how much of the end of an agent's messages is evidence, in bytes.
 const SaidBytes = 64 << 10

@@ -206,7 +206,7 @@ func Month(b []byte, i int) int {
 	for e < len(b) && ascii.Letter(b[e]) {
 		e++
 	}
-	if e-i > 9 || (e > i+3 && e < i+4) {
+	if e-i > 9 {
 		return 0
 	}
 	return e
@@ -219,10 +219,7 @@ func WithMonth(b []byte, from, k int) int {
 	for i > from && b[i-1] == ' ' {
 		i--
 	}
-	if i-from < 3 || i == k || !ascii.Letter(b[i-1]) {
-		return dayName(b, from, k)
-	}
-	if Month(b[:i], i-3) != i {
+	if i-from < 3 || i == k || !ascii.Letter(b[i-1]) || Month(b[:i], i-3) != i {
 		return dayName(b, from, k)
 	}
 	return dayName(b, from, i-3)

@@ -111,7 +111,7 @@ func (l *Learner) Learn(lines [][]byte) {
 	}
 	l.begun = true
 	learned := learn(l.some(lines, enough))
-	if len(learned) == 0 || slices.ContainsFunc(l.chains, func(c known) bool { return c.merge(learned) }) {
+	if len(learned) == 0 {
 		return
 	}
 	if len(l.chains) == maxChains {
@@ -143,19 +143,6 @@ func (l *Learner) some(lines [][]byte, n int) [][]byte {
 		}
 	}
 	return l.sample
-}
-
-// merge adds the names of a margin with the same shapes, and reports whether it has those.
-func (c chain) merge(d chain) bool {
-	if !slices.EqualFunc(c, d, func(a, b column) bool { return a.shape == b.shape }) {
-		return false
-	}
-	for i := range c {
-		for _, n := range d[i].names {
-			c[i].add(n)
-		}
-	}
-	return true
 }
 
 func (c *column) add(name string) {

@@ -311,10 +311,7 @@ func quoteEnd(b []byte) int {
 }
 
 func fieldName(b []byte) bool {
-	for _, c := range b {
-		if !ascii.Letter(c) && !ascii.Digit(c) && c != '_' && c != '.' && c != '-' && c != '@' {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(b, func(c byte) bool {
+		return !ascii.Letter(c) && !ascii.Digit(c) && c != '_' && c != '.' && c != '-' && c != '@'
+	})
 }
