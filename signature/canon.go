@@ -14,7 +14,14 @@ func (s *Signer) conclude(exitCode int) Signature {
 	sig := Signature{Failing: all.failing(), Passed: all.passed(), Total: all.total()}
 	chosen := s.choose()
 	strict, loose := make([]string, 0, len(chosen)+2), make([]string, 0, len(chosen)+2)
+	checks, findings := 0, 0
 	for _, f := range chosen {
+		switch f.kind {
+		case factCheck:
+			checks++
+		case factDiag:
+			findings += max(1, len(f.places))
+		}
 		line := f.canonical(f.text)
 		if len(f.places) > 1 {
 			line += fmt.Sprintf(" ×%d", len(f.places))
@@ -22,8 +29,7 @@ func (s *Signer) conclude(exitCode int) Signature {
 		strict = append(strict, line)
 		loose = append(loose, f.canonical(f.loose))
 	}
-	named := s.named(chosen)
-	if sig.Failing > named && named >= 0 {
+	if sig.Failing > max(checks, findings) { // more than are known by name
 		strict = append(strict, fmt.Sprintf("count failing %d", sig.Failing))
 	}
 	done, measured := s.done.lines()
@@ -111,31 +117,13 @@ func withoutEchoes(fs []*fact) []*fact {
 	return out
 }
 
-// named counts the failing checks or findings that are known individually.
-func (s *Signer) named(fs []*fact) int {
-	checks, findings := 0, 0
-	for _, f := range fs {
-		switch f.kind {
-		case factCheck:
-			checks++
-		case factDiag:
-			findings += max(1, len(f.places))
-		}
-	}
-	return max(checks, findings)
-}
-
 func digest(lines []string) Hash {
-	slices.Sort(lines)
 	d := xxhash.New()
-	for _, l := range slices.Compact(lines) {
+	for _, l := range bounded(lines, len(lines)) {
 		d.WriteString(l)
 		d.WriteString("\n")
 	}
-	if h := Hash(d.Sum64()); h != 0 {
-		return h
-	}
-	return 1
+	return max(Hash(d.Sum64()), 1)
 }
 
 func bounded(lines []string, n int) []string {
@@ -273,10 +261,7 @@ func (s *Signer) tailFacts() []string {
 	var out []string
 	for _, c := range []*channel{&s.out, &s.err} {
 		lines := strings.Split(string(c.tail.Bytes()), "\n")
-		if len(lines) > 12 {
-			lines = lines[len(lines)-12:]
-		}
-		for _, l := range lines {
+		for _, l := range lines[max(0, len(lines)-12):] {
 			t := c.texts[0]
 			full := t.clean.clean([]byte(strings.TrimSuffix(l, "\r")))
 			full, counts := t.masked(full)

@@ -157,7 +157,7 @@ func (x *extractor) plain(full, b []byte) bool {
 		x.counts.merge(byClass{countTotal: n + 1})
 	}
 	x.s.warned = x.s.warned || !f.log && blames(f.body)
-	if x.s.user.extracts(x, f) {
+	if x.s.opt.extracts(x, f) {
 		return true
 	}
 	if x.difference(f.body) || x.value(f) {

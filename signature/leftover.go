@@ -24,10 +24,8 @@ func (x *extractor) leave(f front) {
 		return
 	}
 	_, text := x.texts(f.body)
-	for _, moves := range [...]string{"<time>", "<dur>", "<size>", "<tmp>", "%", "...", "…"} {
-		if strings.Contains(text, moves) {
-			return
-		}
+	if hasAny([]byte(text), "<time>", "<dur>", "<size>", "<tmp>", "%", "...", "…") {
+		return
 	}
 	if x.s.left == nil {
 		x.s.left = leftover{}
@@ -68,13 +66,8 @@ func blames(b []byte) bool {
 	if !bytes.Contains(b, []byte("arning")) && !bytes.Contains(b, []byte("ARNING")) {
 		return false
 	}
-	low := strings.ToLower(string(b))
-	for _, how := range [...]string{"with problems", "too many warnings", "warnings as errors", "treated as an error", "warnings found", "failed due to warning", "because of warning", "failing because", "-werror", "max-warnings"} {
-		if strings.Contains(low, how) {
-			return true
-		}
-	}
-	return false
+	return hasAny(bytes.ToLower(b), "with problems", "too many warnings", "warnings as errors", "treated as an error", "warnings found", "failed due to warning", "because of warning",
+		"failing because", "-werror", "max-warnings")
 }
 
 // hasPlace reports whether a line names a place in a file: a.c:7, b.pas(3.

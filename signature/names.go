@@ -24,15 +24,14 @@ func (x *extractor) place(b []byte) string {
 
 // ownFrame reports whether a stack frame is in the user's own code.
 func ownFrame(b []byte) bool {
-	for _, s := range [...]string{
+	return !hasAny(b,
 		"node_modules/", "node:", "/usr/lib/", "/usr/share/", "/usr/local/", "site-packages/", "dist-packages/", "<frozen ", "/rustc/", ".cargo/",
-		"/gems/", "/ruby/", "java.base/", "org.junit", "jdk.internal", "sun.reflect", "internal/process", "(ex_unit", "(elixir", "(stdlib", "vendor/", "/go/pkg/mod/", "[native code]", "internal/modules", "/phpunit", "(mix ",
-	} {
-		if bytes.Contains(b, []byte(s)) {
-			return false
-		}
-	}
-	return true
+		"/gems/", "/ruby/", "java.base/", "org.junit", "jdk.internal", "sun.reflect", "internal/process", "(ex_unit", "(elixir", "(stdlib", "vendor/", "/go/pkg/mod/", "[native code]", "internal/modules", "/phpunit", "(mix ")
+}
+
+// hasAny reports whether b contains one of the texts.
+func hasAny(b []byte, texts ...string) bool {
+	return slices.ContainsFunc(texts, func(t string) bool { return bytes.Contains(b, []byte(t)) })
 }
 
 // checkName strips everything from a check's name that is not part of it: leading numbers, and

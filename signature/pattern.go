@@ -2,6 +2,7 @@ package signature
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/looprun/looprun/internal/ascii"
@@ -74,8 +75,8 @@ func compile(src string) (matcher, error) {
 		if n < 0 {
 			return m, fmt.Errorf("pattern %q: '{' without '}'", src)
 		}
-		c := captureNamed(rest[open+1 : open+n])
-		if c == capPos && m.holds(capPos) {
+		c := capture(max(0, slices.Index(captureNames[:], rest[open+1:open+n])))
+		if c == capPos && slices.Contains(m.nodes, node{cap: capPos}) {
 			c = capCol
 		}
 		if c == capNone {
@@ -92,24 +93,6 @@ func compile(src string) (matcher, error) {
 	}
 	m.prefilter()
 	return m, nil
-}
-
-func (m *matcher) holds(c capture) bool {
-	for _, nd := range m.nodes {
-		if nd.cap == c {
-			return true
-		}
-	}
-	return false
-}
-
-func captureNamed(name string) capture {
-	for c := capAny; c < capEnd; c++ {
-		if captureNames[c] == name && name != "" {
-			return c
-		}
-	}
-	return capNone
 }
 
 // prefilter computes which byte pairs every matching line contains.

@@ -48,19 +48,8 @@ func (ms *measures) take(x *extractor, b []byte) bool {
 // ofWork reports whether the sizes in a line measure a product, "bundle is 412 kB, limit 300
 // kB", rather than a machine's resources.
 func ofWork(b []byte) bool {
-	made := false
-	for _, w := range [...]string{"imit", "xceed", "udget", "arger than", "aximum"} {
-		made = made || bytes.Contains(b, []byte(w))
-	}
-	if !made {
-		return false
-	}
-	for _, w := range [...]string{"free", "vailable", "emory", "eap", "rss", "RSS", "used", "left", "need", "wap", "ache"} {
-		if bytes.Contains(b, []byte(w)) {
-			return false
-		}
-	}
-	return true
+	return hasAny(b, "imit", "xceed", "udget", "arger than", "aximum") &&
+		!hasAny(b, "free", "vailable", "emory", "eap", "rss", "RSS", "used", "left", "need", "wap", "ache")
 }
 
 // less compares numbers without leading zeros.

@@ -158,16 +158,13 @@ var maskText = [...]string{number: "<n>", masked: "<n>", moment: "<time>", span:
 func (sc *scanner) text(dst, b []byte, loose bool) []byte {
 	from := len(dst)
 	for {
-		dst = words(sc.textOnce(dst[:from], b, loose), from)
+		dst = sc.mask(dst[:from], b, func(_, _ int, kd kind) bool { return kd == number && !loose })
+		dst = words(dst, from)
 		if bytes.Equal(dst[from:], b) {
 			return dst
 		}
 		b = bytes.Clone(dst[from:])
 	}
-}
-
-func (sc *scanner) textOnce(dst, b []byte, loose bool) []byte {
-	return sc.mask(dst, b, func(_, _ int, kd kind) bool { return kd == number && !loose })
 }
 
 // mask appends a line to dst, with a mask for each span except those that stay.

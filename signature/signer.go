@@ -37,7 +37,6 @@ type Signer struct {
 	opt      Options
 	sc       scanner
 	known    known
-	user     userPatterns
 	out      channel
 	err      channel
 	facts    factSet
@@ -65,7 +64,6 @@ type channel struct {
 // New returns a Signer. It compiles nothing: patterns and rules are already compiled.
 func New(o Options) *Signer {
 	s := &Signer{opt: o, sc: newScanner(o.Dir)}
-	s.user = userPatterns{mask: o.Mask, ignore: o.Ignore, extract: o.Extract}
 	s.facts.init()
 	if o.Explain {
 		s.why = &explainer{}

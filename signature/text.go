@@ -188,7 +188,7 @@ func (t *text) said(x *extractor, full []byte) {
 	h.loose, h.strict = h.loose^x.suiteHash, h.strict^x.suiteHash
 	s.lines.add(t.id, h)
 	place := &t.seen[h.loose%seenSize]
-	known := place.loose == h.loose && !x.busy() && len(s.user.extract) == 0
+	known := place.loose == h.loose && !x.busy() && len(s.opt.Extract) == 0
 	if known && !place.counts {
 		return
 	}
@@ -236,14 +236,14 @@ func carried(b []byte) (lines [][]byte) {
 // masked returns a line with the user's masks applied. It returns false for a line to ignore:
 // looprun's own and those that the user ignores.
 func (t *text) masked(full []byte) ([]byte, bool) {
-	user, b := &t.s.user, full
+	user, b := &t.s.opt, full
 	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
 		b = b[1:]
 	}
-	if bytes.HasPrefix(b, []byte("looprun: ")) || len(user.ignore) > 0 && user.ignored(trimRight(b)) {
+	if bytes.HasPrefix(b, []byte("looprun: ")) || len(user.Ignore) > 0 && user.ignored(trimRight(b)) {
 		return nil, false
 	}
-	if len(user.mask) > 0 {
+	if len(user.Mask) > 0 {
 		full = user.masked(full)
 	}
 	return full, true

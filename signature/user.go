@@ -13,11 +13,8 @@ type Source struct {
 
 // String returns "file:line", "file", or "" if nothing is known.
 func (s Source) String() string {
-	switch {
-	case s.File != "" && s.Line > 0:
+	if s.File != "" && s.Line > 0 {
 		return fmt.Sprintf("%s:%d", s.File, s.Line)
-	case s.Line > 0:
-		return fmt.Sprintf("line %d", s.Line)
 	}
 	return s.File
 }
@@ -140,15 +137,9 @@ func NewRule(t RuleText) (Rule, error) {
 	return r, err
 }
 
-// userPatterns applies the user's patterns.
-type userPatterns struct {
-	mask, ignore []Pattern
-	extract      []Rule
-}
-
-func (u *userPatterns) ignored(b []byte) bool {
-	for i := range u.ignore {
-		if p := &u.ignore[i]; p.re != nil && p.re.Match(b) {
+func (o *Options) ignored(b []byte) bool {
+	for i := range o.Ignore {
+		if p := &o.Ignore[i]; p.re != nil && p.re.Match(b) {
 			return true
 		}
 	}
@@ -156,9 +147,9 @@ func (u *userPatterns) ignored(b []byte) bool {
 }
 
 // masked returns the line with every match replaced.
-func (u *userPatterns) masked(b []byte) []byte {
-	for i := range u.mask {
-		if p := &u.mask[i]; p.re != nil && p.re.Match(b) {
+func (o *Options) masked(b []byte) []byte {
+	for i := range o.Mask {
+		if p := &o.Mask[i]; p.re != nil && p.re.Match(b) {
 			b = p.re.ReplaceAllLiteral(b, []byte(p.with))
 		}
 	}
@@ -166,9 +157,9 @@ func (u *userPatterns) masked(b []byte) []byte {
 }
 
 // extracts applies the user's rules to a line. It reports whether one of them matched.
-func (u *userPatterns) extracts(x *extractor, f front) bool {
-	for i := range u.extract {
-		r := &u.extract[i]
+func (o *Options) extracts(x *extractor, f front) bool {
+	for i := range o.Extract {
+		r := &o.Extract[i]
 		if r.m != nil {
 			var fd fields
 			if r.m.match(f.body, &fd) {

@@ -54,6 +54,7 @@ package carrier
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -428,9 +429,4 @@ func (s *Stream) keep(p []byte) { s.src = append(s.src, p[:min(len(p), maxLine-l
 // cut reports whether the object has not ended, or is not held whole.
 func (s *Stream) cut() bool { return s.json.Depth() > 0 || len(s.src) == maxLine }
 
-func (s *Stream) table() *Table {
-	if s.Table == nil {
-		s.Table = Known()
-	}
-	return s.Table
-}
+func (s *Stream) table() *Table { return cmp.Or(s.Table, Known()) }
