@@ -154,7 +154,7 @@ func (d *IterationFinished) SaysIn(texts Texts) string {
 	}
 	say := func(n Note) string { return n.in(texts) }
 	said, by := d.Telling(), ": "
-	if p := d.Progress(); p != nil && p.Failing > 0 && d.Outcome != OutcomeError {
+	if p := d.Progress(); p != nil && p.Failing > 0 && (d.Outcome != OutcomeError || d.WorkCause != CauseExited) {
 		switch uncompiled := d.uncompiled(); {
 		case uncompiled != "":
 			return uncompiled + "; " + termsafe.Line(say(p.Note()))
@@ -229,14 +229,14 @@ func (s *State) NamedIn(k KnownIssue, texts Texts) string {
 }
 
 // OnlyCountsChanged reports whether the last two outputs differ only in numbers, which
-// signature.Signature.Loose ignores.
+// signature.Signature.Loose ignores, and as many checks fail.
 func (s *State) OnlyCountsChanged() bool {
 	n := len(s.History)
 	if n < 2 {
 		return false
 	}
 	a, b := s.History[n-2].Signature, s.History[n-1].Signature
-	return a.Hash != b.Hash && a.Loose == b.Loose && a.Loose != 0
+	return a.Hash != b.Hash && a.Loose == b.Loose && a.Loose != 0 && a.Failing == b.Failing
 }
 
 // CurrentState returns how many checks pass: “3/5 tests passing”, “3/5 passing” if the output

@@ -227,6 +227,9 @@ func both(check, work signature.Signature, blamed bool) signature.Signature {
 	if blamed && work.Kind != signature.KindSilent {
 		named = work
 		named.Failing, named.Passed, named.Total, named.Checks = check.Failing, check.Passed, check.Total, check.Checks
+		if len(work.Errors) == 0 {
+			named.Errors = check.Errors
+		}
 	}
 	mix := func(a, b signature.Hash) signature.Hash {
 		return signature.Hash(xxhash.Sum64String(fmt.Sprintf("check %s work %s", a, b)))

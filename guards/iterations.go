@@ -23,7 +23,7 @@ func (Iterations) Check(s *core.State) *core.Trip {
 	if limit == 1 {
 		reason = "the only iteration is used"
 	}
-	if s.Moving > 1 {
+	if s.Moving > 1 && len(s.Check) == 0 {
 		reason += fmt.Sprintf("; each of the last %d turns changed files, and no check judges them", s.Moving)
 	}
 	return &core.Trip{Guard: core.MaxIterations, Reason: reason}
