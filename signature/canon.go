@@ -41,7 +41,7 @@ func (s *Signer) conclude(exitCode int) Signature {
 	exit := fmt.Sprintf("exit %d", exitCode)
 	strict, loose = append(strict, exit), append(loose, exit)
 	listed := slices.Clone(strict)
-	if !slices.ContainsFunc(chosen, (*fact).telling) {
+	if !slices.ContainsFunc(chosen, func(f *fact) bool { return f.telling() && (f.kind != factWarn || s.warned) }) {
 		listed = append(listed, s.tailFacts()...)
 		s.lines.deciding(func(h lineHash) {
 			strict, loose = append(strict, fmt.Sprintf("line %016x", h.strict)), append(loose, fmt.Sprintf("line %016x", h.loose))

@@ -30,6 +30,9 @@ func (x *extractor) apply(r *builtRule, f front, b []byte) bool {
 	case factDiag, factWarn:
 		x.takeFinding(r, f)
 	case factError:
+		if r.id == "error-phrase" && f.bar && x.open != nil && x.open.kind == factWarn {
+			return true // the text of a warning, in its box
+		}
 		x.error(r.id, string(fd[capKind]), x.errorText(r, f.body), f)
 	case factNext:
 		x.heading(r, f)
@@ -254,7 +257,9 @@ func (x *extractor) takeFinding(r *builtRule, f front) {
 	text := joined(file, code, msg)
 	loose := joined(file, code, looseMsg)
 	k := r.fact
-	if k == factWarn && lintCode(r, fd) {
+	if bytes.HasSuffix(fd[capKind], []byte("Warning")) { // Python's, which end nothing
+		k = factWarn
+	} else if k == factWarn && lintCode(r, fd) {
 		k = factDiag
 	} else if r.id == "diag-note" {
 		return
