@@ -41,7 +41,8 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 	}
 	tests = append(tests, []struct{ name, a, again, b string }{
 		{"JSON behind a margin", behind("0c1d2e3f4a5b", "01:02.000000001", "TestLogin"), behind("9f8e7d6c5b4a", "07:44.100000001", "TestLogin") + "2026-11-02 10:08:00.1 +0000 docker.9f8e7d6c5b4a: {\"container_name\":\"/ci_1\",\"log\":\"exit status 1 after all\"}\n", behind("0c1d2e3f4a5b", "01:02.000000001", "TestLogout")},
-		{"warnings beside what nobody knows", "/usr/lib/python3/cli.py:4: DeprecationWarning: This command will be removed.\n  from cli import main\norders: 'one' is not of type 'integer'\n", "/usr/lib/python3/cli.py:5: DeprecationWarning: This command will be removed.\n  from cli import main\norders: 'one' is not of type 'integer'\n", "/usr/lib/python3/cli.py:4: DeprecationWarning: This command will be removed.\n  from cli import main\nusers: 'one' is not of type 'integer'\n"},
+		{"a warning of Python's", "/usr/lib/python3/cli.py:4: DeprecationWarning: This command will be removed.\n  from cli import main\norders: 'one' is not of type 'integer'\n", "/usr/lib/python3/cli.py:5: DeprecationWarning: This command will be removed.\n  from cli import main\norders: 'one' is not of type 'integer'\n", "/usr/lib/python3/cli.py:4: DeprecationWarning: This command will be removed.\n  from cli import main\nusers: 'one' is not of type 'integer'\n"},
+		{"a compiler's warning beside what nobody knows", "src/a.c:5:1: warning: unused variable 'y'\ngadget: step 'pack' came to no end\n", "src/a.c:7:1: warning: unused variable 'y'\ngadget: step 'pack' came to no end\n", "src/a.c:5:1: warning: unused variable 'y'\ngadget: step 'sign' came to no end\n"},
 		{"a list of lines", listed("0:00:01.1", "TestLogin"), listed("0:00:02.7", "TestLogin"), listed("0:00:01.1", "TestLogout")},
 		{"few lines with a margin", pnpm("cannot tell a from b", ""), pnpm("cannot tell a from b", ""), pnpm("cannot tell a from c", "")},
 		{"findings behind what nobody knows", "1. job of mine: src/a.ts(6,52): error TS2322: no Date.\n2. job: failed to run\n", "1. job of mine: src/a.ts(9,5): error TS2322: no Date.\n2. job: failed to run\n", "1. job of mine: src/b.ts(6,52): error TS2322: no Date.\n2. job: failed to run\n"},
@@ -132,11 +133,15 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 	}
 }
 
-// The text of a warning, in its box, is no error.
+// The text of a warning, in its box, is no error, and Python's warnings are no findings.
 func TestTheTextOfAWarning(t *testing.T) {
 	sig := sign("╷\n│ Warning: No configuration file\n│\n│ The file \"/root/.toolrc\" does not exist.\n╵\n╷\n│ Error: Invalid reference\n│\n│   on main.tf line 3:\n╵\n", 1)
 	if len(sig.Errors) == 0 || sig.Errors[0] != "Error: Invalid reference" {
 		t.Errorf("errors %q", sig.Errors)
+	}
+	sig = sign("/usr/lib/python3/cli.py:4: DeprecationWarning: This command will be removed.\n  from cli import main\norders: it is no number\n", 1)
+	if sig.Kind != KindOutput || sig.Failing > 0 {
+		t.Errorf("%s, %d failing", sig.Kind, sig.Failing)
 	}
 }
 

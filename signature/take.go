@@ -242,6 +242,9 @@ func sentence(b []byte) bool {
 // takeFinding adds a finding of a compiler or linter.
 func (x *extractor) takeFinding(r *builtRule, f front) {
 	fd := &x.fields
+	if bytes.HasSuffix(fd[capKind], []byte("Warning")) {
+		return // Python's, of its own code
+	}
 	file := x.file
 	if len(fd[capFile]) > 0 {
 		file = x.place(fd[capFile])
@@ -257,9 +260,7 @@ func (x *extractor) takeFinding(r *builtRule, f front) {
 	text := joined(file, code, msg)
 	loose := joined(file, code, looseMsg)
 	k := r.fact
-	if bytes.HasSuffix(fd[capKind], []byte("Warning")) { // Python's, which end nothing
-		k = factWarn
-	} else if k == factWarn && lintCode(r, fd) {
+	if k == factWarn && lintCode(r, fd) {
 		k = factDiag
 	} else if r.id == "diag-note" {
 		return
