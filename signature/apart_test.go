@@ -39,10 +39,14 @@ func TestWhatTellsFailuresApart(t *testing.T) {
 	listed := func(at, test string) string {
 		return "fatal: [10.0.0.7]: FAILED! => {\"delta\": \"" + at + "\", \"rc\": 1, \"stdout_lines\": [\n        \"--- FAIL: " + test + " (0.1s)\",\n        \"    a_test.go:31: got \\\"a\\\", want b\"\n    ]}\n"
 	}
+	coloured := func(n, text string) string {
+		return `{"event":"ran","stdout":"checking\n\u001b[31mError: \u001b[0m\u001b[1m` + text + `\u001b[0m\nit took a while\n"}` + "\n" + `{"event":"end","tokens":` + n + "}\n"
+	}
 	tests = append(tests, []struct{ name, a, again, b string }{
 		{"JSON behind a margin", behind("0c1d2e3f4a5b", "01:02.000000001", "TestLogin"), behind("9f8e7d6c5b4a", "07:44.100000001", "TestLogin") + "2026-11-02 10:08:00.1 +0000 docker.9f8e7d6c5b4a: {\"container_name\":\"/ci_1\",\"log\":\"exit status 1 after all\"}\n", behind("0c1d2e3f4a5b", "01:02.000000001", "TestLogout")},
 		{"a warning of Python's", "/usr/lib/python3/cli.py:4: DeprecationWarning: This command will be removed.\n  from cli import main\norders: 'one' is not of type 'integer'\n", "/usr/lib/python3/cli.py:5: DeprecationWarning: This command will be removed.\n  from cli import main\norders: 'one' is not of type 'integer'\n", "/usr/lib/python3/cli.py:4: DeprecationWarning: This command will be removed.\n  from cli import main\nusers: 'one' is not of type 'integer'\n"},
 		{"a compiler's warning beside what nobody knows", "src/a.c:5:1: warning: unused variable 'y'\ngadget: step 'pack' came to no end\n", "src/a.c:7:1: warning: unused variable 'y'\ngadget: step 'pack' came to no end\n", "src/a.c:5:1: warning: unused variable 'y'\ngadget: step 'sign' came to no end\n"},
+		{"colours in an object that nobody knows", coloured("803", "no value a"), coloured("12", "no value a"), coloured("803", "no value b")},
 		{"a list of lines", listed("0:00:01.1", "TestLogin"), listed("0:00:02.7", "TestLogin"), listed("0:00:01.1", "TestLogout")},
 		{"few lines with a margin", pnpm("cannot tell a from b", ""), pnpm("cannot tell a from b", ""), pnpm("cannot tell a from c", "")},
 		{"findings behind what nobody knows", "1. job of mine: src/a.ts(6,52): error TS2322: no Date.\n2. job: failed to run\n", "1. job of mine: src/a.ts(9,5): error TS2322: no Date.\n2. job: failed to run\n", "1. job of mine: src/b.ts(6,52): error TS2322: no Date.\n2. job: failed to run\n"},

@@ -202,6 +202,9 @@ func (t *text) said(x *extractor, full []byte) {
 	}
 	if s.facts.seq == facts && !x.busy() {
 		for _, l := range carried(b) {
+			if dirty(l) {
+				l = t.clean.clean(l)
+			}
 			t.said(x, trimRight(l))
 		}
 	}
