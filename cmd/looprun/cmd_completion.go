@@ -58,7 +58,7 @@ func takesCommand(n *kong.Node) bool {
 func (c *completeCmd) Run(a *app) error {
 	shell := completion.Shell(c.Shell)
 	words, quoted := shell.Typed(a.command)
-	grammar, _ := grammarFor(words)
+	grammar, _ := grammarFor(words, true)
 	app, err := modelOf(grammar)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (f finder) topics(at completion.Place) []completion.Candidate {
 		}
 	}
 	if len(at.Args) == 0 {
-		for _, t := range topics(f.root) {
+		for _, t := range topics() {
 			list = append(list, completion.Candidate{Value: t.name, Help: t.about})
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/nearest"
@@ -30,7 +28,7 @@ func (helpCmd) Help() string {
 
 func (c *helpCmd) Run(a *app) error {
 	if len(c.Words) > 0 {
-		if t, ok := topic(root(a.line.node), c.Words[0]); ok && len(c.Words) == 1 {
+		if t, ok := topic(c.Words[0]); ok && len(c.Words) == 1 {
 			_, err := io.WriteString(a.stdout, t.text(helpWidth(a.files.stdout)))
 			return err
 		}
@@ -51,16 +49,16 @@ func (c *helpCmd) Run(a *app) error {
 		case i > 0:
 			return noCommand(word, node)
 		default:
-			return noHelp(word, node)
+			return noHelp(word)
 		}
 	}
 	return a.help(node, len(c.Words) > 0)
 }
 
 // noHelp returns the error for a word that is neither a command nor a topic.
-func noHelp(word string, root *kong.Node) error {
-	known := visibleNames(root)
-	for _, t := range topics(root) {
+func noHelp(word string) error {
+	known := visibleCommands()
+	for _, t := range topics() {
 		known = append(known, t.name)
 	}
 	remedy := "looprun help topics lists the topics, looprun help the commands"
@@ -79,8 +77,8 @@ type aTopic struct {
 	text        func(width int) string
 }
 
-func topic(root *kong.Node, name string) (aTopic, bool) {
-	all := topics(root)
+func topic(name string) (aTopic, bool) {
+	all := topics()
 	i := slices.IndexFunc(all, func(t aTopic) bool { return t.name == name || slices.Contains(t.other, name) })
 	if i < 0 {
 		return aTopic{}, false
@@ -88,7 +86,7 @@ func topic(root *kong.Node, name string) (aTopic, bool) {
 	return all[i], true
 }
 
-func topics(root *kong.Node) []aTopic {
+func topics() []aTopic {
 	return []aTopic{
 		{name: "keys", about: "all keys of looprun.yaml, for -o KEY=VALUE too", other: []string{"key", "options"}, text: keysHelp},
 		{name: "exit", about: "what the exit codes mean", other: []string{"exit-codes", "exit-code"}, text: exitHelp},
@@ -96,26 +94,24 @@ func topics(root *kong.Node) []aTopic {
 		{name: "ladder", about: "who tries when the command is stuck: the escalation ladder", text: constant(ladderTopic)},
 		{name: "rejections", about: "how the command rejects its task", other: []string{"rejection"}, text: constant(rejectionsTopic)},
 		{name: "signals", about: "how the command reports on its work", other: []string{"signal-protocol"}, text: constant(signalsTopic)},
-		{name: "topics", about: "this list", text: topicsHelp(root)},
+		{name: "topics", about: "this list", text: topicsHelp},
 	}
 }
 
 // topicsHelp lists the topics, and the commands that the first screen leaves out.
-func topicsHelp(root *kong.Node) func(width int) string {
-	return func(width int) (text string) {
-		row := func(name, about string) { text += wrapped(fmt.Sprintf("looprun help %-12s  ", name), about, width) }
-		for _, t := range topics(root) {
-			if t.name != "topics" {
-				row(t.name, t.about)
-			}
+func topicsHelp(width int) (text string) {
+	row := func(name, about string) { text += wrapped(fmt.Sprintf("looprun help %-12s  ", name), about, width) }
+	for _, t := range topics() {
+		if t.name != "topics" {
+			row(t.name, t.about)
 		}
-		for _, n := range root.Children {
-			if n.Tag.Get("in") == "rare" {
-				row(n.Name, n.Help)
-			}
-		}
-		return text
 	}
+	for name, f := range commands() {
+		if f.Tag.Get("in") == "rare" {
+			row(name, f.Tag.Get("help"))
+		}
+	}
+	return text
 }
 
 // constant returns a page that is the same at any width.

@@ -43,7 +43,7 @@ func (a *app) help(n *kong.Node, all bool) error {
 	if n.Parent == nil && all {
 		n = n.DefaultCmd
 	}
-	text := topHelp(root(n))
+	text := topHelp()
 	if n.Parent != nil && (all || n.Path() != "run") {
 		text = helpOf(n, helpWidth(a.files.stdout))
 	}
@@ -229,7 +229,7 @@ func helpWidth(stdout *os.File) int {
 }
 
 // topHelp returns the help without a command. It fits on one screen.
-func topHelp(n *kong.Node) string {
+func topHelp() string {
 	var b strings.Builder
 	b.WriteString(`looprun runs a command in a loop until it is done and stops it when it is stuck.
 
@@ -249,9 +249,9 @@ Usage: looprun [flags] -- COMMAND [ARG…]     or one of looprun's own commands
 		{"run", "Run"}, {"answer", "Answer"}, {"look", "Look"}, {"check", "Check"}, {"write", "Write"}, {"", "More"},
 	} {
 		var names []string
-		for _, n := range n.Children {
-			if !n.Hidden && n.Tag.Get("in") == room.key {
-				names = append(names, n.Name)
+		for name, f := range commands() {
+			if _, hidden := f.Tag.Lookup("hidden"); !hidden && f.Tag.Get("in") == room.key {
+				names = append(names, name)
 			}
 		}
 		fmt.Fprintf(&b, "%-8s%s\n", room.title, strings.Join(names, ", "))

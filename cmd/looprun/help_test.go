@@ -131,7 +131,7 @@ func TestHelpFitsAScreen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := topHelp(model.Node)
+	text := topHelp()
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) > 24 {
 		t.Errorf("it has %d lines", len(lines))
@@ -142,7 +142,7 @@ func TestHelpFitsAScreen(t *testing.T) {
 		}
 	}
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,.\n", r) })
-	topics := topicsHelp(model.Node)(80)
+	topics := topicsHelp(80)
 	for _, n := range model.Children {
 		if rare := n.Tag.Get("in") == "rare"; !n.Hidden && slices.Contains(words, n.Name) == rare {
 			t.Errorf("%s: rare is %v", n.Name, rare)

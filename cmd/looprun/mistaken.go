@@ -96,7 +96,7 @@ func (l *line) misplaced(i int, value string) error {
 	if l.command != nil {
 		run = "write the command after --: " + l.whole(before, slices.Concat(words, l.command))
 	}
-	known := visibleNames(root(l.node))
+	known := visibleCommands()
 	switch near := nearest.Word(words[0], known); {
 	case otherNames[words[0]] != "":
 		return config.Usage(text, fmt.Sprintf("did you mean looprun %s? To run it as a command %s", otherNames[words[0]], run))

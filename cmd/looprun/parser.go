@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"io"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,28 +13,48 @@ import (
 	"github.com/looprun/looprun/internal/config"
 )
 
-// grammarFor returns [cli] with all commands, but complete only for those that the words can
-// mean; the others have just their name. Describing the flags of the others takes longer than
-// the rest of a start.
-func grammarFor(own []string) (grammar any, flags *commonFlags) {
-	all := reflect.TypeFor[cli]()
-	name := func(f reflect.StructField) string { return cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)) }
-	first := false // whether the first word is a command, so that no flag before it can be run's
+// commands returns the fields of [cli] that describe commands, by the commands' names.
+func commands() iter.Seq2[string, reflect.StructField] {
+	return func(yield func(string, reflect.StructField) bool) {
+		for f := range reflect.TypeFor[cli]().Fields() {
+			if !f.Anonymous && !yield(cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)), f) {
+				return
+			}
+		}
+	}
+}
+
+// visibleCommands returns the names of the commands that are not hidden.
+func visibleCommands() []string {
+	var names []string
+	for name, f := range commands() {
+		if _, hidden := f.Tag.Lookup("hidden"); !hidden {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// grammarFor returns [cli] with the commands that the words can mean; the others have just
+// their name, or are not in it unless they are asked for. Describing all commands takes longer
+// than the rest of a start.
+func grammarFor(own []string, others bool) (grammar any, flags *commonFlags) {
 	var fields []reflect.StructField
-	for i := range all.NumField() {
-		f := all.Field(i)
-		first = first || len(own) > 0 && !f.Anonymous && own[0] == name(f)
-		switch whole := slices.Contains(own, name(f)); {
-		case f.Anonymous:
-			f.Name, f.Tag = "Common", `embed:""`
-		case !whole && name(f) != "run":
+	first := false // whether the first word is a command, so that no flag before it can be run's
+	for name, f := range commands() {
+		first = first || len(own) > 0 && own[0] == name
+		whole := slices.Contains(own, name)
+		if !whole && name != "run" {
 			f.Type = reflect.TypeFor[struct{}]()
 		}
-		fields = append(fields, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
+		if whole || others || name == "run" {
+			fields = append(fields, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
+		}
 	}
 	if first && !slices.Contains(own, "run") {
 		fields[0].Type = reflect.TypeFor[struct{}]()
 	}
+	fields = append(fields, reflect.StructField{Name: "Common", Type: reflect.TypeFor[commonFlags](), Tag: `embed:""`})
 	v := reflect.New(reflect.StructOf(fields))
 	flags, _ = v.Elem().FieldByName("Common").Addr().Interface().(*commonFlags) // it is one
 	return v.Interface(), flags
@@ -63,7 +84,7 @@ func modelOf(grammar any) (*kong.Application, error) {
 // name, and fills its fields. The context is nil if they request help or the version, which
 // parse prints.
 func (a *app) parse(own []string) (*kong.Context, error) {
-	grammar, flags := grammarFor(own)
+	grammar, flags := grammarFor(own, false)
 	parser, err := newParser(grammar, kong.Writers(a.stdout, a.stderr))
 	if err != nil {
 		return nil, err

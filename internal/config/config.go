@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/console"
@@ -423,10 +424,10 @@ func (c *Settings) stray() {
 	if os.Getenv("LOOPRUN") != "" || c.call.Variables == nil { // inside of a run there are variables for its command
 		return
 	}
-	keys := keyVariables()
-	others := slices.DeleteFunc(os.Environ(), func(v string) bool { return !strings.HasPrefix(v, "LOOPRUN_") || !unknownVariable(v, keys) })
+	keys := sync.OnceValue(keyVariables)
+	others := slices.DeleteFunc(os.Environ(), func(v string) bool { return !strings.HasPrefix(v, "LOOPRUN_") || !unknownVariable(v, keys()) })
 	if len(others) > 0 { // else the model of the command line is not needed
-		for _, line := range strayVariables(others, slices.Concat(keys, c.call.Variables()), c.call.Inside()) {
+		for _, line := range strayVariables(others, slices.Concat(keys(), c.call.Variables()), c.call.Inside()) {
 			c.call.Say.Warn("%s", line)
 		}
 	}
