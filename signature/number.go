@@ -193,7 +193,7 @@ const (
 // keyBefore classifies the word in front of a number: "pid 123", "port=80", "exit 2", "thread-7".
 func keyBefore(b []byte, k int) keyClass {
 	i := k
-	if k > 6 && b[k-1] == '-' && bytes.EqualFold(b[k-7:k-1], []byte("thread")) { // pool-1-thread-91
+	if p := bytes.TrimSuffix(b[:k], []byte("-")); len(p) < k && (bytes.HasSuffix(p, []byte("hread")) || bytes.HasSuffix(p, []byte("pool"))) { // pool-1-thread-91
 		return keyNoise
 	}
 	for n := 0; i > 0 && n < 5; n++ {
