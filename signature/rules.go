@@ -85,8 +85,8 @@ type ruleBook struct {
 // maxPatterns is the maximum number of rules in the book.
 const maxPatterns = 1024
 
-// commonText is typical tool output: byte pairs that it contains are useless for finding a
-// rule.
+// commonText is typical tool output: byte pairs that it contains often are of little use for
+// finding a rule.
 const commonText = "the request was accepted from upstream while session store being flushed to disk by worker after retry of connection pool: checkout with cached token for user, " +
 	"building object src/main.c.o and test/session test.js at internal/module_name.go:120 in 12.5 ms - running (id 7f) [1/9] name=value compiling linking \"data\" done. passed ok 3 4: starting 5, error: failed "
 
@@ -103,11 +103,14 @@ var book = sync.OnceValue(func() *ruleBook {
 			bk.all = append(bk.all, &m)
 		}
 	}
-	var common pairs
-	common.fill([]byte(commonText))
+	var common [pairKinds + 256]int // how often typical output has each
+	for i := range len(commonText) {
+		common[single(commonText[i])]++
+		common[pair(commonText[max(0, i-1)], commonText[i])]++
+	}
 	for i, m := range bk.all {
 		// What is rare comes first, so that most lines are seen not to match by one look.
-		slices.SortStableFunc(m.need, func(a, b uint16) int { return rank(&common, a) - rank(&common, b) })
+		slices.SortStableFunc(m.need, func(a, b uint16) int { return common[a] - common[b] })
 		if m.first != 0 {
 			bk.first[m.first] = append(bk.first[m.first], uint16(i))
 			continue
@@ -122,9 +125,6 @@ var book = sync.OnceValue(func() *ruleBook {
 	}
 	return bk
 })
-
-// rank is 1 for a pair that the text has, 0 for a rare one.
-func rank(common *pairs, k uint16) int { return int(common[k>>6] >> (k & 63) & 1) }
 
 // find returns the first pattern that matches the line. bar means that the line had a margin.
 func (bk *ruleBook) find(b []byte, bar bool, p *pairs, f *fields) *matcher {
