@@ -20,6 +20,7 @@ var links = []struct {
 		"github.com/cespare/xxhash/v2",
 		module + "/core",
 		module + "/internal/carrier",
+		module + "/internal/convert",
 		module + "/internal/ascii",
 		module + "/internal/datetime",
 		module + "/internal/escape",

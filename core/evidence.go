@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -346,11 +347,7 @@ func took(line string) float64 {
 // else its last lines.
 func printedLast(d *IterationFinished) []string {
 	if len(d.Signature.Errors) > 0 {
-		var list []string
-		for _, e := range d.Signature.Errors {
-			list = append(list, oneLine(e))
-		}
-		return list
+		return convert.Each(d.Signature.Errors, oneLine)
 	}
 	return termsafe.LastLines(d.Excerpt, evidenceLines, lineLength)
 }
@@ -396,11 +393,7 @@ func (q *Question) Labels(a Answer) string {
 	case a.Cancelled || a.Text != nil:
 		return a.String()
 	case len(a.Options) > 0:
-		var list []string
-		for _, id := range a.Options {
-			list = append(list, label(id))
-		}
-		return strings.Join(list, ", ")
+		return strings.Join(convert.Each(a.Options, label), ", ")
 	}
 	return label(a.Option)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/signature"
 )
@@ -146,11 +147,7 @@ func (r IterationResult) Masked(mask func(string) string) IterationResult {
 	r.IterationFinished, _ = Masked(r.IterationFinished, mask).(IterationFinished)
 	printed, _ := Masked(IterationFinished{Signature: r.Printed}, mask).(IterationFinished)
 	r.Printed = printed.Signature
-	said := make([]Data, len(r.Said))
-	for i, d := range r.Said {
-		said[i] = Masked(d, mask)
-	}
-	r.Said = said
+	r.Said = convert.Each(r.Said, func(d Data) Data { return Masked(d, mask) })
 	return r
 }
 

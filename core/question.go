@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/rejection"
 )
@@ -311,11 +312,7 @@ func errWordless(o Option) error {
 
 // OptionIDs returns the ids of the options in order.
 func (q *Question) OptionIDs() []string {
-	ids := make([]string, len(q.Options))
-	for i, o := range q.Options {
-		ids[i] = o.ID
-	}
-	return ids
+	return convert.Each(q.Options, func(o Option) string { return o.ID })
 }
 
 // Answer is what a responder decided, and why.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/protocol/signal"
 	"github.com/looprun/looprun/signature"
 )
@@ -301,10 +302,7 @@ func (q *Question) ownName() string {
 // the order of the options.
 func (q *Question) words() signature.Hash {
 	plain := func(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
-	var options []string
-	for _, o := range q.Options {
-		options = append(options, plain(o.Label))
-	}
+	options := convert.Each(q.Options, func(o Option) string { return plain(o.Label) })
 	slices.Sort(options)
 	return signature.Hash(xxhash.Sum64String(fmt.Sprintf("%s %q %q", q.Kind, plain(q.Text), options)))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/signature"
@@ -140,9 +141,5 @@ func missing(before, now []string) []string {
 
 // few lists the first five names and the number of the rest.
 func few(names []string) string {
-	shown := make([]string, len(names))
-	for i, n := range names {
-		shown[i] = oneLine(n)
-	}
-	return termsafe.Line(plural.First(shown, 5))
+	return termsafe.Line(plural.First(convert.Each(names, oneLine), 5))
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/proc"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -356,10 +357,7 @@ func left(survivors []proc.Survivor) string {
 	if len(survivors) == 0 {
 		return ""
 	}
-	var names []string
-	for _, s := range survivors[:min(len(survivors), survivorsNamed)] {
-		names = append(names, nameOf(s))
-	}
+	names := convert.Each(survivors[:min(len(survivors), survivorsNamed)], nameOf)
 	if more := len(survivors) - survivorsNamed; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/junit"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -39,11 +40,7 @@ func (r *Report) cases() []junit.Case {
 		}
 	}
 	slices.Sort(names)
-	var cases []junit.Case
-	for _, name := range names {
-		cases = append(cases, r.checkCase(name, failed[name], last))
-	}
-	return cases
+	return convert.Each(names, func(name string) junit.Case { return r.checkCase(name, failed[name], last) })
 }
 
 // lastNamed returns the last iteration whose failing checks are known: because it names them,

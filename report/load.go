@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -145,31 +146,19 @@ func text(s string, limit int) string {
 
 // lines cleans a list of names.
 func lines(list []string, limit int) []string {
-	var out []string
-	for _, s := range list[:min(len(list), maxArgs)] {
-		out = append(out, line(s, limit))
-	}
-	return out
+	return convert.Each(list[:min(len(list), maxArgs)], func(s string) string { return line(s, limit) })
 }
 
 // id cleans an identifier from the journal: guards can have names of their own.
 func id[T ~string](s T) T { return T(line(string(s), 100)) }
 
 func ids[T ~string](list []T) []T {
-	var out []T
-	for _, s := range list[:min(len(list), maxAnswers)] {
-		out = append(out, id(s))
-	}
-	return out
+	return convert.Each(list[:min(len(list), maxAnswers)], id)
 }
 
 // arguments cleans a command and keeps line breaks, which a shell line may have.
 func arguments(list []string) []string {
-	var out []string
-	for _, s := range list[:min(len(list), maxArgs)] {
-		out = append(out, text(s, maxArg))
-	}
-	return out
+	return convert.Each(list[:min(len(list), maxArgs)], func(s string) string { return text(s, maxArg) })
 }
 
 // title returns the run's name for a heading.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 )
 
 // place describes when a trip happened: “after iteration 4”.
@@ -29,11 +30,7 @@ func (t *Trip) what() string {
 		text += ": " + t.Reason
 	}
 	if len(t.Also) > 0 {
-		also := make([]string, len(t.Also))
-		for i, id := range t.Also {
-			also[i] = words(id)
-		}
-		text += fmt.Sprintf(" (%s tripped too)", strings.Join(also, ", "))
+		text += fmt.Sprintf(" (%s tripped too)", strings.Join(convert.Each(t.Also, words), ", "))
 	}
 	return text
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 )
 
 // decision handles an event that belongs to a trip or a question; it returns false for any
@@ -87,10 +88,7 @@ func rests(q core.Question) []string {
 	parts = parts[1 : len(parts)-1]
 	last := &parts[len(parts)-1]
 	*last = (*last)[:max(0, len(*last)-len(q.Evidence.Before))]
-	var out []string
-	for _, l := range slices.Concat(parts...) {
-		out = append(out, text(l, maxProse))
-	}
+	out := convert.Each(slices.Concat(parts...), func(l string) string { return text(l, maxProse) })
 	return out[:min(len(out), maxArgs)]
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
@@ -65,11 +66,7 @@ var own = []Variable{
 // Messages returns the texts of messages.yaml, sorted by key, with the variables that each can
 // mention.
 func Messages() []Message {
-	var list []Message
-	for _, key := range slices.Sorted(maps.Keys(builtinTexts())) {
-		list = append(list, Message{key, mentionable(key)})
-	}
-	return list
+	return convert.Each(slices.Sorted(maps.Keys(builtinTexts())), func(key string) Message { return Message{key, mentionable(key)} })
 }
 
 // mentionable returns the variables that a text can mention: the evidence all those of a

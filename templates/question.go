@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -81,11 +82,7 @@ func (s *Set) missing(o Option, src *source) string {
 }
 
 func indented(lines []string) []string {
-	out := make([]string, len(lines))
-	for i, line := range lines {
-		out[i] = "  " + termsafe.Cut(line, valueLength)
-	}
-	return out
+	return convert.Each(lines, func(line string) string { return "  " + termsafe.Cut(line, valueLength) })
 }
 
 // Text returns the wording of the loop's own additions to a question and of the prompt; with it

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/strictjson"
 )
 
@@ -142,20 +143,13 @@ func extending() []object {
 }
 
 func variableNames() string {
-	var names []string
-	for _, v := range Variables() {
-		names = append(names, "{{."+v.Name+"}}")
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(convert.Each(Variables(), func(v Variable) string { return "{{." + v.Name + "}}" }), ", ")
 }
 
 func messagesSchema() []byte {
 	properties := object{}
 	for _, m := range Messages() {
-		var names []string
-		for _, v := range m.Variables {
-			names = append(names, "{{."+v.Name+"}}")
-		}
+		names := convert.Each(m.Variables, func(v Variable) string { return "{{." + v.Name + "}}" })
 		what := "Mentions no variables."
 		if len(names) > 0 {
 			what = "Can mention " + strings.Join(names, ", ") + "."

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -49,11 +50,7 @@ type Option struct {
 
 // OptionIDs returns the ids of the options in order.
 func (t *Template) OptionIDs() []string {
-	ids := make([]string, len(t.Options))
-	for i, o := range t.Options {
-		ids[i] = o.ID
-	}
-	return ids
+	return convert.Each(t.Options, func(o Option) string { return o.ID })
 }
 
 // templateFile is the YAML form of a template.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/protocol/ladder"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -47,10 +48,7 @@ func (s *source) considered() []string {
 // attempts returns the records of the ladder for this question, followed by the attempts that
 // the command itself lists.
 func (s *source) attempts() []string {
-	var all []string
-	for _, a := range s.state.Ladder.Made(s.state.LadderTask()) {
-		all = append(all, a.String())
-	}
+	all := convert.Each(s.state.Ladder.Made(s.state.LadderTask()), func(a ladder.Attempt) string { return a.String() })
 	return append(all, lines(s, s.signal.Attempts, "", nil)...)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -26,11 +27,7 @@ func clean(v any) any {
 	case string:
 		return termsafe.Cut(termsafe.Text(head(v)), valueLength)
 	case []string:
-		out := make([]string, len(v))
-		for i, s := range v {
-			out[i] = line(s, valueLength)
-		}
-		return out
+		return convert.Each(v, func(s string) string { return line(s, valueLength) })
 	}
 	return v
 }
@@ -70,11 +67,7 @@ func (s *source) cycle() []string {
 }
 
 func (s *source) tripped() []string {
-	var ids []string
-	for _, id := range s.trip.Also {
-		ids = append(ids, string(id))
-	}
-	return ids
+	return convert.Strings(s.trip.Also)
 }
 
 // attempt is a failed iteration, or several consecutive ones that failed alike.

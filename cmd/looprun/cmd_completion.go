@@ -16,6 +16,7 @@ import (
 	"github.com/looprun/looprun/internal/completion"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
 	"github.com/looprun/looprun/templates"
@@ -139,11 +140,7 @@ func (f finder) lookup() completion.Lookup {
 }
 
 func detachedWords[T ~string](end string, words []T) []completion.Candidate {
-	var list []completion.Candidate
-	for _, w := range words {
-		list = append(list, completion.Candidate{Value: string(w) + end})
-	}
-	return list
+	return convert.Each(words, func(w T) completion.Candidate { return completion.Candidate{Value: string(w) + end} })
 }
 
 // topics returns the commands, topics and keys that have help.

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/session"
 )
 
@@ -32,10 +33,7 @@ func (c *configCheckCmd) Run(a *app) error {
 		_, err := session.New(a.program(), o)
 		return err
 	})
-	var files []string
-	for _, f := range correct {
-		files = append(files, f.Name)
-	}
+	files := convert.Each(correct, func(f *config.File) string { return f.Name })
 	a.config.Needed(correct)
 	if err := a.checked(c.Format, files, err, func(string) string { return "" }); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/nearest"
 )
 
@@ -57,10 +58,7 @@ func (c *helpCmd) Run(a *app) error {
 
 // noHelp returns the error for a word that is neither a command nor a topic.
 func noHelp(word string) error {
-	known := visibleCommands()
-	for _, t := range topics() {
-		known = append(known, t.name)
-	}
+	known := append(visibleCommands(), convert.Each(topics(), func(t aTopic) string { return t.name })...)
 	remedy := "looprun help topics lists the topics, looprun help the commands"
 	if near := cmp.Or(otherNames[word], nearest.Word(word, known)); near != "" {
 		remedy = "did you mean looprun help " + near + "?"

@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/nearest"
 )
 
@@ -365,13 +366,8 @@ func (l *line) unknown(i int, name string) (int, error) {
 	if s, ok := synonyms[name]; ok && l.loops() {
 		return 0, config.Usage("unknown flag "+name, s.why+"write "+l.instead(i, name, s.flag)+after)
 	}
-	var known []string
-	for _, f := range flagsFor(l.node) {
-		known = append(known, f.Name)
-	}
-	for _, k := range l.held {
-		known = append(known, k.Flag())
-	}
+	known := convert.Each(flagsFor(l.node), func(f *kong.Flag) string { return f.Name })
+	known = append(known, convert.Each(l.held, config.Key.Flag)...)
 	remedy := strings.TrimSpace("looprun "+l.node.Path()) + " --help lists the flags"
 	if l.node.Parent == nil {
 		remedy = "looprun run --help lists the flags"
@@ -436,21 +432,10 @@ func (l *line) words() []string {
 
 // noCommand returns the error for a word where one of the commands below node is expected.
 func noCommand(word string, node *kong.Node) error {
-	known := visibleNames(node)
+	known := convert.Each(node.Children, func(c *kong.Node) string { return c.Name })
 	remedy := "use one of " + strings.Join(known, ", ")
 	if near := nearest.Word(word, known); near != "" {
 		remedy = fmt.Sprintf("did you mean looprun %s %s?", node.Path(), near)
 	}
 	return config.Usage(fmt.Sprintf("%q is not a command of looprun %s", word, node.Path()), remedy)
-}
-
-// visibleNames returns the commands below n that are not hidden.
-func visibleNames(n *kong.Node) []string {
-	var names []string
-	for _, c := range n.Children {
-		if !c.Hidden {
-			names = append(names, c.Name)
-		}
-	}
-	return names
 }

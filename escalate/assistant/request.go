@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -231,22 +232,14 @@ func decisions(s *core.State) []Decision {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b dated) int { return a.at.Compare(b.at) })
-	var out []Decision
-	for _, d := range all[max(0, len(all)-decisionsTold):] {
-		out = append(out, d.Decision)
-	}
-	return out
+	return convert.Each(all[max(0, len(all)-decisionsTold):], func(d dated) Decision { return d.Decision })
 }
 
 // clean returns the text in a form that is safe to show, without surrounding white space.
 func clean(text string) string { return strings.TrimSpace(termsafe.Text(text)) }
 
 func cleanAll(texts []string) []string {
-	out := make([]string, len(texts))
-	for i, t := range texts {
-		out[i] = termsafe.Text(t)
-	}
-	return out
+	return convert.Each(texts, termsafe.Text)
 }
 
 // cut returns at most the first n bytes of text, and a sign if more follows.

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -115,10 +116,7 @@ func (c *condition) eval(f core.Facts, forbids bool) (holds bool, why string) {
 	if len(c.facts) == 0 {
 		return false, c.text + " does not hold"
 	}
-	var values []string
-	for _, fact := range c.facts {
-		values = append(values, fact.Name+" is "+show(f.Value(fact.Name)))
-	}
+	values := convert.Each(c.facts, func(fact core.Fact) string { return fact.Name + " is " + show(f.Value(fact.Name)) })
 	return false, fmt.Sprintf("%s does not hold: %s", c.text, strings.Join(values, ", "))
 }
 
@@ -281,15 +279,11 @@ func (n *node) decidedBy(strong verdict, of func(*node) verdict) verdict {
 func valuesOf(fact string, known Known) (values []string) {
 	switch fact {
 	case "guard":
-		for _, id := range known.guards() {
-			values = append(values, string(id))
-		}
+		values = convert.Strings(known.guards())
 	case "outcome":
 		values = []string{string(core.OutcomeDone), string(core.OutcomeNotDone), string(core.OutcomeError)}
 	case "reason_type":
-		for _, reason := range rejection.Reasons() {
-			values = append(values, string(reason))
-		}
+		values = convert.Strings(rejection.Reasons())
 	case "cause":
 		values = signal.Causes()
 	case "ci_name":
@@ -321,9 +315,5 @@ func show(value any) string {
 
 // factNames returns the names of all facts.
 func factNames() []string {
-	var names []string
-	for _, f := range core.FactList() {
-		names = append(names, f.Name)
-	}
-	return names
+	return convert.Each(core.FactList(), func(f core.Fact) string { return f.Name })
 }

@@ -6,20 +6,15 @@ import (
 	"slices"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/nearest"
 )
 
 // checkExitCodes reports keys that name no status or guard, numbers that are not exit codes,
 // and 0 for a status that must not look like success.
 func checkExitCodes(r *report, codes map[string]int, known Known) {
-	var names []string
-	for _, s := range core.Statuses() {
-		names = append(names, string(s))
-	}
 	guards := known.guards()
-	for _, id := range guards {
-		names = append(names, string(id))
-	}
+	names := append(convert.Strings(core.Statuses()), convert.Strings(guards)...)
 	for _, key := range slices.Sorted(maps.Keys(codes)) {
 		path := []any{"exit_codes", key}
 		code := codes[key]

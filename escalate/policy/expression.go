@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/plural"
 )
@@ -406,11 +407,7 @@ func (p *parser) list(from int) *node {
 	}
 	n.to = p.end
 	n.value = func(e *values) any {
-		var list []any
-		for _, one := range n.parts {
-			list = append(list, one.value(e))
-		}
-		return list
+		return convert.Each(n.parts, func(one *node) any { return one.value(e) })
 	}
 	return n
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 )
 
 // EveryGuard makes a rule apply to every guard of looprun's own. It covers neither
@@ -79,9 +80,5 @@ func isUnlisted(answer string) bool {
 func isGuard(id core.GuardID) bool { return id != "" && !slices.Contains(core.ProtocolIDs(), id) }
 
 func join(ids []core.GuardID) string {
-	var texts []string
-	for _, id := range ids {
-		texts = append(texts, string(id))
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(convert.Strings(ids), ", ")
 }

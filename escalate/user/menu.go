@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -208,11 +209,7 @@ func (m *Menu) report(c Choice) string {
 	case item.Types:
 		return termsafe.Cut(c.Text, maxDescription)
 	case item.Box:
-		var all []string
-		for _, n := range c.Ticked {
-			all = append(all, m.Items[n].Label)
-		}
-		return strings.Join(all, ", ")
+		return strings.Join(convert.Each(c.Ticked, func(n int) string { return m.Items[n].Label }), ", ")
 	case c.Own:
 		return "“" + termsafe.Cut(termsafe.Line(c.Text), maxDescription) + "”"
 	case c.Text != "":

@@ -9,6 +9,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/cells"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -125,11 +126,9 @@ func (h history) signatures() []string {
 }
 
 func (h history) known() []string {
-	var lines []string
-	for _, k := range h.Known {
-		lines = append(lines, fmt.Sprintf("      %s  %s", k.Hash, termsafe.Line(h.NamedIn(k, h.texts))))
-	}
-	return lines
+	return convert.Each(h.Known, func(k core.KnownIssue) string {
+		return fmt.Sprintf("      %s  %s", k.Hash, termsafe.Line(h.NamedIn(k, h.texts)))
+	})
 }
 
 func (h history) decisions() []string {

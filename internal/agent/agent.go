@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/looprun/looprun/internal/carrier"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/strictjson"
 )
 
@@ -95,11 +96,7 @@ func (own Agents) All() []Agent {
 
 // Names returns the names of those agents.
 func (own Agents) Names() []string {
-	var names []string
-	for _, a := range own.All() {
-		names = append(names, a.Name)
-	}
-	return names
+	return convert.Each(own.All(), func(a Agent) string { return a.Name })
 }
 
 // Find returns the agent with that name.

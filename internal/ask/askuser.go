@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/strictjson"
 )
@@ -155,13 +156,8 @@ func keyed(questions []Question, key string) (int, string) {
 }
 
 func remedyForKey(key string, questions []Question) string {
-	var names []string
-	for _, q := range questions {
-		names = append(names, q.ID)
-	}
-	for _, q := range questions {
-		names = append(names, q.Question)
-	}
+	names := convert.Each(questions, func(q Question) string { return q.ID })
+	names = append(names, convert.Each(questions, func(q Question) string { return q.Question })...)
 	if near := nearest.Word(key, names); near != "" {
 		return "did you mean " + excerpt(near) + "?"
 	}
@@ -221,10 +217,7 @@ func (q Question) answerFromText(text string) (Answer, error) {
 	case q.TakesText():
 		a.Text = &text
 	default:
-		var names []string
-		for _, o := range q.choices() {
-			names = append(names, o.Label)
-		}
+		names := convert.Each(q.choices(), func(o Option) string { return o.Label })
 		return a, fmt.Errorf("there is no option %s; %s", excerpt(text), nearest.DidYouMean(text, names))
 	}
 	return a, nil

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -134,11 +135,7 @@ func (q Question) choices() []Option {
 }
 
 func (q Question) ids() []string {
-	var ids []string
-	for _, o := range q.choices() {
-		ids = append(ids, o.ID)
-	}
-	return ids
+	return convert.Each(q.choices(), func(o Option) string { return o.ID })
 }
 
 func withDefaults(questions []Question) []Question {

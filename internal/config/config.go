@@ -17,6 +17,7 @@ import (
 
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/protocol/ladder"
 )
@@ -141,10 +142,7 @@ func (c *Settings) SayFiles() {
 	if byFile := l != nil && l.file.found; c.call.Say.Flags.Quiet && !byFile {
 		return
 	}
-	var names []string
-	for _, f := range c.files {
-		names = append(names, f.Name)
-	}
+	names := convert.Each(c.files, func(f *File) string { return f.Name })
 	c.call.Say.Tell(console.News, map[string]any{"files": names}, "configuration: %s", strings.Join(names, ", "))
 }
 
@@ -488,11 +486,7 @@ func unknownVariable(v string, known []string) bool {
 }
 
 func withoutPrefix(names []string) []string {
-	short := make([]string, len(names))
-	for i, n := range names {
-		short[i] = strings.TrimPrefix(n, "LOOPRUN_")
-	}
-	return short
+	return convert.Each(names, func(n string) string { return strings.TrimPrefix(n, "LOOPRUN_") })
 }
 
 // Forget removes from flags the values that come from a variable and are the same as when the

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/nearest"
 )
 
@@ -26,10 +27,7 @@ func Blocks() []Block {
 // NearestKey suggests the key that an unknown word was probably meant to be; empty if none is
 // near.
 func NearestKey(word string) string {
-	var names []string
-	for _, k := range Keys() {
-		names = append(names, k.Name)
-	}
+	names := convert.Each(Keys(), func(k Key) string { return k.Name })
 	for _, b := range Blocks() {
 		if b.Name == word {
 			return word + " holds other keys: write it in looprun.yaml"

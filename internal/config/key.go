@@ -17,6 +17,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
@@ -229,10 +230,7 @@ func oneLine(text string) string {
 
 // codesText formats exit codes as in YAML.
 func codesText(codes map[string]int) string {
-	var words []string
-	for _, key := range slices.Sorted(maps.Keys(codes)) {
-		words = append(words, fmt.Sprintf("%s: %d", key, codes[key]))
-	}
+	words := convert.Each(slices.Sorted(maps.Keys(codes)), func(key string) string { return fmt.Sprintf("%s: %d", key, codes[key]) })
 	return "{" + strings.Join(words, ", ") + "}"
 }
 
@@ -434,10 +432,7 @@ func (k Key) numbers(text string) []string {
 // such form.
 func (k Key) texts(raw any) (texts []string, want string) {
 	if by, ok := raw.(map[string]any); ok && k.isWords() {
-		var words []string
-		for _, key := range slices.Sorted(maps.Keys(by)) {
-			words = append(words, fmt.Sprintf("%s=%v", key, by[key]))
-		}
+		words := convert.Each(slices.Sorted(maps.Keys(by)), func(key string) string { return fmt.Sprintf("%s=%v", key, by[key]) })
 		return []string{strings.Join(words, ",")}, ""
 	}
 	switch value := raw.(type) { // YAML is read as texts; programs and JSON have numbers too
@@ -699,9 +694,7 @@ func (m *Modes) UnmarshalText(b []byte) error {
 // guard or kind; nil if there are none.
 func (m Modes) misspelt() error {
 	known := []string{string(core.KindConfirm), string(core.KindSelect), string(core.KindText), "all"}
-	for _, id := range slices.Concat(core.GuardIDs(), core.ProtocolIDs()) {
-		known = append(known, string(id))
-	}
+	known = slices.Concat(known, convert.Strings(core.GuardIDs()), convert.Strings(core.ProtocolIDs()))
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(m.by)) {
 		like := slices.DeleteFunc(slices.Clone(known), func(name string) bool { return len(key) < 3 || !strings.Contains(name, key) })

@@ -15,6 +15,7 @@ import (
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/cost"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/proc"
@@ -366,14 +367,7 @@ func (o *Options) Wrong() error {
 
 // exitCodeNames returns the statuses and guards whose exit code can be changed.
 func exitCodeNames() []string {
-	var names []string
-	for _, s := range core.Statuses() {
-		names = append(names, string(s))
-	}
-	for _, g := range slices.Concat(core.GuardIDs(), core.ProtocolIDs()) {
-		names = append(names, string(g))
-	}
-	return names
+	return slices.Concat(convert.Strings(core.Statuses()), convert.Strings(core.GuardIDs()), convert.Strings(core.ProtocolIDs()))
 }
 
 // wrongExitCode returns why a mapping cannot be intended; empty if it can.
@@ -495,10 +489,7 @@ func (o *Options) CostReader() (*cost.Reader, error) {
 
 // Redactor returns the redactor for secrets; nil masks nothing.
 func (o *Options) Redactor(environ []string) (*redact.Redactor, error) {
-	patterns := make([]redact.Pattern, len(o.Redact))
-	for i, text := range o.Redact {
-		patterns[i] = redact.Pattern{Text: text}
-	}
+	patterns := convert.Each(o.Redact, func(text string) redact.Pattern { return redact.Pattern{Text: text} })
 	var values []string
 	for _, s := range o.Notify {
 		values = append(values, s.secrets()...)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/provenance"
 	"github.com/looprun/looprun/internal/strictyaml"
@@ -223,10 +224,7 @@ func (c *Settings) consentTo(f *File, risks []risk) error {
 	if c.consented(f) {
 		return nil
 	}
-	var sets []string
-	for _, r := range risks {
-		sets = append(sets, r.text)
-	}
+	sets := convert.Each(risks, func(r risk) string { return r.text })
 	if c.CanAsk() {
 		switch yes, err := c.ask(f, sets); {
 		case yes:

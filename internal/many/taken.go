@@ -12,6 +12,7 @@ import (
 
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/checkpoint"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/git"
 )
 
@@ -50,10 +51,7 @@ func (m *result) where(ctx context.Context, commit string) string {
 // trees returns the trees of commits, and the repository that has the first of them; the tree
 // of another one that is not there is empty.
 func (m *result) trees(ctx context.Context, commits []string) (in string, trees []string, err error) {
-	names := make([]string, len(commits))
-	for i, commit := range commits {
-		names[i] = commit + "^{tree}"
-	}
+	names := convert.Each(commits, func(commit string) string { return commit + "^{tree}" })
 	for _, in = range []string{m.repo.top, m.repo.mirror} {
 		if trees, err = git.Objects(ctx, in, names...); err == nil && trees[0] != "" {
 			return in, trees, nil

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -59,11 +60,7 @@ func OneOf[T ~string](word T, known []T) string {
 }
 
 func useOne[T ~string](known []T) string {
-	var words []string
-	for _, word := range known {
-		words = append(words, string(word))
-	}
-	return "use one of " + strings.Join(words, ", ")
+	return "use one of " + strings.Join(convert.Strings(known), ", ")
 }
 
 func fold(s string) []rune {

@@ -16,6 +16,7 @@ import (
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/socket"
@@ -108,10 +109,7 @@ func (w *Waiting) Concludes(a Answered) bool {
 
 // List returns the questions with their ids and texts.
 func (w *Waiting) List() string {
-	var list []string
-	for _, q := range w.Questions {
-		list = append(list, q.ID+" is "+console.WordsOfQuestion(q))
-	}
+	list := convert.Each(w.Questions, func(q core.Question) string { return q.ID + " is " + console.WordsOfQuestion(q) })
 	return strings.Join(list, ", ")
 }
 
@@ -256,10 +254,7 @@ func isShortAnswer(document []byte) bool {
 // details become part of the text. If the run can continue, a text in reply means what to do.
 func ChatQuestion(q core.Question) ask.Question {
 	put := asQuestion(q.ForPerson())
-	var lines []string
-	for _, d := range q.ForPerson().Details {
-		lines = append(lines, strings.TrimRight(termsafe.Text(d), " \n"))
-	}
+	lines := convert.Each(q.ForPerson().Details, func(d string) string { return strings.TrimRight(termsafe.Text(d), " \n") })
 	if len(lines) > 0 {
 		put.Question += "\n\n" + strings.Join(lines, "\n")
 	}

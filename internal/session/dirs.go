@@ -10,6 +10,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -60,11 +61,7 @@ func AllRuns(say *console.Observer, dir string) ([]string, error) {
 // Within returns the run directories for the given ids.
 func Within(dir string, ids []string) []string {
 	before := strings.TrimSuffix(filepath.Join(dir, "x"), "x")
-	runs := make([]string, len(ids))
-	for i, id := range ids {
-		runs[i] = before + id
-	}
-	return runs
+	return convert.Each(ids, func(id string) string { return before + id })
 }
 
 // recentRuns is how many runs are examined to find one in progress: each takes some

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/looprun/looprun/internal/convert"
 )
 
 // Form is the JSON type of a value.
@@ -62,11 +64,7 @@ func Optional(name string, s Shape) Field { return Field{Name: name, Shape: s} }
 
 // Names returns the keys of an object, in order.
 func (s Shape) Names() []string {
-	names := make([]string, len(s.Fields))
-	for i, f := range s.Fields {
-		names[i] = f.Name
-	}
-	return names
+	return convert.Each(s.Fields, func(f Field) string { return f.Name })
 }
 
 // At returns the shape of a key, to be changed in place. It panics if there is none.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -125,11 +126,7 @@ func shown(end []byte, cut bool) []string {
 	if cut {
 		raw = raw[1:] // its beginning is not known
 	}
-	out := make([]string, len(raw))
-	for i, l := range raw {
-		out[i] = termsafe.Text(string(bytes.TrimRight(l, "\r")))
-	}
-	return out
+	return convert.Each(raw, func(l []byte) string { return termsafe.Text(string(bytes.TrimRight(l, "\r"))) })
 }
 
 // matches returns where a pattern first matches, or a negative number if none does.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/looprun/looprun/internal/convert"
 )
 
 // Step is what the ladder requires before the next iteration.
@@ -103,11 +105,7 @@ func (t *Tracking) made() string {
 }
 
 func (t *Tracking) causes() string {
-	words := make([]string, len(t.Causes))
-	for i, c := range t.Causes {
-		words[i] = c.words()
-	}
-	return strings.Join(words, " and ")
+	return strings.Join(convert.Each(t.Causes, func(c Cause) string { return c.words() }), " and ")
 }
 
 func (c Cause) words() string {

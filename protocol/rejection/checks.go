@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -224,10 +225,7 @@ func checkQuestion(r Rejection) (problem, remedy string) {
 
 // quoted returns the words as a quoted list in prose.
 func quoted(words []string, conjunction string) string {
-	list := make([]string, len(words))
-	for i, w := range words {
-		list[i] = "“" + w + "”"
-	}
+	list := convert.Each(words, func(w string) string { return "“" + w + "”" })
 	if len(list) < 2 {
 		return strings.Join(list, "")
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -114,7 +115,7 @@ func (b *builder) record(r Record, i int) {
 	if n := &b.graph.Nodes[len(b.graph.Nodes)-1]; n.ID == rejection {
 		whole := r.Rejection.texts(termsafe.Text)
 		n.Run, n.Time, n.Rejection = termsafe.Line(r.RunID), r.Time, &whole
-		n.Issues = mapped(r.Issues, func(i Issue) Issue {
+		n.Issues = convert.Each(r.Issues, func(i Issue) Issue {
 			i.Problem = termsafe.Line(i.Problem)
 			return i
 		})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -63,13 +64,13 @@ func (r Record) Text() string {
 	if j.Growth != 0 {
 		say("Growth", fmt.Sprint(j.Growth))
 	}
-	list("What was attempted", mapped(j.Attempted, termsafe.Line))
-	list("Evidence", mapped(j.Evidence, func(e Evidence) string {
+	list("What was attempted", convert.Each(j.Attempted, termsafe.Line))
+	list("Evidence", convert.Each(j.Evidence, func(e Evidence) string {
 		return termsafe.Line(strings.TrimSuffix(fmt.Sprintf("%s: %s (%s)", e.Type, e.Data, e.Source), " ()"))
 	}))
 	say("Suggested alternative", j.Suggested)
-	list("Alternative tasks", mapped(j.Alternatives, taskLine))
-	list("It breaks the rules", mapped(r.Issues, func(i Issue) string { return termsafe.Line(i.String()) }))
+	list("Alternative tasks", convert.Each(j.Alternatives, taskLine))
+	list("It breaks the rules", convert.Each(r.Issues, func(i Issue) string { return termsafe.Line(i.String()) }))
 	switch {
 	case r.decided():
 		text := string(r.Decision) + " by " + r.DecidedBy
@@ -80,7 +81,7 @@ func (r Record) Text() string {
 	case r.Valid:
 		say("Decided", "not yet")
 	}
-	list("Tasks that it created", mapped(r.Created, termsafe.Line))
+	list("Tasks that it created", convert.Each(r.Created, termsafe.Line))
 	return b.String()
 }
 

@@ -3,6 +3,7 @@ package rejection
 import (
 	"strings"
 
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -72,10 +73,10 @@ func (r Rejection) texts(to func(string) string) Rejection {
 	for _, text := range []*string{&r.Task, &r.Agent, &r.Summary, &r.Detail, &r.BlockingFactor, &r.Suggested, &r.OriginalScope} {
 		*text = to(*text)
 	}
-	r.Attempted = mapped(r.Attempted, to)
-	r.Evidence = mapped(r.Evidence, func(e Evidence) Evidence { return Evidence{Type: to(e.Type), Data: to(e.Data), Source: to(e.Source)} })
-	r.Alternatives = mapped(r.Alternatives, func(t Task) Task {
-		return Task{Title: to(t.Title), Scope: to(t.Scope), Dependencies: mapped(t.Dependencies, to), Estimate: to(t.Estimate)}
+	r.Attempted = convert.Each(r.Attempted, to)
+	r.Evidence = convert.Each(r.Evidence, func(e Evidence) Evidence { return Evidence{Type: to(e.Type), Data: to(e.Data), Source: to(e.Source)} })
+	r.Alternatives = convert.Each(r.Alternatives, func(t Task) Task {
+		return Task{Title: to(t.Title), Scope: to(t.Scope), Dependencies: convert.Each(t.Dependencies, to), Estimate: to(t.Estimate)}
 	})
 	return r
 }
@@ -86,18 +87,6 @@ func (r Rejection) Headline() string {
 		return line
 	}
 	return termsafe.Line(r.BlockingFactor)
-}
-
-// mapped returns a new list of the results of f; nil stays nil.
-func mapped[T, U any](list []T, f func(T) U) []U {
-	if list == nil {
-		return nil
-	}
-	out := make([]U, len(list))
-	for i, v := range list {
-		out[i] = f(v)
-	}
-	return out
 }
 
 // blank reports whether a text has nothing visible.

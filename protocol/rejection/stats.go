@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -184,10 +185,7 @@ func (b blockerCounts) ranked() []BlockerCount {
 
 // listed returns every decision, followed by those from a later looprun.
 func listed(counts map[Decision]int) []DecisionCount {
-	var list []DecisionCount
-	for _, d := range Decisions() {
-		list = append(list, DecisionCount{d, counts[d]})
-	}
+	list := convert.Each(Decisions(), func(d Decision) DecisionCount { return DecisionCount{d, counts[d]} })
 	for _, d := range slices.Sorted(maps.Keys(counts)) {
 		if !slices.Contains(Decisions(), d) {
 			list = append(list, DecisionCount{d, counts[d]})

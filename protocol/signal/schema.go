@@ -1,6 +1,9 @@
 package signal
 
-import "github.com/looprun/looprun/internal/strictjson"
+import (
+	"github.com/looprun/looprun/internal/convert"
+	"github.com/looprun/looprun/internal/strictjson"
+)
 
 // SchemaID identifies the schema of a signal.
 const SchemaID = "looprun.dev/signal/v1"
@@ -32,7 +35,7 @@ func documentShape() shape {
 	for _, f := range messages {
 		document.At(f.key).Also = object{"maxLength": MaxText}
 	}
-	for key, words := range map[string][]string{"name": texts(Names()), "cause": append([]string{""}, Causes()...), "via": {"", ViaSocket, ViaText}} {
+	for key, words := range map[string][]string{"name": convert.Strings(Names()), "cause": append([]string{""}, Causes()...), "via": {"", ViaSocket, ViaText}} {
 		document.At(key).Also = object{"type": nil, "enum": words}
 	}
 	for key, most := range map[string]any{"usd": MaxUSD, "tokens": int64(MaxTokens)} {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/looprun/looprun/internal/convert"
 )
 
 // The schema knows exactly the keys of a signal, and its lists are the code's.
@@ -44,7 +46,7 @@ func TestSchema(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := schema.Properties["name"].Enum; !slices.Equal(got, texts(Names())) {
+	if got := schema.Properties["name"].Enum; !slices.Equal(got, convert.Strings(Names())) {
 		t.Errorf("names are %v", got)
 	}
 	if got := schema.Properties["cause"].Enum; !slices.Equal(got[1:], Causes()) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/nearest"
 )
 
@@ -145,7 +146,7 @@ func (s Signal) Validate() error {
 	var errs []error
 	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if !slices.Contains(Names(), s.Name) {
-		fault("unknown signal %q%s", s.Name, hint(string(s.Name), texts(Names())))
+		fault("unknown signal %q%s", s.Name, hint(string(s.Name), convert.Strings(Names())))
 	}
 	if s.Via != "" && s.Via != ViaSocket && s.Via != ViaText {
 		fault("via is socket or text, not %q", s.Via)
@@ -234,12 +235,4 @@ func hint(word string, known []string) string {
 		return "; " + near
 	}
 	return ""
-}
-
-func texts[T ~string](list []T) []string {
-	var out []string
-	for _, v := range list {
-		out = append(out, string(v))
-	}
-	return out
 }
