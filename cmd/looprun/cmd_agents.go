@@ -19,17 +19,6 @@ type agentsCmd struct {
 	Format string `enum:"text,json" default:"text" help:"${enum}."`
 }
 
-// Help shows an example below the flags.
-func (agentsCmd) Help() string {
-	return `The built-in agents, and those under agents: in a looprun.yaml; --format json
-prints each as such a file has it. PERMIT are the agent's own flags that let it edit files and
-run commands unasked. looprun never adds them: pass them on behind --.
-
-Example:
-  looprun --agent claude --check 'go test ./...' 'Make the tests pass' \
-    -- --permission-mode acceptEdits --allowedTools Bash`
-}
-
 // shownAgent is an agent in the form that is printed.
 type shownAgent struct {
 	agent.Agent

@@ -39,22 +39,6 @@ type answerCmd struct {
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
-// Help shows an example below the flags.
-func (answerCmd) Help() string {
-	return `Without an option it asks at the terminal; looprun show --pending prints the questions and
-their options. Name the question with --question if the run is active or several wait. The
-first valid answer counts. An answer that ends the run ends it at once. After one that
-continues, looprun asks at a terminal whether to continue now; elsewhere use --resume or
-looprun resume. looprun answer itself exits with 0. For a run that waits for a rate limit,
-the answer continue ends the wait. Standard input has
-{"answers": {"QUESTION": "OPTION"}} with questions by their text or id, or
-{"question": "ID", "option": "ID", "reason": "TEXT"}.
-
-Example:
-  looprun answer accept --reason 'good enough for the demo'
-  looprun answer --guidance 'use the other table' --resume`
-}
-
 func (c *answerCmd) Run(a *app) error {
 	dir, words, err := c.target(a)
 	if err != nil {

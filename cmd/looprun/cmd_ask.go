@@ -48,16 +48,6 @@ type askCmd struct {
 	Format  string `enum:"text,json" default:"text" help:"${enum}."`
 }
 
-// Help shows an example below the flags.
-func (askCmd) Help() string {
-	return `For the command of a run. The answer is on standard output, its reason on standard
-error. Exit codes: 0 answered (--confirm: yes), 1 no, 3 nobody answered, 75 deferred,
-130 cancelled, 125 not inside a run or a mistake in the question.
-
-Example:
-  looprun ask 'Which database?' --option pg=Postgres --option my=MySQL`
-}
-
 func (c *askCmd) Run(a *app) error {
 	r, err := c.request(a)
 	if err != nil {

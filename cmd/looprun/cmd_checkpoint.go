@@ -26,15 +26,6 @@ type diffCmd struct {
 	StateDir  string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
-func (diffCmd) Help() string {
-	return `Only runs with --checkpoint keep what their iterations changed. The output is a patch
-that git apply takes.
-
-Example:
-  looprun diff 3f9a 2
-  looprun diff 3f9a | git apply`
-}
-
 func (c *diffCmd) Run(a *app) error {
 	_, kept, err := a.kept(c.StateDir, c.ID)
 	if err != nil {
@@ -85,17 +76,6 @@ func (n *restored) UnmarshalText(text []byte) error {
 	}
 	*n = restored(number)
 	return nil
-}
-
-func (restoreCmd) Help() string {
-	return `The files in the run's directory become what they were after the iteration; what they
-are now is kept as one more checkpoint. Ignored files, nested repositories, branches, the stash
-and staged changes stay unchanged; restore refuses to overwrite a file that no commit has.
-Only runs with --checkpoint can do it.
-
-Example:
-  looprun restore 3f9a 2
-  looprun restore 3f9a best`
 }
 
 func (c *restoreCmd) Run(a *app) error {

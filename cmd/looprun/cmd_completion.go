@@ -27,20 +27,6 @@ type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: ${enum}."`
 }
 
-// Help shows an example below the flags.
-func (completionCmd) Help() string {
-	return `Commands, flags and their values are completed, and so are the ids of runs, the
-options of a question that waits, and guards. Words after -- are completed for
-that command. The script calls the looprun that is found in PATH.
-
-  bash   source <(looprun completion bash)   in ~/.bashrc
-  zsh    source <(looprun completion zsh)    in ~/.zshrc, after compinit
-  fish   looprun completion fish > ~/.config/fish/completions/looprun.fish
-
-Example:
-  looprun completion bash > ~/.bash_completion.d/looprun`
-}
-
 func (c *completionCmd) Run(a *app) error {
 	return completion.WriteScript(a.stdout, completion.Shell(c.Shell), "looprun")
 }

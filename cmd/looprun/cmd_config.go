@@ -22,12 +22,6 @@ type configCheckCmd struct {
 	Format string `enum:"text,json,github,junit" default:"text" help:"${enum}."`
 }
 
-// Help shows an example below the flags.
-func (configCheckCmd) Help() string {
-	return `Example:
-  looprun config check looprun.yaml`
-}
-
 func (c *configCheckCmd) Run(a *app) error {
 	correct, err := config.Check(c.File, a.config.Files().Config, func(o *config.Options) error {
 		_, err := session.New(a.program(), o)
@@ -46,12 +40,6 @@ func (c *configCheckCmd) Run(a *app) error {
 
 type configSchemaCmd struct{}
 
-// Help shows an example below the flags.
-func (configSchemaCmd) Help() string {
-	return `Example:
-  looprun config schema > looprun.schema.json`
-}
-
 func (configSchemaCmd) Run(a *app) error {
 	return config.WriteSchema(a.stdout)
 }
@@ -59,14 +47,6 @@ func (configSchemaCmd) Run(a *app) error {
 type configShowCmd struct {
 	config.Options `kong:"-"`
 	Format         string `enum:"text,json" default:"text" help:"${enum}."`
-}
-
-// Help shows an example below the flags.
-func (configShowCmd) Help() string {
-	return `Takes the flags of run, to see what they would change.
-
-Example:
-  looprun config show --max-iterations 20`
 }
 
 func (c *configShowCmd) Run(a *app) error {

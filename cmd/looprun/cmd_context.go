@@ -17,15 +17,6 @@ type contextCmd struct {
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
-// Help shows an example below the flags.
-func (contextCmd) Help() string {
-	return `The most important comes first: the task, guidance, answers, errors to avoid, what was
-tried, known issues, notes, and how to talk to looprun.
-
-Example:
-  looprun --check 'go test ./...' -c 'looprun context | my-agent --stdin'`
-}
-
 func (c *contextCmd) Run(a *app) error {
 	if c.MaxBytes < 1 {
 		return config.Usage(fmt.Sprintf("--max-bytes %d", c.MaxBytes), "use 1 or more")

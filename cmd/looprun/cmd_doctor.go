@@ -17,14 +17,6 @@ type doctorCmd struct {
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
-func (doctorCmd) Help() string {
-	return `It changes nothing. Exit codes: 0 when nothing is wrong, 1 when something is,
-125 if the run cannot be examined.
-
-Example:
-  looprun doctor && looprun resume`
-}
-
 func (c *doctorCmd) Run(a *app) error {
 	dir, err := a.find(c.StateDir, c.ID)
 	if err != nil {

@@ -10,15 +10,6 @@ type explainCmd struct {
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
-func (explainCmd) Help() string {
-	return `It shows the iterations that a guard counted, the facts they share, and what of
-the first and the last of them was masked as noise. A long text is shown with
-$PAGER on a terminal.
-
-Example:
-  looprun explain`
-}
-
 func (c *explainCmd) Run(a *app) error {
 	dir, err := a.find(c.StateDir, c.ID)
 	if err != nil {

@@ -10,15 +10,6 @@ type fleetCmd struct {
 	Args []string `arg:"" optional:"" passthrough:"" name:"words" help:"A command of looprun-fleet with its flags, such as submit loops.yaml."`
 }
 
-func (fleetCmd) Help() string {
-	return `It runs looprun-fleet, a separate program beside looprun or on the PATH;
-looprun fleet list --help is the help of one of its commands.
-
-Example:
-  looprun fleet dev
-  looprun fleet submit loops.yaml`
-}
-
 func (c *fleetCmd) Run(a *app) error {
 	self, err := os.Executable()
 	if err != nil {

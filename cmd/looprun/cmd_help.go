@@ -18,15 +18,6 @@ type helpCmd struct {
 	Words []string `arg:"" optional:"" name:"command" complete:"topics" help:"The command, such as policy test; or a topic: see looprun help topics."`
 }
 
-// Help shows an example below the flags.
-func (helpCmd) Help() string {
-	return `Example:
-  looprun help policy test
-  looprun help keys                  all keys of looprun.yaml
-  looprun help keys done_codes       one of them, with an example
-  looprun help exit                  what the exit codes mean`
-}
-
 func (c *helpCmd) Run(a *app) error {
 	if len(c.Words) > 0 {
 		if t, ok := topic(c.Words[0]); ok && len(c.Words) == 1 {

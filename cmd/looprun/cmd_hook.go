@@ -31,17 +31,6 @@ type hookStopCmd struct {
 	Args    []string      `arg:"" optional:"" passthrough:"" name:"flags" help:"Flags of run, such as --check LINE."`
 }
 
-// Help shows an example below the flags.
-func (hookStopCmd) Help() string {
-	return `Each stop is one iteration, and the check of looprun.yaml judges. If it passes, the
-agent may stop; otherwise the agent reads what fails and continues. When a guard trips the
-agent may stop, and the question is kept for looprun answer. A hook that cannot judge
-allows the stop: exit code 0, and why on standard error.
-
-Example:
-  looprun hook stop --check 'go test ./...' < stop.json`
-}
-
 func (c *hookStopCmd) Run(a *app) error {
 	ctx, cancel := context.WithTimeout(context.Background(), c.Timeout)
 	defer cancel()
@@ -86,15 +75,6 @@ type hookInstallCmd struct {
 	hookPlace
 	Check string `placeholder:"LINE" help:"The check, for a looprun.yaml where there is none."`
 	Print bool   `help:"Print the agent's file as it would be, and write nothing."`
-}
-
-// Help shows an example below the flags.
-func (hookInstallCmd) Help() string {
-	return `Nothing else in the agent's file is changed, and remove takes out what install put in. It
-shows the check that will run, and by installing you agree to it.
-
-Example:
-  looprun hook install claude --check 'go test ./...'`
 }
 
 func (c *hookInstallCmd) Run(a *app) error {
@@ -156,12 +136,6 @@ type hookRemoveCmd struct {
 	Print bool `help:"Print the agent's file as it would be, and write nothing."`
 }
 
-// Help shows an example below the flags.
-func (hookRemoveCmd) Help() string {
-	return `Example:
-  looprun hook remove claude`
-}
-
 func (c *hookRemoveCmd) Run(a *app) error {
 	agent, file, err := c.file()
 	if err != nil {
@@ -195,21 +169,7 @@ type (
 	hookOnCmd  struct{}
 )
 
-// Help shows an example below the flags.
-func (hookOffCmd) Help() string {
-	return `LOOPRUN_HOOK=off does the same for one session.
-
-Example:
-  looprun hook off`
-}
-
 func (hookOffCmd) Run(a *app) error { return switchHook(a, false) }
-
-// Help shows an example below the flags.
-func (hookOnCmd) Help() string {
-	return `Example:
-  looprun hook on`
-}
 
 func (hookOnCmd) Run(a *app) error { return switchHook(a, true) }
 
@@ -230,12 +190,6 @@ func switchHook(a *app, on bool) error {
 }
 
 type hookStatusCmd struct{}
-
-// Help shows an example below the flags.
-func (hookStatusCmd) Help() string {
-	return `Example:
-  looprun hook status`
-}
 
 func (hookStatusCmd) Run(a *app) error {
 	p, installed := a.printer(), false

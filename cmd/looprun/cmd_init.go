@@ -29,17 +29,6 @@ type initCmd struct {
 	DryRun bool             `help:"Print the files and write nothing; nothing is asked."`
 }
 
-// Help shows an example below the flags.
-func (initCmd) Help() string {
-	return `Looks for go.mod, package.json, Cargo.toml, pytest and a Makefile, asks what it cannot
-know, and writes looprun.yaml, looprun.policy.yaml and the schemas with which an editor
-checks them, in this folder. All of them are written, or none. That is your consent to
-what looprun.yaml sets, so --trust is not needed.
-
-Example:
-  looprun init --yes`
-}
-
 func (c *initCmd) Run(a *app) error {
 	dir, err := config.CurrentDir()
 	if err != nil {

@@ -26,16 +26,6 @@ type listCmd struct {
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
-func (listCmd) Help() string {
-	return `Columns are cut to the width of the terminal, and not in a pipe; -v shows them
-whole, and when each run started. A long text is shown with $PAGER on a
-terminal.
-
-Example:
-  looprun list -n 5
-  looprun list --all`
-}
-
 func (c *listCmd) Run(a *app) error {
 	if c.Format != "json" {
 		defer c.trouble(a)

@@ -25,16 +25,6 @@ type manCmd struct {
 	Dir string `arg:"" optional:"" help:"The folder to write looprun.1 and a page for each command to; it is made if needed. Without it looprun.1 is printed."`
 }
 
-// Help shows an example below the flags.
-func (manCmd) Help() string {
-	return `The pages are the same whenever they are written, and have no date, unless
-SOURCE_DATE_EPOCH gives one in seconds since 1970.
-
-Example:
-  looprun man ~/.local/share/man/man1
-  looprun man | man -l -`
-}
-
 func (c *manCmd) Run(a *app) error {
 	date, err := sourceDate(os.Getenv("SOURCE_DATE_EPOCH"))
 	if err != nil {

@@ -43,17 +43,6 @@ type manyCmd struct {
 	config.Options `kong:"-"`
 }
 
-func (manyCmd) Help() string {
-	return `Each loop is a run of its own, in a git work tree outside of the repository: list, show,
-answer, serve and report know it. The other flags are those of looprun run and hold for each
-loop. Nothing is merged: the end prints how each result is seen and taken.
-
-Example:
-  looprun many --for 'go list ./...' --check 'go test {}' -- ./fix.sh {}
-  looprun many loops.yaml
-  looprun many --resume`
-}
-
 func (c *manyCmd) Run(a *app) error {
 	state, err := config.StateDir(c.StateDir)
 	if err != nil {

@@ -49,11 +49,6 @@ type policyCheckCmd struct {
 	Agent string           `placeholder:"NAME" help:"The agent of the run, which can look for the cause itself." key:"agent"`
 }
 
-func (policyCheckCmd) Help() string {
-	return `Example:
-  looprun policy check ci/policy.yaml`
-}
-
 func (c *policyCheckCmd) Run(a *app) error {
 	var problems problem.List
 	about := map[string]string{}
@@ -89,11 +84,6 @@ type policySchemaCmd struct {
 	Of string `arg:"" optional:"" enum:"policy,facts,functions" default:"policy" help:"What to print: ${enum} (${default})."`
 }
 
-func (policySchemaCmd) Help() string {
-	return `Example:
-  looprun policy schema facts`
-}
-
 func (c *policySchemaCmd) Run(a *app) error {
 	if c.Of == "facts" {
 		return policy.WriteFacts(a.stdout)
@@ -117,12 +107,6 @@ type policyTestCmd struct {
 	Format string   `enum:"text,json" default:"text" help:"${enum}."`
 	packFlag
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
-}
-
-func (policyTestCmd) Help() string {
-	return `Example:
-  looprun policy test ci.yaml --guard loop_detected
-  looprun policy test ci.yaml --all --since 7d`
 }
 
 func (c *policyTestCmd) Run(a *app) error {

@@ -28,22 +28,6 @@ type pruneCmd struct {
 	StateDir  string      `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
-func (pruneCmd) Help() string {
-	return `Flags combine: a run is removed if all of them match. An active run is never
-removed. One that is paused, waits for an answer or cannot be read
-is removed only when it is named.
-
-A result of looprun many is kept until looprun take took it, or a branch has its commit,
-the same files or the same patch. --untaken removes it all the same.
-
-Without --yes it asks, and without a terminal to ask at it removes nothing (exit
-code 125). Exit code 101: the answer was no.
-
-Example:
-  looprun prune --older-than 30d --keep 20 --dry-run
-  looprun prune --status done,cancelled --older-than 1w --yes`
-}
-
 func (c *pruneCmd) Run(a *app) error {
 	if err := c.check(); err != nil {
 		return err

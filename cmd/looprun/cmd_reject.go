@@ -34,19 +34,6 @@ type rejectCmd struct {
 	Format string `enum:"text,json" default:"text" help:"${enum}."`
 }
 
-// Help shows an example below the flags.
-func (rejectCmd) Help() string {
-	return `For the command of a run. Exit codes: 0 the rejection waits for a decision after the
-iteration, 1 it breaks the rules (docs/rejections.md), 125 not inside a run.
-
-Example:
-  looprun reject --reason-type BLOCKER --summary 'The registry is down.' \
-    --attempted 'ran npm ci twice' --attempted 'used the mirror' \
-    --blocking-factor 'the registry answers 503' \
-    --evidence 'type=api_response,data=503' \
-    --alternative 'run again when the registry is up' --agent fixer`
-}
-
 func (c *rejectCmd) Run(a *app) error {
 	r, err := c.rejection(a)
 	if err != nil {

@@ -24,15 +24,6 @@ type replayCmd struct {
 	StateDir     string       `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
-func (replayCmd) Help() string {
-	return `It reports where each guard would first trip. After a done iteration, a new run
-begins. An earlier run keeps its own limits, unless you give others. With your own masks or
-rules, looprun reads its outputs again.
-
-Example:
-  looprun replay --loop-threshold 3 monday.log tuesday.log=2 wednesday.log`
-}
-
 func (c *replayCmd) Run(a *app) (err error) {
 	r := review.NewReplay(c.Format == "json")
 	r.Over, r.Promise, r.Anywhere = c.over, c.Promise, c.PromiseMatch == "anywhere"

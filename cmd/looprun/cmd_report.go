@@ -15,14 +15,6 @@ type reportCmd struct {
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
-// Help shows an example below the flags.
-func (reportCmd) Help() string {
-	return `html is one page that needs nothing else; junit is what CI servers read.
-
-Example:
-  looprun report --format html --output run.html`
-}
-
 func (c *reportCmd) Run(a *app) error {
 	dir, err := a.find(c.StateDir, c.ID)
 	if err != nil {

@@ -22,18 +22,6 @@ type resumeCmd struct {
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
-// Help shows an example below the flags.
-func (resumeCmd) Help() string {
-	return `Counters, limits, guidance and elapsed time are kept; give limits or a policy
-again to change them. Without a run it takes the latest; if several are possible, it asks
-which one, or refuses if nobody can be asked. A run that tripped asks its question
-again. A run that came with a clone, an archive or a cache is refused without --trust-run.
-
-Example:
-  looprun resume --max-iterations 20
-  looprun resume --dir .                 after the project was moved here`
-}
-
 func (c *resumeCmd) Run(a *app) error {
 	dir, err := c.find(a)
 	if err != nil {

@@ -22,12 +22,6 @@ type runCmd struct {
 	Task []string `arg:"" optional:"" help:"With --agent: what the agent is to do."`
 }
 
-// Help shows an example below the flags.
-func (runCmd) Help() string {
-	return `Example:
-  looprun --check 'go test ./...' --max-iterations 5 -- ./fix.sh`
-}
-
 func (c *runCmd) Run(a *app) error {
 	if len(a.args) == 0 && c.Shell == "" && c.Agent == "" {
 		return a.help(a.line.node, false)

@@ -36,15 +36,6 @@ type sayCmd struct {
 	orderFlags
 }
 
-// Help shows an example below the flags.
-func (sayCmd) Help() string {
-	return `The next iteration gets the words as its guidance, once. Counters are not reset. If
-the run waits with a question, give words with the answer: looprun answer.
-
-Example:
-  looprun say latest 'the port is 8081, not 8080'`
-}
-
 func (c *sayCmd) Run(a *app) error {
 	words := strings.Join(c.Words, " ")
 	if words == "-" {
@@ -66,15 +57,6 @@ type pauseCmd struct {
 	orderFlags
 }
 
-// Help shows an example below the flags.
-func (pauseCmd) Help() string {
-	return `The current iteration finishes first; a wait between iterations ends at once. Continue with
-looprun resume.
-
-Example:
-  looprun pause latest`
-}
-
 func (c *pauseCmd) Run(a *app) error {
 	return c.tell(a, c.ID, core.OrderPause, "", "pauses after this iteration")
 }
@@ -83,16 +65,6 @@ func (c *pauseCmd) Run(a *app) error {
 type stopCmd struct {
 	ID string `arg:"" name:"run" help:"The run: its id or a part of it."`
 	orderFlags
-}
-
-// Help shows an example below the flags.
-func (stopCmd) Help() string {
-	return `Ends the run's processes as Ctrl-C does: they get their grace period, and a second
-looprun stop kills them. The run ends as cancelled, with 101. Its files, checkpoints and
-results stay.
-
-Example:
-  looprun stop latest`
 }
 
 func (c *stopCmd) Run(a *app) error {

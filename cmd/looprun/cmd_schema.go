@@ -32,14 +32,6 @@ type schemaCmd struct {
 	Name string `arg:"" optional:"" help:"The schema; all are listed without."`
 }
 
-// Help shows an example below the flags.
-func (schemaCmd) Help() string {
-	return `The same schemas are in docs/schemas of the source.
-
-Example:
-  looprun schema question > question.schema.json`
-}
-
 func (c *schemaCmd) Run(a *app) error {
 	all := schemas()
 	if c.Name == "" {

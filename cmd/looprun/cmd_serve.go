@@ -20,16 +20,6 @@ type serveCmd struct {
 	StateDir string   `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
-// Help shows an example below the flags.
-func (serveCmd) Help() string {
-	return `It prints an address with a token, which is the key to the page: whoever has it can
-answer. It listens on this machine only, until Ctrl-C; from another machine, forward the
-port with ssh -L. The page is a program of its own, looprun-serve, which lies beside looprun.
-
-Example:
-  looprun serve --open --all`
-}
-
 func (c *serveCmd) Run(a *app) error {
 	dir, err := config.StateDir(c.StateDir)
 	if err != nil {

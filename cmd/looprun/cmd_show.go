@@ -25,17 +25,6 @@ type showCmd struct {
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
-func (showCmd) Help() string {
-	return `A long text is shown with $PAGER on a terminal. Columns are cut to its width; -v
-shows them whole, with the moments at which iterations ended.
-
-With --follow, exit code 1 means that the run was killed.
-
-Example:
-  looprun show --format json | jq .status
-  looprun show --follow`
-}
-
 func (c *showCmd) Run(a *app) error {
 	dir, err := a.find(c.StateDir, c.ID)
 	if err != nil {

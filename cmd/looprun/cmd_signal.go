@@ -34,18 +34,6 @@ type signalCmd struct {
 	Tokens int64   `placeholder:"N" help:"Of cost: tokens since the last report."`
 }
 
-// Help shows an example below the flags.
-func (signalCmd) Help() string {
-	return `For the command of a run. It takes effect after the iteration.
-
-Example:
-  looprun signal attempt --approach 'pin the clock' \
-    --why-different 'the last one retried'
-  looprun signal clarify --question 'Must the old format stay?' \
-    --cause ambiguous_criteria
-  looprun signal cost --usd 0.12 --tokens 3400`
-}
-
 func (c *signalCmd) Run(a *app) error {
 	document, err := c.document(a)
 	if err != nil {

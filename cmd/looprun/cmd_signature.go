@@ -24,13 +24,6 @@ type signatureCmd struct {
 	rules *config.Signature
 }
 
-func (signatureCmd) Help() string {
-	return `Two outputs of the same failure have the same hash.
-
-Example:
-  looprun signature --format hash test.log`
-}
-
 func (c *signatureCmd) Run(a *app) (err error) {
 	if c.rules, err = c.Signature(); err != nil {
 		return err

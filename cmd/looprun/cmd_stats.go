@@ -28,13 +28,6 @@ type statsRejectionsCmd struct {
 	Dir      string   `kong:"-" key:"state_dir"`
 }
 
-// Help shows an example below the flags.
-func (statsRejectionsCmd) Help() string {
-	return `Example:
-  looprun stats rejections --since 2026-01-01
-  looprun stats rejections --format list RUN`
-}
-
 func (c *statsRejectionsCmd) Run(a *app) error {
 	since, err := parseSince(c.Since)
 	if err != nil {

@@ -22,17 +22,6 @@ type takeCmd struct {
 	StateDir string   `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
-func (takeCmd) Help() string {
-	return `Each result becomes a commit with the name of its loop, on a new branch that begins at your
-HEAD. Your branch, your work tree and your index stay as they are. Results that change the same
-files are named first. At a conflict it stops and names both loops (exit code 102): resolve it
-in the work tree that it names, then run --continue, or --abort to undo.
-
-Example:
-  looprun take parser lexer
-  looprun take --done && git merge looprun/20260102-150405-3f9a`
-}
-
 func (c *takeCmd) Run(a *app) error {
 	if begins := len(c.Names) > 0 || c.Done || c.Branch != ""; (c.Continue || c.Abort) && begins || c.Continue && c.Abort {
 		return config.Usage("--continue and --abort belong to a looprun take that a conflict stopped", "use one of them alone")

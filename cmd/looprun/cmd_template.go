@@ -40,11 +40,6 @@ type templateListCmd struct {
 	packFlag
 }
 
-func (templateListCmd) Help() string {
-	return `Example:
-  looprun template list --templates my-pack`
-}
-
 func (c *templateListCmd) Run(a *app) error {
 	set, err := templates.Load(c.Templates...)
 	if err != nil {
@@ -86,11 +81,6 @@ type templateShowCmd struct {
 	packFlag
 }
 
-func (templateShowCmd) Help() string {
-	return `Example:
-  looprun template show loop_detected`
-}
-
 func (c *templateShowCmd) Run(a *app) error {
 	set, err := templates.Load(c.Templates...)
 	if err != nil {
@@ -101,11 +91,6 @@ func (c *templateShowCmd) Run(a *app) error {
 
 type templateInitCmd struct {
 	Dir string `arg:"" help:"The folder to write to; nothing in it is overwritten."`
-}
-
-func (templateInitCmd) Help() string {
-	return `Example:
-  looprun template init my-pack`
 }
 
 func (c *templateInitCmd) Run(a *app) error {
@@ -120,11 +105,6 @@ type templateCheckCmd struct {
 	Paths    []string `arg:"" help:"Files or folders."`
 	Complete bool     `help:"Also report questions and texts that a folder leaves to the built-in ones."`
 	Format   string   `enum:"text,json,github,junit" default:"text" help:"${enum}."`
-}
-
-func (templateCheckCmd) Help() string {
-	return `Example:
-  looprun template check my-pack`
 }
 
 func (c *templateCheckCmd) Run(a *app) error {
@@ -153,11 +133,6 @@ type templateTestCmd struct {
 	Paths  []string `arg:"" help:"Folders of templates."`
 	Update bool     `help:"Write the screens instead of comparing them."`
 	Format string   `enum:"text,json,github,junit" default:"text" help:"${enum}."`
-}
-
-func (templateTestCmd) Help() string {
-	return `Example:
-  looprun template test my-pack --update`
 }
 
 func (c *templateTestCmd) Run(a *app) error {
@@ -252,11 +227,6 @@ type templatePreviewCmd struct {
 	StateDir string `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
 
-func (templatePreviewCmd) Help() string {
-	return `Example:
-  looprun template preview loop_detected --templates my-pack`
-}
-
 func (c *templatePreviewCmd) Run(a *app) error {
 	if (c.Guard == "") != c.Messages {
 		return config.Usage("template preview shows the question of one guard, or with --messages all other texts", "name a guard, or see looprun template preview --help")
@@ -315,11 +285,6 @@ func (c *templatePreviewCmd) Run(a *app) error {
 
 type templateSchemaCmd struct {
 	Of string `arg:"" optional:"" enum:"template,messages,variables" default:"template" help:"What to print: ${enum} (${default})."`
-}
-
-func (templateSchemaCmd) Help() string {
-	return `Example:
-  looprun template schema variables`
 }
 
 func (c *templateSchemaCmd) Run(a *app) error {

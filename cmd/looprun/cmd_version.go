@@ -58,13 +58,6 @@ type versionCmd struct {
 	Format string `enum:"text,json" default:"text" help:"${enum}."`
 }
 
-func (versionCmd) Help() string {
-	return `The date is that of the commit. looprun --version prints the version alone.
-
-Example:
-  looprun version`
-}
-
 func (c versionCmd) Run(a *app) error {
 	b := thisBuild()
 	if c.Format == "json" {

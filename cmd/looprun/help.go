@@ -74,7 +74,7 @@ func helpOf(n *kong.Node, width int) string {
 // about returns what the command is for, with its examples.
 func about(n *kong.Node, width int) string {
 	var texts []string
-	for _, text := range []string{n.Help, n.Detail} {
+	for _, text := range []string{n.Help, details[n.Path()]} {
 		if text != "" {
 			p := comment.Printer{TextCodePrefix: "    ", TextWidth: width}
 			texts = append(texts, string(bytes.TrimSpace(p.Text(new(comment.Parser).Parse(text))))+"\n")

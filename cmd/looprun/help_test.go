@@ -18,7 +18,7 @@ func TestHelp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range parser.Model.Leaves(true) {
-		if !strings.Contains(n.Detail, "Example:\n  looprun ") {
+		if !strings.Contains(details[n.Path()], "Example:\n  looprun ") {
 			t.Errorf("%s has no example", n.Path())
 		}
 		for _, f := range n.Flags {
