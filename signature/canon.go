@@ -44,6 +44,9 @@ func (s *Signer) conclude(exitCode int) Signature {
 	if !slices.ContainsFunc(chosen, func(f *fact) bool { return f.telling() && (f.kind != factWarn || s.warned) }) {
 		listed = append(listed, s.tailFacts()...)
 		s.lines.deciding(func(h lineHash) {
+			if slices.ContainsFunc(chosen, (*fact).telling) { // warnings: numbers beside them are no other failure
+				h.strict = h.loose
+			}
 			strict, loose = append(strict, fmt.Sprintf("line %016x", h.strict)), append(loose, fmt.Sprintf("line %016x", h.loose))
 		})
 	}
