@@ -25,6 +25,7 @@ var links = []struct {
 		module + "/internal/datetime",
 		module + "/internal/escape",
 		module + "/internal/jsontext",
+		module + "/internal/lazy",
 		module + "/internal/lines",
 		module + "/internal/margin",
 		module + "/internal/nearest",

@@ -3,14 +3,13 @@ package core
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/looprun/looprun/internal/convert"
+	"github.com/looprun/looprun/internal/lazy"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -224,9 +223,7 @@ func (e *Evidence) judged(s *State, d *IterationFinished) {
 }
 
 // notFound matches the message of a shell that cannot find a command.
-var notFound = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)([^\s:'"]+): (?:command |inaccessible or )?not found`)
-})
+var notFound = lazy.Regexp(`(?m)([^\s:'"]+): (?:command |inaccessible or )?not found`)
 
 func how(d *IterationFinished, code int) How {
 	switch {
@@ -312,12 +309,8 @@ func (d *IterationFinished) Failing(most int) []FailingCheck {
 // placeNamed matches a file and line as most tools print them, and tookNamed matches how long
 // a check took.
 var (
-	placeNamed = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:^|[\s("'])((?:[A-Za-z]:)?[^\s:()"'<>]*[^\s:()"'<>.]\.[A-Za-z]\w{0,9}):(\d{1,7})\b`)
-	})
-	tookNamed = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`[(\[](\d{1,6}(?:\.\d{1,9})?) ?(m?s)[)\]]`)
-	})
+	placeNamed = lazy.Regexp(`(?:^|[\s("'])((?:[A-Za-z]:)?[^\s:()"'<>]*[^\s:()"'<>.]\.[A-Za-z]\w{0,9}):(\d{1,7})\b`)
+	tookNamed  = lazy.Regexp(`[(\[](\d{1,6}(?:\.\d{1,9})?) ?(m?s)[)\]]`)
 )
 
 // placeOf is the file and the line that the text names; empty: none.

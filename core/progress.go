@@ -2,12 +2,11 @@ package core
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
+	"github.com/looprun/looprun/internal/lazy"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/signature"
@@ -189,9 +188,7 @@ func (d *IterationFinished) SaysIn(texts Texts) string {
 }
 
 // compileError matches the beginning of a compiler's error: its position, and the word error.
-var compileError = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^\S+\.\w+(?::\d+|\(\d+)[\d:,.)-]*:?\s+(?:fatal )?error\b`)
-})
+var compileError = lazy.Regexp(`(?i)^\S+\.\w+(?::\d+|\(\d+)[\d:,.)-]*:?\s+(?:fatal )?error\b`)
 
 // uncompiled returns a compiler error that occurs along with failing tests, whose results may
 // come from an older build. An error that mentions one of these tests does not count. Empty

@@ -2,11 +2,10 @@ package core
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/looprun/looprun/internal/lazy"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -94,21 +93,11 @@ const (
 )
 
 var (
-	logged = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:\W{0,3}(?:\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d)|(?:ts|time|level)=|\{"|[IWED]\d{4} \d\d:|\d{9,}[.:\d]* |\[ *\d+%\]|.{0,40}\b(?:DEBUG|INFO|TRACE)\b)`)
-	})
-	framed = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:at (?:async |new )?[\w.$<>\[\] /]+ ?\(|at \S*\w:\S+:\d+|in function |from \S+:\d+|File "|Traceback |#\d+ |\d+: 0x|stack traceback|note: |\d+: |backtrace|.*\.\w+:\d+:in )`)
-	})
-	placed = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\W*(?:in test file |at |in )?\S*[\w)]\.\w{1,5}(?::\d+){0,2}(?:,? (?:at )?line \d+)?\W*(?:: ?(?:Failure|Error))?\W*$`)
-	})
-	tallied = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^\W*(?:\d+ (?:of \d+ )?(?:\w+ )?(?:tests?|pass(?:ed|ing|es)?|fail(?:ed|ing|ures?)?|examples?|errors?|specs?|runs?|assertions?|checks?|tasks?)\b|test result:|\W*(?:pass|fail|tests|suites|cancelled|skipped|todo) \d+$|tests?(?: run| suites?| files?)?: |ran \d+|finished in|time: |errors? while running|make(?:\[\d+\])?: |.*\(\d+ tests?\b|FAIL\s+\S+\s+[\d.]+m?s$|FAIL$|exit (?:status|code))`)
-	})
-	metadata = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:duration_ms|location|failureType|code|name|operator|stack|type|severity|at|compare|file|line|column|source):`)
-	})
+	logged   = lazy.Regexp(`^(?:\W{0,3}(?:\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d)|(?:ts|time|level)=|\{"|[IWED]\d{4} \d\d:|\d{9,}[.:\d]* |\[ *\d+%\]|.{0,40}\b(?:DEBUG|INFO|TRACE)\b)`)
+	framed   = lazy.Regexp(`^(?:at (?:async |new )?[\w.$<>\[\] /]+ ?\(|at \S*\w:\S+:\d+|in function |from \S+:\d+|File "|Traceback |#\d+ |\d+: 0x|stack traceback|note: |\d+: |backtrace|.*\.\w+:\d+:in )`)
+	placed   = lazy.Regexp(`^\W*(?:in test file |at |in )?\S*[\w)]\.\w{1,5}(?::\d+){0,2}(?:,? (?:at )?line \d+)?\W*(?:: ?(?:Failure|Error))?\W*$`)
+	tallied  = lazy.Regexp(`(?i)^\W*(?:\d+ (?:of \d+ )?(?:\w+ )?(?:tests?|pass(?:ed|ing|es)?|fail(?:ed|ing|ures?)?|examples?|errors?|specs?|runs?|assertions?|checks?|tasks?)\b|test result:|\W*(?:pass|fail|tests|suites|cancelled|skipped|todo) \d+$|tests?(?: run| suites?| files?)?: |ran \d+|finished in|time: |errors? while running|make(?:\[\d+\])?: |.*\(\d+ tests?\b|FAIL\s+\S+\s+[\d.]+m?s$|FAIL$|exit (?:status|code))`)
+	metadata = lazy.Regexp(`^(?:duration_ms|location|failureType|code|name|operator|stack|type|severity|at|compare|file|line|column|source):`)
 )
 
 func newReasonLine(raw string) reasonLine {

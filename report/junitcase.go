@@ -3,14 +3,13 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/junit"
+	"github.com/looprun/looprun/internal/lazy"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -104,9 +103,7 @@ func settle(c *junit.Case, name string, failed []*Iteration, last *Iteration) {
 }
 
 // dotted matches a name with its class, such as com.x.AuthTest.login.
-var dotted = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^((?:[A-Za-z_$][\w$]*\.)+[A-Za-z_$][\w$]*)\.([A-Za-z_$][\w$]*)$`)
-})
+var dotted = lazy.Regexp(`^((?:[A-Za-z_$][\w$]*\.)+[A-Za-z_$][\w$]*)\.([A-Za-z_$][\w$]*)$`)
 
 // classOf splits a check's name into its class and its own name, at a dot or at :: as in
 // tests/test_auth.py::TestLogin::test_it. The class is empty if there is none.

@@ -3,12 +3,11 @@ package templates
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/looprun/looprun/internal/convert"
+	"github.com/looprun/looprun/internal/lazy"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
@@ -86,7 +85,7 @@ func mentionable(key string) (list []Variable) {
 }
 
 // mention matches a variable in a text.
-var mention = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.([A-Z]\w*)`) })
+var mention = lazy.Regexp(`\.([A-Z]\w*)`)
 
 // messages holds texts by key. Keys that are not in texts are looked up in below, and finally
 // in the built-in pack.

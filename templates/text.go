@@ -2,15 +2,14 @@ package templates
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"text/template"
 	"text/template/parse"
 	"unicode/utf8"
 
+	"github.com/looprun/looprun/internal/lazy"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -67,9 +66,7 @@ func faultsIn(src string, known []Variable) []fault {
 }
 
 // almost matches text that looks like a variable but is not one.
-var almost = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:\$\{|\B\{\.)(\w+)\}(?:\b|[^}]|$)`)
-})
+var almost = lazy.Regexp(`(?:\$\{|\B\{\.)(\w+)\}(?:\b|[^}]|$)`)
 
 // syntaxFault locates the fault by its line, which is all that the parser reports.
 func syntaxFault(src string, err error) fault {

@@ -17,7 +17,7 @@ import (
 // cheap or puts off what is not: looprun starts twice for each run, and far more
 // often than any one of its parts is used.
 var atStart = []string{
-	"errors.New", "fmt.Errorf", "sync.OnceValue", "sync.OnceValues", "sync.OnceFunc",
+	"errors.New", "fmt.Errorf", "sync.OnceValue", "sync.OnceValues", "sync.OnceFunc", "lazy.Regexp",
 	"make", "new", "len", "string", "byte", "rune", "append", "min", "max", "int", "int64", "uint64", "float64",
 	"strings.NewReplacer", "reflect.TypeFor", "reflect.TypeOf", "time.Date", "time.Duration",
 	"conversion",

@@ -2,15 +2,13 @@ package cost
 
 import (
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/looprun/looprun/internal/lazy"
 )
 
-var numeral = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([0-9]{1,3}(?:[,_][0-9]{3})+|[0-9]+)?(\.[0-9]+)?([eE][-+]?[0-9]+)?([kKmMbB]?)$`)
-})
+var numeral = lazy.Regexp(`^([0-9]{1,3}(?:[,_][0-9]{3})+|[0-9]+)?(\.[0-9]+)?([eE][-+]?[0-9]+)?([kKmMbB]?)$`)
 
 // number parses numbers as programs print them for people: 1,234.5 and 2.3k.
 func number(text string) (float64, error) {

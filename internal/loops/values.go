@@ -3,17 +3,16 @@ package loops
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/lazy"
 )
 
 // placeholder matches {KEY}, or {} for the value without a name. ${KEY} is the shell's.
-var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$?\{[A-Za-z0-9_-]*\}`) })
+var placeholder = lazy.Regexp(`\$?\{[A-Za-z0-9_-]*\}`)
 
 // IsKey reports whether a value can have that name.
 func IsKey(key string) bool { return key != "" && placeholder().FindString("{"+key+"}") == "{"+key+"}" }

@@ -16,11 +16,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/lazy"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -298,9 +298,7 @@ const policyAcceptTest = `  - name: keeps what holds together
 `
 
 // harmless matches lines that YAML reads as text and nothing else.
-var harmless = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]* [A-Za-z0-9_./ =-]*[A-Za-z0-9_./=-]$`)
-})
+var harmless = lazy.Regexp(`^[A-Za-z][A-Za-z0-9_./-]* [A-Za-z0-9_./ =-]*[A-Za-z0-9_./=-]$`)
 
 // yamlText returns one line of text as a value in YAML.
 func yamlText(s string) string {

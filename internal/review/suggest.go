@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/looprun/looprun/internal/carrier"
+	"github.com/looprun/looprun/internal/lazy"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -180,8 +180,8 @@ func differences(outputs []seen, hidden bool) []difference {
 }
 
 var (
-	placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<[a-z]+>`) })
-	digits      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
+	placeholder = lazy.Regexp(`<[a-z]+>`)
+	digits      = lazy.Regexp(`[0-9]+`)
 )
 
 // pattern returns a pattern that matches lines with any value in field k. The other fields may

@@ -3,13 +3,12 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/lazy"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -105,9 +104,7 @@ const (
 )
 
 // nextSentence matches the end of a sentence and the beginning of the next, which is its group.
-var nextSentence = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:[.!?][*_\x60"'”’»)\]]*\s+|[。！？][”’」』）]*)([*_\x60"'“‘«(\[]*[^\p{Ll}\s])`)
-})
+var nextSentence = lazy.Regexp(`(?:[.!?][*_\x60"'”’»)\]]*\s+|[。！？][”’」』）]*)([*_\x60"'“‘«(\[]*[^\p{Ll}\s])`)
 
 // questionIn returns the question at the end of a line, and the rest of the line.
 func questionIn(line string) (question, rest string) {

@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"math"
 	"reflect"
-	"regexp"
 	"strings"
 	"sync"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/looprun/looprun/internal/lazy"
 )
 
 // scalar reads the kinds that hold one value.
@@ -52,12 +53,8 @@ func (r *reader) scalar(n *yaml.Node, v reflect.Value, name string) {
 }
 
 var (
-	anyNumber = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[-+$]?[0-9_.]([0-9a-fA-FoOxX_.]|[eE][-+])*[kKM%]?$`)
-	})
-	plainNumber = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[-+$]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][-+]?[0-9]+)?[kKM%]?$`)
-	})
+	anyNumber   = lazy.Regexp(`^[-+$]?[0-9_.]([0-9a-fA-FoOxX_.]|[eE][-+])*[kKM%]?$`)
+	plainNumber = lazy.Regexp(`^[-+$]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][-+]?[0-9]+)?[kKM%]?$`)
 )
 
 // AmbiguousNumber reports whether a text is a number that is not read the same everywhere: 010

@@ -11,15 +11,14 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/inputfile"
+	"github.com/looprun/looprun/internal/lazy"
 	"github.com/looprun/looprun/internal/redact"
 	"github.com/looprun/looprun/internal/strictjson"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -194,9 +193,7 @@ func parse(b []byte) (page, error) {
 // bracket or a colon directly after the box makes it a link. Before the box is the marker of
 // an item; a box without a marker, with more than one blank, or without a text is considered a
 // task too.
-var box = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[ \t>]*(?:(?:[-*+•]|\(?\d{1,9}[.)])[ \t]*(?:\*\*|__)?\[([ \t]*[xX]?[ \t]*|[^\]\pL\pN])\]|\[([ \t]+|[xX])\])(?:\*\*|__)?($|[^(\[:].*$)`)
-})
+var box = lazy.Regexp(`^[ \t>]*(?:(?:[-*+•]|\(?\d{1,9}[.)])[ \t]*(?:\*\*|__)?\[([ \t]*[xX]?[ \t]*|[^\]\pL\pN])\]|\[([ \t]+|[xX])\])(?:\*\*|__)?($|[^(\[:].*$)`)
 
 // boxOf returns the parts of a line that is a task, or nil. []string and [~]x are words.
 func boxOf(line string) []string {
@@ -290,9 +287,7 @@ func columns(text string) (n int) {
 }
 
 // container matches the beginning of a line of a quotation, or of the first line of an item.
-var container = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*`)
-})
+var container = lazy.Regexp(`^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*`)
 
 // fenceOf returns the run of characters with which a line begins or ends a code block, the
 // text after it, and the text before it; the run is empty if the line does neither.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/looprun/looprun/internal/lazy"
 )
 
 // begins matches what may precede a message on its line: symbols, a time, the key of the JSON
@@ -76,9 +78,7 @@ func (u use) lines(name string) []line {
 }
 
 // here matches this machine's own name or address, or a socket file.
-var here = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\blocalhost\b|\b127\.\d+\.\d+\.\d+\b|\[?::1\]?|\b0\.0\.0\.0\b|\bunix:|\.sock\b|\bDocker daemon\b`)
-})
+var here = lazy.Regexp(`(?i)\blocalhost\b|\b127\.\d+\.\d+\.\d+\b|\[?::1\]?|\b0\.0\.0\.0\b|\bunix:|\.sock\b|\bDocker daemon\b`)
 
 // line is a pattern that is matched against a line.
 type line struct {

@@ -1,11 +1,11 @@
 package waiting
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/looprun/looprun/internal/lazy"
 )
 
 const (
@@ -61,48 +61,26 @@ func Until(text string, now time.Time, loc *time.Location) (time.Time, bool) {
 
 var (
 	// lead matches the words before a time, with the words that connect them to it.
-	lead = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:` +
-			`\b(?:try(?:ing)? again|available again|retry(?:[-_ ]?after(?:[-_ ]ms)?|delay)?|(?:[a-z]+-)*resets?(?:[_-](?:at|in|after))?(?:_seconds)?|wait(?: for| until)?)\b` +
-			`(?:\\?["'])?[\s:=]*(?:\\?["'])?(?:(?:will be |time )?(?:at|in|on|after|until|is|about|another)\b[\s:]*)*~?` +
-			`|\|)`)
-	})
+	lead = lazy.Regexp(`(?i)(?:` +
+		`\b(?:try(?:ing)? again|available again|retry(?:[-_ ]?after(?:[-_ ]ms)?|delay)?|(?:[a-z]+-)*resets?(?:[_-](?:at|in|after))?(?:_seconds)?|wait(?: for| until)?)\b` +
+		`(?:\\?["'])?[\s:=]*(?:\\?["'])?(?:(?:will be |time )?(?:at|in|on|after|until|is|about|another)\b[\s:]*)*~?` +
+		`|\|)`)
 	// bare matches the leads after which a bare number means seconds.
-	bare = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)after|delay|_seconds`)
-	})
+	bare = lazy.Regexp(`(?i)after|delay|_seconds`)
 	// relative matches the leads that are followed by a time from now.
-	relative = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^a-z])(?:in|for|another)[\s:="'\\~]*$`)
-	})
-	hms   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{1,3}):([0-5]\d):([0-5]\d)(?:\D|$)`) })
-	unix  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{10}|\d{13})(?:\D|$)`) })
-	plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{1,9}(?:\.\d+)?)(?:[^\w.%/:-]|\.?$|\.\s)`) })
-	stamp = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[-+]\d\d:\d\d)`)
-	})
-	httpDate = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? [0-9A-Za-z: -]{15,25}(?: GMT)?`)
-	})
-	span = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^(\d+(?:\.\d+)?)\s?(days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|milliseconds?|ms|m|seconds?|secs?|sec|s)(?:[^a-z]|$)`)
-	})
-	joint = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\s|,|and\b)*`) })
-	clock = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^(\d{1,2})(?::(\d\d)(?::(\d\d))?)?\s?(?:([ap])\.?m\b\.?)?`)
-	})
-	offset = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?i)(UTC|GMT)?\s?([-+−])(\d{1,2})(?::?(\d\d))?\b`)
-	})
-	named = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:(?i:UTC|GMT|Z|[ECMP][SD]T|eastern|central|mountain|pacific)\b|[A-Za-z]+(?:/[A-Za-z0-9_+-]+){1,2}|[A-Z]{2,5}\b)`)
-	})
-	weekday = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? (?:at )?`)
-	})
-	day = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? )?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4})\b)?[\s,]*(?:at )?`)
-	})
+	relative = lazy.Regexp(`(?i)(?:^|[^a-z])(?:in|for|another)[\s:="'\\~]*$`)
+	hms      = lazy.Regexp(`^(\d{1,3}):([0-5]\d):([0-5]\d)(?:\D|$)`)
+	unix     = lazy.Regexp(`^(\d{10}|\d{13})(?:\D|$)`)
+	plain    = lazy.Regexp(`^(\d{1,9}(?:\.\d+)?)(?:[^\w.%/:-]|\.?$|\.\s)`)
+	stamp    = lazy.Regexp(`^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[-+]\d\d:\d\d)`)
+	httpDate = lazy.Regexp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? [0-9A-Za-z: -]{15,25}(?: GMT)?`)
+	span     = lazy.Regexp(`(?i)^(\d+(?:\.\d+)?)\s?(days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|milliseconds?|ms|m|seconds?|secs?|sec|s)(?:[^a-z]|$)`)
+	joint    = lazy.Regexp(`^(?:\s|,|and\b)*`)
+	clock    = lazy.Regexp(`(?i)^(\d{1,2})(?::(\d\d)(?::(\d\d))?)?\s?(?:([ap])\.?m\b\.?)?`)
+	offset   = lazy.Regexp(`^(?i)(UTC|GMT)?\s?([-+−])(\d{1,2})(?::?(\d\d))?\b`)
+	named    = lazy.Regexp(`^(?:(?i:UTC|GMT|Z|[ECMP][SD]T|eastern|central|mountain|pacific)\b|[A-Za-z]+(?:/[A-Za-z0-9_+-]+){1,2}|[A-Z]{2,5}\b)`)
+	weekday  = lazy.Regexp(`(?i)^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? (?:at )?`)
+	day      = lazy.Regexp(`(?i)^(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? )?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4})\b)?[\s,]*(?:at )?`)
 )
 
 // httpDates are the three forms of a date that RFC 9110, section 5.6.7, requires recipients to
