@@ -85,8 +85,8 @@ profile: ## write CPU and allocation profiles of an iteration and of output into
 stuckbench: ## measure how well looprun recognises the same failure, on five sets of recorded outputs, next to baselines
 	$(GO) test -count=1 -run 'TestStuckbench|TestCounts|TestBaselines' -v ./signature
 
-ablate: ## switch off each function that reads output and find what fails without it; ten minutes
-	@$(GO) run ./tools/ablate -max 5
+ablate: ## switch off each function that reads output and find what fails without it; ten minutes; SINCE=REV: only those that changed since
+	@$(GO) run ./tools/ablate $(if $(SINCE),-since $(SINCE),-max 5)
 
 FUZZTIME ?= 30s
 fuzz: ## run every fuzz target for FUZZTIME
