@@ -507,9 +507,7 @@ func (d *Driver) pose() error {
 	q = s.offer(q, texts)
 	q.ID = fmt.Sprintf("%s-%d", s.Trip.Guard, s.Seq+1)
 	q.Guard = s.Trip.Guard
-	if q.Kind == "" {
-		q.Kind = KindSelect
-	}
+	q.Kind = cmp.Or(q.Kind, KindSelect)
 	return d.Record(QuestionAsked{d.WithAdvice(q)})
 }
 

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -92,9 +93,7 @@ func Evaluate(guards []Guard, s *State) *Trip {
 	var trips []*Trip
 	for _, g := range guards {
 		if t := g.Check(s); t != nil {
-			if t.Guard == "" {
-				t.Guard = g.ID()
-			}
+			t.Guard = cmp.Or(t.Guard, g.ID())
 			trips = append(trips, t)
 		}
 	}

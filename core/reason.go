@@ -263,9 +263,7 @@ func (r *reasons) below(at int, colon bool) (text, place string) {
 		if colon || tells(l.words, l.text) {
 			return l.text, place
 		}
-		if second == "" {
-			second = l.text
-		}
+		second = cmp.Or(second, l.text)
 	}
 	return second, place
 }

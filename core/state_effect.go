@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -312,11 +313,7 @@ func (s *State) delivered(guidance string) string {
 			fmt.Fprintf(&b, "%s: %s\n", name, text)
 		}
 	}
-	task := sig.Task
-	if task == "" {
-		task = s.Task
-	}
-	line("Task", task)
+	line("Task", cmp.Or(sig.Task, s.Task))
 	line("Agent", sig.Agent)
 	line("Question", joinLines(sig.Question, sig.Text))
 	line("Guidance", guidance)

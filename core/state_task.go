@@ -277,10 +277,7 @@ func (s *State) Weighed() AttemptRecorded {
 
 // foldExpert folds the end of an expert.
 func (s *State) foldExpert(d ExpertFinished) {
-	outcome := d.Why
-	if outcome == "" {
-		outcome = fmt.Sprintf("exit code %d", d.ExitCode)
-	}
+	outcome := cmp.Or(d.Why, fmt.Sprintf("exit code %d", d.ExitCode))
 	s.Ladder.ExpertFinished(d.Task, d.Expert, d.Helped(), outcome, s.Iterations)
 	s.Guidance = joinLines(s.Guidance, d.Guidance)
 }

@@ -91,10 +91,7 @@ func (e Exits) err() error {
 // Outcome returns the outcome of the first rule that matches. The judge is the check if there
 // is one, or else the work.
 func (j Judge) Outcome(e Exits) core.Outcome {
-	judge := e.Check
-	if judge == nil {
-		judge = e.Work
-	}
+	judge := cmp.Or(e.Check, e.Work)
 	switch {
 	case j.interrupted(e.Work) || j.interrupted(e.Check):
 		return core.OutcomeInterrupted
@@ -190,10 +187,7 @@ func (e *Exit) troubled() string { return cmp.Or(e.Failure, e.Turn.Wrong) }
 // that cannot be run at its first try is not retried, and a stop code of the judge ends the
 // run.
 func (j Judge) Fatal(e Exits, first bool) int {
-	judge := e.Check
-	if judge == nil {
-		judge = e.Work
-	}
+	judge := cmp.Or(e.Check, e.Work)
 	if j.EndedWell(e) {
 		return 0
 	}

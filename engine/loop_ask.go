@@ -361,10 +361,7 @@ func unadvised(q core.Question, nobody string) (core.Answer, error) {
 	case q.Advice == nil || len(q.Path) > 0: // the run inside decides
 		return no, unanswered(nobody)
 	case q.Accepts(no) == nil:
-		no.Reason, no.Assistant = q.Advice.Reason, q.Advice.Assistant
-		if no.Reason == "" {
-			no.Reason = q.Advice.Text
-		}
+		no.Reason, no.Assistant = cmp.Or(q.Advice.Reason, q.Advice.Text), q.Advice.Assistant
 		return no, nil
 	}
 	return no, rejected(nobody)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -132,9 +133,7 @@ func (a *analyzer) promised() (made bool, why string) {
 		} else {
 			made = made || m
 		}
-		if why == "" {
-			why = w
-		}
+		why = cmp.Or(why, w)
 	}
 	return made, why
 }

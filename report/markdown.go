@@ -25,9 +25,7 @@ const markdownLeast = 4 << 10
 // error. If not everything fits, Markdown leaves out older iterations and trips and notes how
 // many.
 func (r *Report) Markdown(w io.Writer, limit int) error {
-	if limit == 0 {
-		limit = MarkdownLimit
-	}
+	limit = cmp.Or(limit, MarkdownLimit)
 	if limit < markdownLeast {
 		return fmt.Errorf("a report of %d bytes is too short; give it at least %d", limit, markdownLeast)
 	}

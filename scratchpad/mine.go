@@ -1,6 +1,7 @@
 package scratchpad
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -111,9 +112,7 @@ func Latest(stateDir string, fits func(dir string) bool) (dir string, mine bool,
 		if Mine(run) == nil {
 			return run, true, nil
 		}
-		if dir == "" {
-			dir = run
-		}
+		dir = cmp.Or(dir, run)
 	}
 	return dir, false, nil
 }

@@ -87,10 +87,7 @@ func (s *source) errors() []string {
 		if d.Outcome == core.OutcomeDone {
 			continue
 		}
-		why := d.Detail
-		if why == "" {
-			why = s.texts.say("error_exit", facts{"Code": d.ExitCode})
-		}
+		why := cmp.Or(d.Detail, s.texts.say("error_exit", facts{"Code": d.ExitCode}))
 		a := attempt{number: d.Iteration, label: line(d.SaysIn(s.texts), lineLength), why: line(why, lineLength), output: d.Telling()}
 		if a.why == a.label {
 			a.why = ""

@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -12,18 +13,10 @@ import (
 // rejected: what was reviewed, by whom, why, and what to do next. A missing reason is
 // mentioned.
 func Rejection(q core.Question, a core.Answer) string {
-	reviewed := termsafe.Line(q.Text)
-	if reviewed == "" {
-		reviewed = termsafe.Line(q.Header)
-	}
-	reason := clean(a.Reason)
-	if reason == "" {
-		reason = "(no reason given)"
-	}
 	return strings.Join([]string{
-		"Reviewed: " + reviewed,
+		"Reviewed: " + cmp.Or(termsafe.Line(q.Text), termsafe.Line(q.Header)),
 		fmt.Sprintf("Rejected by %s.", who(a)),
-		"Reason: " + reason,
+		"Reason: " + cmp.Or(clean(a.Reason), "(no reason given)"),
 		"What can be done next: " + next(a),
 	}, "\n") + "\n"
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,9 +104,7 @@ func (c *condition) eval(f core.Facts, forbids bool) (holds bool, why string) {
 	}
 	switch c.root.verdict(func(n *node) verdict {
 		v, doubt := c.compare(n, f, forbids)
-		if why == "" {
-			why = doubt
-		}
+		why = cmp.Or(why, doubt)
 		return v
 	}) {
 	case yes:

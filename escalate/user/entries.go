@@ -1,6 +1,7 @@
 package user
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -176,9 +177,9 @@ func (m *Menu) allowCancel(q core.Question) {
 }
 
 func newItem(o core.Option) Item {
-	item := Item{
+	return Item{
 		ID:          o.ID,
-		Label:       termsafe.Short(o.Label, maxLabel),
+		Label:       cmp.Or(termsafe.Short(o.Label, maxLabel), termsafe.Line(o.ID)),
 		Description: termsafe.Short(o.Description, maxDescription),
 		Key:         strings.ToLower(termsafe.Line(o.Key)),
 		Review:      o.Action == core.ActionReview,
@@ -186,8 +187,4 @@ func newItem(o core.Option) Item {
 		GoesOn:      o.Action.Continues(),
 		Shell:       o.Shell,
 	}
-	if item.Label == "" {
-		item.Label = termsafe.Line(o.ID)
-	}
-	return item
 }

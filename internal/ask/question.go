@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -150,9 +151,7 @@ func withDefaults(questions []Question) []Question {
 }
 
 func (q Question) withDefaults() Question {
-	if q.Kind == "" {
-		q.Kind = core.KindSelect
-	}
+	q.Kind = cmp.Or(q.Kind, core.KindSelect)
 	q.Options = slices.Clone(q.Options)
 	slugs := map[string]int{}
 	for _, o := range q.Options {

@@ -7,6 +7,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,9 +103,7 @@ func (k *Keeper) Save(ctx context.Context, message string) (commit string, err e
 		return "", err
 	}
 	last, head := found[0], found[2]
-	if k.tree == "" {
-		k.tree = found[1]
-	}
+	k.tree = cmp.Or(k.tree, found[1])
 	if last != "" && k.head == "" && (head == "" || Ancestor(ctx, k.top, head, last)) {
 		k.head = head // resumed
 	}
@@ -115,10 +114,7 @@ func (k *Keeper) Save(ctx context.Context, message string) (commit string, err e
 	if err != nil {
 		return "", err
 	}
-	old := last
-	if old == "" {
-		old = strings.Repeat("0", len(commit))
-	}
+	old := cmp.Or(last, strings.Repeat("0", len(commit)))
 	if _, err := git.Run(ctx, k.top, nil, "update-ref", "--no-deref", k.ref, commit, old); err != nil {
 		return "", err
 	}

@@ -57,10 +57,8 @@ func (c *Settings) Show(o *Options) []Shown {
 			r.Value = cmp.Or(computed[k.Name], r.Value)
 		}
 		if k.Name == exitCodesKey {
-			all := maps.Clone(o.ConfigExitCodes)
-			if all == nil {
-				all = map[string]int{}
-			}
+			all := map[string]int{}
+			maps.Copy(all, o.ConfigExitCodes)
 			maps.Copy(all, o.ExitCode)
 			r.Value = valueText(reflect.ValueOf(all))
 		}

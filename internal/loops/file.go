@@ -312,10 +312,8 @@ func (l Loop) combinations(most int) ([]Loop, error) {
 // Keys returns the keys of looprun.yaml that the loop sets, except for its name and its
 // command.
 func (l *Loop) Keys() config.Values {
-	values := config.Values(maps.Clone(l.Options))
-	if values == nil {
-		values = config.Values{}
-	}
+	values := config.Values{}
+	maps.Copy(values, l.Options)
 	if l.Check != "" {
 		values["check"] = string(l.Check)
 	}

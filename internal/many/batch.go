@@ -364,10 +364,8 @@ func (b *Batch) place(ctx context.Context, e *entry) error {
 
 // environ returns the environment of a loop's setup and run.
 func (e *entry) environ() []string {
-	own := maps.Clone(e.Env)
-	if own == nil {
-		own = map[string]string{}
-	}
+	own := map[string]string{}
+	maps.Copy(own, e.Env)
 	own["LOOPRUN_SLOT"] = strconv.Itoa(e.slot + 1)
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")

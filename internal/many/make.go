@@ -173,10 +173,7 @@ func (o *Order) plan(ctx context.Context, l loops.Loop, found map[string]place) 
 	if strings.Contains(l.Repo, "://") || strings.HasPrefix(l.Repo, "git@") {
 		return fail(config.Usage("repo: "+l.Repo+" is not on this machine", "clone it, and name the folder"))
 	}
-	ref := l.Ref
-	if ref == "" {
-		ref = "HEAD"
-	}
+	ref := cmp.Or(l.Ref, "HEAD")
 	key := repo + "\x00" + ref
 	at, known := found[key]
 	if !known {

@@ -121,9 +121,7 @@ func (b *Batch) verdict() *Verdict {
 		}
 		v.Loops = append(v.Loops, e.end)
 		v.Cost, v.Tokens = v.Cost+e.end.Cost, v.Tokens+e.end.Tokens
-		if v.ExitCode == 0 {
-			v.ExitCode = e.end.ExitCode
-		}
+		v.ExitCode = cmp.Or(v.ExitCode, e.end.ExitCode)
 	}
 	return v
 }
@@ -202,10 +200,7 @@ func (v *Verdict) Counts() string {
 	var order []string
 	counts := map[string]int{}
 	for _, e := range v.Loops {
-		word := string(e.Status)
-		if word == "" {
-			word = "not started"
-		}
+		word := cmp.Or(string(e.Status), "not started")
 		if counts[word] == 0 {
 			order = append(order, word)
 		}

@@ -36,10 +36,7 @@ func lookPath(name, dir string, env []string) (string, error) {
 	}
 	refused := ""
 	for _, d := range filepath.SplitList(path) {
-		if d == "" {
-			d = "."
-		}
-		file := d + "/" + name
+		file := cmp.Or(d, ".") + "/" + name
 		switch err := executable(inDir(dir, file)); {
 		case err == nil:
 			return file, nil

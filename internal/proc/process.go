@@ -123,9 +123,7 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 // after Spec.KillAfter. A second call kills immediately, as does a first one if the command
 // itself has ended and only the rest of its tree is waited for. Stop does not wait.
 func (p *Process) Stop(sig syscall.Signal) {
-	if sig == 0 {
-		sig = syscall.SIGTERM
-	}
+	sig = cmp.Or(sig, syscall.SIGTERM)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.tree == nil {

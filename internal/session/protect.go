@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,9 +90,7 @@ func glob(pattern, dir string) (root string, match *regexp.Regexp, err error) {
 	for strings.ContainsAny(root, "*?[") {
 		root = root[:strings.LastIndexByte(root, '/')]
 	}
-	if root == "" {
-		root = "/"
-	}
+	root = cmp.Or(root, "/")
 	text := regexp.QuoteMeta(pattern)
 	for _, r := range [][2]string{{`/\*\*/`, `/(.*/)?`}, {`/\*\*`, `/.*`}, {`\*`, `[^/]*`}, {`\?`, `[^/]`}, {`\[`, `[`}, {`\]`, `]`}} {
 		text = strings.ReplaceAll(text, r[0], r[1])

@@ -159,9 +159,7 @@ const separator = " · "
 func (s Status) Line(width int, colour bool) string {
 	parts, order := s.parts()
 	for i := range parts {
-		if parts[i].short == "" {
-			parts[i].short = parts[i].full
-		}
+		parts[i].short = cmp.Or(parts[i].short, parts[i].full)
 	}
 	// First all parts in full, then the least important in short form, and so on; then fewer
 	// parts.

@@ -247,10 +247,8 @@ func (s *State) change(task string, f func(*Tracking)) {
 	slot := s.slot(task)
 	t := s.Task(task)
 	f(&t)
-	tasks := maps.Clone(s.Tasks)
-	if tasks == nil {
-		tasks = map[string]*Tracking{}
-	}
+	tasks := map[string]*Tracking{}
+	maps.Copy(tasks, s.Tasks)
 	tasks[slot] = &t
 	s.Tasks = tasks
 }

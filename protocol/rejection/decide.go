@@ -1,6 +1,7 @@
 package rejection
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/looprun/looprun/internal/plural"
@@ -92,10 +93,7 @@ func (r Rejection) Reformulated() string { return termsafe.Text(r.Normalize().Su
 // and safe to show. It contains the whole blocking factor.
 func (r Rejection) BlockerTask() string {
 	r = r.Normalize()
-	factor := termsafe.Line(r.BlockingFactor)
-	if factor == "" {
-		factor = termsafe.Line(r.Summary)
-	}
+	factor := cmp.Or(termsafe.Line(r.BlockingFactor), termsafe.Line(r.Summary))
 	verb := "Resolve what blocks"
 	switch r.ReasonType {
 	case MissingDependency:
