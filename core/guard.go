@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/looprun/looprun/internal/convert"
 )
 
 // GuardID names a guard, in questions, policies, results and the journal.
@@ -29,13 +31,8 @@ func (id GuardID) Mandatory() bool { return id == Clarification || id == LadderE
 // GuardIDs returns all guards, in the order in which they ask.
 func GuardIDs() []GuardID { return idsOf(func(g Spec) bool { return g.limit != nil }) }
 
-func idsOf(want func(Spec) bool) (ids []GuardID) {
-	for _, g := range specs {
-		if want(g) {
-			ids = append(ids, g.ID)
-		}
-	}
-	return ids
+func idsOf(want func(Spec) bool) []GuardID {
+	return convert.Each(convert.Where(specs, want), func(g Spec) GuardID { return g.ID })
 }
 
 // Guard watches the state of a run and trips when it has gone on for too long.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 )
@@ -178,12 +179,7 @@ func (it *Iteration) failingText() string {
 func (it *Iteration) summary() string { return cmp.Or(it.Why, it.Says, it.Label) }
 
 func (r *Report) markdownSignatures(p printer, rows int) {
-	var again []Signature
-	for _, s := range r.Signatures {
-		if s.Count > 1 {
-			again = append(again, s)
-		}
-	}
+	again := convert.Where(r.Signatures, func(s Signature) bool { return s.Count > 1 })
 	again = again[max(0, len(again)-rows):]
 	if len(again) == 0 {
 		return

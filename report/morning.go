@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/git"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -72,15 +73,11 @@ func (n Night) Lines(runs ...*Report) []string {
 	} else if n.Known {
 		lines = append(lines, fmt.Sprintf("%s and %s changed since it began", plural.Count(n.Commits, "commit"), plural.Count(n.Files, "file")))
 	}
-	for _, line := range []string{used(runs), asked(runs)} {
-		if line != "" {
-			lines = append(lines, line)
-		}
-	}
+	lines = append(lines, used(runs), asked(runs))
 	if n.First != "" {
 		lines = append(lines, "look first: "+n.First)
 	}
-	return lines
+	return convert.Where(lines, func(line string) bool { return line != "" })
 }
 
 // used returns what runs cost and how long they waited for limits and answers; empty if neither

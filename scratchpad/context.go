@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/protocol/signal"
 )
 
@@ -135,12 +136,7 @@ func it(s *core.State, whole, part string) string {
 }
 
 func contextAnswers(p printer, s *core.State) {
-	var answers []core.Asked
-	for _, a := range s.Asked {
-		if a.Answer != nil {
-			answers = append(answers, a)
-		}
-	}
+	answers := convert.Where(s.Asked, func(a core.Asked) bool { return a.Answer != nil })
 	if len(answers) == 0 {
 		return
 	}

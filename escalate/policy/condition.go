@@ -65,11 +65,7 @@ func compile(r *report, text string, scope []core.GuardID, known Known, path []a
 // hold for any of the guards.
 func (c *condition) weigh(scope []core.GuardID) bool {
 	names := c.root.facts()
-	for _, fact := range core.FactList() {
-		if slices.Contains(names, fact.Name) {
-			c.facts = append(c.facts, fact)
-		}
-	}
+	c.facts = convert.Where(core.FactList(), func(f core.Fact) bool { return slices.Contains(names, f.Name) })
 	onlyGuard := !slices.ContainsFunc(names, func(name string) bool { return name != "guard" })
 	possible := len(scope) == 0
 	for _, guard := range scope {

@@ -171,11 +171,7 @@ func (c *Settings) add(files []*File) {
 	c.files = files
 	for _, enforced := range []bool{true, false} {
 		for _, f := range files {
-			for _, l := range f.layers {
-				if l.enforced() == enforced {
-					c.layers = append(c.layers, l)
-				}
-			}
+			c.layers = append(c.layers, convert.Where(f.layers, func(l layer) bool { return l.enforced() == enforced })...)
 		}
 	}
 }

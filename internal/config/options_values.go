@@ -17,6 +17,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/redact"
 	"github.com/looprun/looprun/internal/strictyaml"
 )
@@ -417,10 +418,5 @@ func (s Service) secrets() []string {
 	for _, list := range u.Query() {
 		parts = append(parts, list...)
 	}
-	for _, part := range parts {
-		if len(part) >= token {
-			values = append(values, part)
-		}
-	}
-	return values
+	return append(values, convert.Where(parts, func(part string) bool { return len(part) >= token })...)
 }

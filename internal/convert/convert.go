@@ -1,4 +1,4 @@
-// Package convert makes a list out of each item of another.
+// Package convert makes lists out of other lists.
 package convert
 
 // Each returns what f returns for each item. A nil list stays nil.
@@ -16,4 +16,14 @@ func Each[T, U any](list []T, f func(T) U) []U {
 // Strings returns the items as strings.
 func Strings[T ~string](list []T) []string {
 	return Each(list, func(item T) string { return string(item) })
+}
+
+// Where returns the items for which keep is true; nil if there are none.
+func Where[T any](list []T, keep func(T) bool) (out []T) {
+	for _, item := range list {
+		if keep(item) {
+			out = append(out, item)
+		}
+	}
+	return out
 }

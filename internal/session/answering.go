@@ -75,13 +75,7 @@ func (w *Waiting) Question(id string) (core.Question, error) {
 	if i := slices.IndexFunc(w.Questions, func(q core.Question) bool { return q.ID == id }); i >= 0 {
 		return w.Questions[i], nil
 	}
-	var found []core.Question
-	for _, q := range w.Questions {
-		if q.AskID == id && !w.Live {
-			found = append(found, q)
-		}
-	}
-	if len(found) == 1 {
+	if found := convert.Where(w.Questions, func(q core.Question) bool { return q.AskID == id && !w.Live }); len(found) == 1 {
 		return found[0], nil
 	}
 	text := fmt.Sprintf("no question %q waits in run %s", id, w.State.RunID)

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/lazy"
 	"github.com/looprun/looprun/internal/redact"
@@ -44,14 +45,7 @@ type List []Task
 var ErrNone = errors.New("it has no task: neither a checkbox (- [ ] …) nor a JSON list with a flag done")
 
 // Open returns the tasks that are not done.
-func (l List) Open() (open List) {
-	for _, t := range l {
-		if !t.Done {
-			open = append(open, t)
-		}
-	}
-	return open
-}
+func (l List) Open() List { return convert.Where(l, func(t Task) bool { return !t.Done }) }
 
 // page is a file: its tasks, and all words in it outside of code blocks.
 type page struct {
@@ -106,11 +100,7 @@ func (p page) changes(before []string) *core.TaskChanges {
 			c.Opened = append(c.Opened, t.Text)
 		}
 	}
-	for _, t := range before {
-		if !slices.Contains(p.list, Task{Text: t}) && done.has(t) {
-			c.Closed = append(c.Closed, t)
-		}
-	}
+	c.Closed = convert.Where(before, func(t string) bool { return !slices.Contains(p.list, Task{Text: t}) && done.has(t) })
 	if len(c.Opened)+len(c.Closed) == 0 {
 		return nil
 	}

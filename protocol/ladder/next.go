@@ -48,13 +48,7 @@ func (t *Tracking) untried(c Config) []Expert {
 	if t.Delegation >= c.attempts(Experts) {
 		return nil
 	}
-	var left []Expert
-	for _, e := range r.Experts {
-		if !slices.Contains(t.ExpertsTried, name(e.Name)) {
-			left = append(left, e)
-		}
-	}
-	return left
+	return convert.Where(r.Experts, func(e Expert) bool { return !slices.Contains(t.ExpertsTried, name(e.Name)) })
 }
 
 // wantsExpert reports whether it is an expert's turn: the command asked for one, or the last

@@ -115,12 +115,9 @@ func checkAlternativeVague(r Rejection) (problem, remedy string) {
 }
 
 func checkBlockingVague(r Rejection) (problem, remedy string) {
-	var found []string
-	for _, phrase := range phrasesIn(r.BlockingFactor, vagueFactors) {
-		if phrase != "unclear" || r.ReasonType != UnclearRequirements {
-			found = append(found, phrase)
-		}
-	}
+	found := convert.Where(phrasesIn(r.BlockingFactor, vagueFactors), func(phrase string) bool {
+		return phrase != "unclear" || r.ReasonType != UnclearRequirements
+	})
 	if len(found) == 0 && onlySays(r.BlockingFactor, emptyFactors) {
 		return "it contains only “" + termsafe.Short(r.BlockingFactor, 60) + "”", "name the fact that stops the work"
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/looprun/looprun/internal/convert"
 )
 
 // prose is a text prepared for finding phrases: without invisible formatting characters, and
@@ -64,14 +66,8 @@ func (p prose) find(phrase string, from int) int {
 
 // phrasesIn returns the phrases that the text contains.
 func phrasesIn(text string, phrases []string) []string {
-	var found []string
 	p := read(text)
-	for _, phrase := range phrases {
-		if p.find(phrase, 0) >= 0 {
-			found = append(found, phrase)
-		}
-	}
-	return found
+	return convert.Where(phrases, func(phrase string) bool { return p.find(phrase, 0) >= 0 })
 }
 
 func holds(text, phrase string) bool { return read(text).find(phrase, 0) >= 0 }

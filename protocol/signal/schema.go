@@ -64,13 +64,7 @@ func rulesByName() []object {
 	none := object{"not": object{"anyOf": []object{positive("usd"), positive("tokens")}}}
 	noCause := object{"properties": object{"cause": object{"const": ""}}}
 	others := func(but Name) []Name {
-		var list []Name
-		for _, n := range Names() {
-			if n != but {
-				list = append(list, n)
-			}
-		}
-		return list
+		return convert.Where(Names(), func(n Name) bool { return n != but })
 	}
 	return []object{
 		when([]Name{Attempt}, said("approach")),
