@@ -11,6 +11,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -116,9 +117,7 @@ func (c *Config) loop(ctx context.Context) (*engine.Loop, error) {
 			Dir: c.Dir, Stdout: c.Stdout, Stderr: c.Stderr, Signature: c.Signature, Heard: c.Measure,
 		},
 	}
-	for _, r := range c.Responders {
-		loop.Responders = append(loop.Responders, core.OfProgram(r))
-	}
+	loop.Responders = convert.Each(c.Responders, core.OfProgram)
 	return loop, c.begin(loop)
 }
 

@@ -98,11 +98,8 @@ type IterationResult struct {
 
 // MarshalJSON writes the form that UnmarshalJSON reads.
 func (r IterationResult) MarshalJSON() ([]byte, error) {
-	wire := iterationWire{IterationFinished: r.IterationFinished, Printed: r.Printed}
-	for _, d := range r.Said {
-		wire.Said = append(wire.Said, said{d})
-	}
-	return json.Marshal(wire)
+	list := convert.Each(r.Said, func(d Data) said { return said{d} })
+	return json.Marshal(iterationWire{IterationFinished: r.IterationFinished, Printed: r.Printed, Said: list})
 }
 
 // UnmarshalJSON reads the result of a remote runner. A message that no command can send is an

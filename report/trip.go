@@ -66,10 +66,10 @@ func (f *folder) asked(e core.Event, q core.Question) {
 		t = f.open(Trip{Time: e.Time, Iteration: at, During: f.state.Running, Guard: id(q.Guard)})
 	}
 	t.QuestionID, t.Header, t.Question = line(q.ID, 100), line(q.Header, maxLabel), text(q.Text, maxProse)
-	t.Options, t.Evidence = nil, rests(q)
-	for _, o := range q.Options[:min(len(q.Options), maxAnswers)] {
-		t.Options = append(t.Options, Option{line(o.ID, 100), line(o.Label, maxLabel)})
-	}
+	t.Evidence = rests(q)
+	t.Options = convert.Each(q.Options[:min(len(q.Options), maxAnswers)], func(o core.Option) Option {
+		return Option{line(o.ID, 100), line(o.Label, maxLabel)}
+	})
 }
 
 // rests returns a question's details except for its origin, the run's progress and the

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/problem"
 )
 
@@ -108,11 +109,8 @@ func (s *Set) Templates() []*Template {
 func (s *Set) Known(others ...core.GuardID) map[core.GuardID]core.Question {
 	known := map[core.GuardID]core.Question{}
 	for _, t := range s.Templates() {
-		q := core.Question{Guard: t.Guard, Exclusive: t.Exclusive, Never: t.Never}
-		for _, o := range t.Options {
-			q.Options = append(q.Options, o.Option)
-		}
-		known[t.Guard] = q
+		options := convert.Each(t.Options, func(o Option) core.Option { return o.Option })
+		known[t.Guard] = core.Question{Guard: t.Guard, Exclusive: t.Exclusive, Never: t.Never, Options: options}
 	}
 	for _, id := range others {
 		if _, ok := known[id]; !ok {

@@ -14,6 +14,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/escalate/user"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
@@ -64,15 +65,10 @@ type listedTemplate struct {
 }
 
 func listedTemplates(set *templates.Set) []listedTemplate {
-	var list []listedTemplate
-	for _, t := range set.Templates() {
-		l := listedTemplate{Guard: t.Guard, Header: t.Header, Question: t.Question, Default: t.Default, Exclusive: t.Exclusive, File: t.File}
-		for _, o := range t.Options {
-			l.Options = append(l.Options, o.Option)
-		}
-		list = append(list, l)
-	}
-	return list
+	return convert.Each(set.Templates(), func(t *templates.Template) listedTemplate {
+		options := convert.Each(t.Options, func(o templates.Option) core.Option { return o.Option })
+		return listedTemplate{t.Guard, t.Header, t.Question, t.Default, t.Exclusive, options, t.File}
+	})
 }
 
 type templateShowCmd struct {

@@ -116,10 +116,7 @@ func NewRequest(q core.Question, s *core.State) (Request, error) {
 	if s == nil {
 		s = &core.State{}
 	}
-	asked := Asked{ID: q.ID, Kind: q.Kind, Header: termsafe.Line(q.Header), Text: clean(q.Text)}
-	for _, d := range q.Details {
-		asked.Details = append(asked.Details, clean(d))
-	}
+	asked := Asked{ID: q.ID, Kind: q.Kind, Header: termsafe.Line(q.Header), Text: clean(q.Text), Details: convert.Each(q.Details, clean)}
 	var err error
 	switch {
 	case q.Advice != nil:
@@ -210,9 +207,9 @@ func contextOf(q core.Question, s *core.State) Context {
 		c.LastOutput = lastOf(clean(s.Last.Excerpt), outputTold)
 	}
 	c.Decisions = decisions(s)
-	for _, g := range q.Given {
-		c.Given = append(c.Given, core.Given{Option: termsafe.Line(g.Option), Responder: g.Responder, Rule: termsafe.Line(g.Rule)})
-	}
+	c.Given = convert.Each(q.Given, func(g core.Given) core.Given {
+		return core.Given{Option: termsafe.Line(g.Option), Responder: g.Responder, Rule: termsafe.Line(g.Rule)}
+	})
 	return c
 }
 

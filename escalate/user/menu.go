@@ -123,9 +123,7 @@ func (m *Menu) answer(c Choice) core.Answer {
 		text := strings.TrimSpace(termsafe.Text(c.Text))
 		a.Text, a.Reason = &text, "typed at the terminal"
 	case item.Box:
-		for _, n := range c.Ticked {
-			a.Options = append(a.Options, m.Items[n].ID)
-		}
+		a.Options = convert.Each(c.Ticked, func(n int) string { return m.Items[n].ID })
 	default:
 		a.Option = item.ID
 		switch words := strings.TrimSpace(termsafe.Text(c.Text)); {

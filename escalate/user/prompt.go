@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/internal/tty"
 )
@@ -83,9 +84,7 @@ func (p *prompt) run(ctx context.Context) (Choice, error) {
 
 // begin sets the cursor, the ticks and the field to their initial state.
 func (p *prompt) begin(keys *keyboard) {
-	for _, item := range p.menu.Items {
-		p.ticked = append(p.ticked, item.Ticked)
-	}
+	p.ticked = convert.Each(p.menu.Items, func(item Item) bool { return item.Ticked })
 	keys.items, keys.cursor, keys.ticks = len(p.menu.Items), p.menu.Cursor, p.menu.Multi
 	keys.item = p.menu.item
 	keys.words = slices.IndexFunc(p.menu.Items, func(i Item) bool { return i.Key == wordsKey })

@@ -11,6 +11,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/session"
@@ -91,9 +92,9 @@ func (e *Explanation) window() {
 		return
 	}
 	slices.Reverse(window)
-	for _, d := range window {
-		e.Counted = append(e.Counted, counted{d.Iteration, d.Outcome, d.ExitCode, d.Signature.Hash, d.Signature.Label, d.Says()})
-	}
+	e.Counted = convert.Each(window, func(d core.IterationFinished) counted {
+		return counted{d.Iteration, d.Outcome, d.ExitCode, d.Signature.Hash, d.Signature.Label, d.Says()}
+	})
 	e.Shared = window[0].Signature.Facts
 	for _, d := range window[1:] {
 		e.Shared = slices.DeleteFunc(slices.Clone(e.Shared), func(f string) bool { return !slices.Contains(d.Signature.Facts, f) })

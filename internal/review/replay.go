@@ -15,6 +15,7 @@ import (
 	"github.com/looprun/looprun/internal/agent"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/session"
 	"github.com/looprun/looprun/scratchpad"
@@ -48,9 +49,7 @@ func NewReplay(all bool) *Replay {
 	if all {
 		r.most = 0
 	}
-	for _, g := range r.guards {
-		r.trips = append(r.trips, replayedTrip{Guard: g.ID()})
-	}
+	r.trips = convert.Each(r.guards, func(g core.Guard) replayedTrip { return replayedTrip{Guard: g.ID()} })
 	return r
 }
 

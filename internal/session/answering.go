@@ -269,10 +269,7 @@ func spokenAnswer(q core.Question, a core.Answer) (core.Answer, error) {
 	}
 	o, ok := q.GoesOn()
 	if !ok {
-		names := q.OptionIDs()
-		for _, o := range q.Options {
-			names = append(names, o.Label)
-		}
+		names := append(q.OptionIDs(), convert.Each(q.Options, func(o core.Option) string { return o.Label })...)
 		if near := nearest.Word(*a.Text, names); near != "" {
 			return a, fmt.Errorf("“%s” could mean the option %q; write the option, or other words", console.Short(*a.Text, 60), near)
 		}
