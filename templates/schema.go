@@ -78,7 +78,7 @@ func templateSchema() []byte {
 		{strictjson.At(keys, "guard"), "enum", guardIDs()},
 		{strictjson.At(keys, "header"), "not", noVariables},
 		{strictjson.At(keys, "short"), "not", noVariables},
-		{strictjson.At(keys, "question"), "description", "The question. Can mention variables: " + variableNames() + "."},
+		{strictjson.At(keys, "question"), "description", "The question. Can mention variables: " + written(Variables()) + "."},
 		{strictjson.At(option, "label"), "not", noVariables},
 		{strictjson.At(option, "key"), "not", object{"pattern": "[" + core.TakenKeys + "]"}},
 		{strictjson.At(option, "key"), "description", "The letter that chooses it at a terminal; the first free one of its label where left out. The letters " + takenLetters() + " mean the same at every question."},
@@ -142,17 +142,17 @@ func extending() []object {
 	})
 }
 
-func variableNames() string {
-	return strings.Join(convert.Each(Variables(), func(v Variable) string { return "{{." + v.Name + "}}" }), ", ")
+// written lists variables as a text mentions them.
+func written(list []Variable) string {
+	return strings.Join(convert.Each(list, func(v Variable) string { return "{{." + v.Name + "}}" }), ", ")
 }
 
 func messagesSchema() []byte {
 	properties := object{}
 	for _, m := range Messages() {
-		names := convert.Each(m.Variables, func(v Variable) string { return "{{." + v.Name + "}}" })
 		what := "Mentions no variables."
-		if len(names) > 0 {
-			what = "Can mention " + strings.Join(names, ", ") + "."
+		if len(m.Variables) > 0 {
+			what = "Can mention " + written(m.Variables) + "."
 		}
 		properties[m.Key] = object{"type": types.Text, "description": what, "minLength": 1}
 	}

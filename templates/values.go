@@ -66,10 +66,6 @@ func (s *source) cycle() []string {
 	return labels
 }
 
-func (s *source) tripped() []string {
-	return convert.Strings(s.trip.Also)
-}
-
 // attempt is a failed iteration, or several consecutive ones that failed alike.
 type attempt struct {
 	first, number      int

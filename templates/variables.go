@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/rejection"
 	"github.com/looprun/looprun/protocol/signal"
@@ -180,7 +181,7 @@ func (s *source) variables() variables {
 		Window:         s.trip.Window,
 		LastErrors:     s.errors(),
 		Cycle:          s.cycle(),
-		Tripped:        s.tripped(),
+		Tripped:        convert.Strings(s.trip.Also),
 		Known:          s.trip.Known,
 		Words:          termsafe.Short(s.has.Words, shownWords),
 		Place:          s.place(),

@@ -101,6 +101,12 @@ func (a *app) printer() *console.Printer {
 	return console.NewPrinter(a.stdout, a.files.stdout, a.say.Flags.Color)
 }
 
+// print prints a text on standard output.
+func (a *app) print(text string) error {
+	_, err := io.WriteString(a.stdout, text)
+	return err
+}
+
 // printJSON prints a value, or a list of values, on standard output, as JSON documents in the
 // form of the schema with this name.
 func (a *app) printJSON(name string, v any) error { return console.PrintJSON(a.stdout, form(name), v) }

@@ -37,6 +37,5 @@ func (c *contextCmd) Run(a *app) error {
 		o.Text = r.Options.Signals == "text"
 		o.Next = tasks.Next(state.Dir, r.Options.Tasks)
 	}
-	_, err = a.stdout.Write(scratchpad.Context(state, o))
-	return err
+	return a.print(string(scratchpad.Context(state, o)))
 }

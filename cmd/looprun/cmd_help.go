@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -21,15 +20,14 @@ type helpCmd struct {
 func (c *helpCmd) Run(a *app) error {
 	if len(c.Words) > 0 {
 		if t, ok := topic(c.Words[0]); ok && len(c.Words) == 1 {
-			_, err := io.WriteString(a.stdout, t.text(helpWidth(a.files.stdout)))
-			return err
+			return a.print(t.text(helpWidth(a.files.stdout)))
 		}
 		if c.Words[0] == "keys" && len(c.Words) == 2 {
 			text, err := keyHelp(c.Words[1], helpWidth(a.files.stdout))
-			if err == nil {
-				_, err = io.WriteString(a.stdout, text)
+			if err != nil {
+				return err
 			}
-			return err
+			return a.print(text)
 		}
 	}
 	node := root(a.line.node)

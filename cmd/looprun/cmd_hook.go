@@ -39,8 +39,7 @@ func (c *hookStopCmd) Run(a *app) error {
 	if err != nil {
 		a.say.Warn("the stop is allowed and was not judged: %s", termsafe.Line(err.Error()))
 	}
-	_, err = a.stdout.Write(text)
-	return err
+	return a.print(string(text))
 }
 
 // hookPlace selects the agent and the location of its hooks.
@@ -87,8 +86,7 @@ func (c *hookInstallCmd) Run(a *app) error {
 		return err
 	}
 	if c.Print {
-		_, err := a.stdout.Write(after)
-		return err
+		return a.print(string(after))
 	}
 	has, _ := checkHere() // without one, a file that exists is in the way
 	if written, err := hook.WriteCheck(c.Check, has); err != nil {
@@ -154,8 +152,7 @@ func (c *hookRemoveCmd) Run(a *app) error {
 		return err
 	}
 	if c.Print {
-		_, err := a.stdout.Write(after)
-		return err
+		return a.print(string(after))
 	}
 	if err := hook.Write(file, after); err != nil {
 		return err

@@ -35,8 +35,7 @@ func (c *manCmd) Run(a *app) error {
 		return err
 	}
 	if c.Dir == "" {
-		_, err = a.stdout.Write(manPage(app.Node, date))
-		return err
+		return a.print(string(manPage(app.Node, date)))
 	}
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return fmt.Errorf("the folder for the pages cannot be made: %w; name another", err)

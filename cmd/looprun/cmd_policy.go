@@ -91,8 +91,7 @@ func (c *policySchemaCmd) Run(a *app) error {
 	if c.Of == "functions" {
 		return policy.WriteFunctions(a.stdout)
 	}
-	_, err := a.stdout.Write(policy.Schema())
-	return err
+	return a.print(string(policy.Schema()))
 }
 
 type policyTestCmd struct {

@@ -41,6 +41,5 @@ func (c *reportCmd) Run(a *app) error {
 	if c.Output != "" {
 		return atomicfile.Export(c.Output, b.Bytes())
 	}
-	_, err = a.stdout.Write(b.Bytes())
-	return err
+	return a.print(b.String())
 }

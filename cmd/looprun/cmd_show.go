@@ -87,8 +87,7 @@ func (c *showCmd) export(a *app, r *review.Run) error {
 		a.code = 1
 		a.say.Printf("no question fits the form")
 	}
-	_, err := a.stdout.Write(text)
-	return err
+	return a.print(string(text))
 }
 
 // follow prints the events of a run until it ends.

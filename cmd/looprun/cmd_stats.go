@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"time"
@@ -48,13 +47,11 @@ func (c *statsRejectionsCmd) Run(a *app) error {
 		}
 		return p.Page()
 	case "dot":
-		_, err = a.stdout.Write(rejection.BuildGraph(rejection.Since(records, since)).DOT())
+		return a.print(string(rejection.BuildGraph(rejection.Since(records, since)).DOT()))
 	case "graph":
-		err = a.printJSON("rejection-graph", rejection.BuildGraph(rejection.Since(records, since)))
-	default:
-		_, err = io.WriteString(a.stdout, stats.Text())
+		return a.printJSON("rejection-graph", rejection.BuildGraph(rejection.Since(records, since)))
 	}
-	return err
+	return a.print(stats.Text())
 }
 
 // records returns the rejections of all selected runs.

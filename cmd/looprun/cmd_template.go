@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -275,8 +274,7 @@ func (c *templatePreviewCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(a.stdout, text)
-	return err
+	return a.print(text)
 }
 
 type templateSchemaCmd struct {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"go/doc/comment"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -47,8 +46,7 @@ func (a *app) help(n *kong.Node, all bool) error {
 	if n.Parent != nil && (all || n.Path() != "run") {
 		text = helpOf(n, helpWidth(a.files.stdout))
 	}
-	_, err := io.WriteString(a.stdout, text)
-	return err
+	return a.print(text)
 }
 
 // helpOf returns the help of a command. That of run leaves out its example, and fits on two

@@ -462,12 +462,13 @@ func Variable(flag string) string {
 // meant.
 func strayVariables(environ, known, inside []string) []string {
 	var lines []string
+	short := convert.Each(known, func(name string) string { return strings.TrimPrefix(name, "LOOPRUN_") })
 	for _, v := range environ {
 		name, _, _ := strings.Cut(v, "=")
 		if !unknownVariable(v, known) || slices.Contains(inside, name) { // left over from a run
 			continue
 		}
-		if near := nearest.Word(strings.TrimPrefix(name, "LOOPRUN_"), withoutPrefix(known)); near != "" {
+		if near := nearest.Word(strings.TrimPrefix(name, "LOOPRUN_"), short); near != "" {
 			lines = append(lines, fmt.Sprintf("the variable %s is not used; did you mean LOOPRUN_%s?", name, near))
 		}
 	}
@@ -479,10 +480,6 @@ func strayVariables(environ, known, inside []string) []string {
 func unknownVariable(v string, known []string) bool {
 	name, _, _ := strings.Cut(v, "=")
 	return !slices.Contains(known, name)
-}
-
-func withoutPrefix(names []string) []string {
-	return convert.Each(names, func(n string) string { return strings.TrimPrefix(n, "LOOPRUN_") })
 }
 
 // Forget removes from flags the values that come from a variable and are the same as when the
