@@ -350,15 +350,15 @@ func telling(text string, checks []string) int {
 	return n
 }
 
-// words returns the words of a line in lower case, without zero counts: “0 failed” gives no
-// words.
+// words returns the words of a line in lower case, without zero counts: “0 failed” and “Error:
+// (none)” give no words.
 func words(text string) []string {
 	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' && !strings.ContainsRune("✓✔✗✘×", r)
 	})
 	var kept []string
 	for i := 0; i < len(all); i++ {
-		if (all[i] == "0" || all[i] == "no") && i+1 < len(all) && isFailure(all[i+1]) {
+		if next := all[min(i+1, len(all)-1)]; (all[i] == "0" || all[i] == "no") && isFailure(next) || isFailure(all[i]) && next == "none" {
 			i++
 			continue
 		}

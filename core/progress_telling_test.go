@@ -26,6 +26,7 @@ func TestErrorOutput(t *testing.T) {
 		{"the check that passed elsewhere", "", "login", "PASS login\ncollecting", "collecting"},
 		{"a name within another is no mention", "", "TestA", "FAIL TestA\nFAIL TestAll", "FAIL TestA"},
 		{"a count of nothing is no failure", "", "", "got 401\n5 passed, 0 failed\n", "got 401"},
+		{"nor is an error that is none", "", "", "Output: Error: got 401\nError: (none)\nExit Code: 0\n", "Output: Error: got 401"},
 		{"a count of something is", "", "", "got 401\n5 passed, 10 failed\n", "5 passed, 10 failed"},
 		{"no errors is none", "", "", "AssertionError: x\nok, no errors", "AssertionError: x"},
 		{"not ok", "", "", "not ok 1 - login\nok 2 - logout", "not ok 1 - login"},
