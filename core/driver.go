@@ -185,8 +185,7 @@ func (d *Driver) Finish(it Iteration, end IterationResult) error {
 		d.outage(&end)
 	}
 	if end.Outcome == OutcomeWaiting {
-		until := d.waitUntil(end.Until)
-		end.Until = &until
+		end.Until = new(d.waitUntil(end.Until))
 	}
 	if why := d.State.objection(); why != "" && end.Outcome == OutcomeDone && len(d.State.Check) == 0 {
 		end.Outcome, end.Detail = OutcomeNotDone, why

@@ -403,8 +403,7 @@ func (s *State) foldAdvice(d AdviceGiven) {
 		a.Question = a.Question.WithAdvice(d.Advice)
 	} else if s.Question != nil && s.Question.ID == d.QuestionID {
 		s.advise(*s.Question, d.Advice)
-		q := s.Question.WithAdvice(d.Advice)
-		s.Question = &q
+		s.Question = new(s.Question.WithAdvice(d.Advice))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -108,15 +109,8 @@ func (f *folder) iteration(d core.IterationFinished) {
 		if first.Outcome == core.OutcomeError {
 			earlier.Errors++
 		}
-		f.r.History = dropFirst(f.r.History)
+		f.r.History = slices.Delete(f.r.History, 0, 1) // in place, so that its memory does not grow
 	}
-}
-
-// dropFirst drops the first element of a list without letting its memory grow.
-func dropFirst[T any](list []T) []T {
-	copy(list, list[1:])
-	clear(list[len(list)-1:])
-	return list[:len(list)-1]
 }
 
 func (f *folder) earlier() *Earlier {
@@ -227,7 +221,7 @@ func (f *folder) moment(e core.Event) {
 	f.r.Moments = append(f.r.Moments, m)
 	if len(f.r.Moments) > MaxMoments {
 		f.earlier().Moments++
-		f.r.Moments = dropFirst(f.r.Moments)
+		f.r.Moments = slices.Delete(f.r.Moments, 0, 1)
 	}
 }
 

@@ -106,9 +106,9 @@ func (f *folder) finish(alive bool) *Report {
 	r.Pending, r.Warnings = res.Pending, lines(res.Warnings, maxProse)
 	r.Iterations, r.Runtime, r.Limits = s.Iterations, s.Result().RuntimeSeconds, s.Limits
 	r.Progress = line(s.Summary(), maxProse)
-	for _, k := range s.Known {
-		r.Known = append(r.Known, core.KnownIssue{Hash: k.Hash, Label: line(s.Named(k), maxLabel)})
-	}
+	r.Known = convert.Each(s.Known, func(k core.KnownIssue) core.KnownIssue {
+		return core.KnownIssue{Hash: k.Hash, Label: line(s.Named(k), maxLabel)}
+	})
 	r.TripCount = s.Trips
 	// Lists are never null in JSON.
 	r.Signatures, r.History = notNil(r.Signatures), notNil(r.History)

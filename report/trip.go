@@ -107,7 +107,7 @@ func (f *folder) open(t Trip) *Trip {
 	r.Trips = append(r.Trips, t)
 	if len(r.Trips) > MaxTrips {
 		f.earlier().Trips++
-		r.Trips = dropFirst(r.Trips)
+		r.Trips = slices.Delete(r.Trips, 0, 1)
 	}
 	return &r.Trips[len(r.Trips)-1]
 }
@@ -150,7 +150,7 @@ func (f *folder) ran(c Command) bool {
 // add appends to a list, dropping its oldest element when it is full.
 func add[T any](list []T, v T) []T {
 	if len(list) == maxAnswers {
-		list = dropFirst(list)
+		list = slices.Delete(list, 0, 1)
 	}
 	return append(list, v)
 }

@@ -173,8 +173,7 @@ func readFile(name string) ([]byte, error) {
 
 // reason returns the error without the path, which the problem already names.
 func reason(err error) string {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err.Error()
 	}
 	return err.Error()

@@ -144,8 +144,8 @@ func (c *askCmd) question() (ask.Question, error) {
 
 // unanswered explains why there is no answer, and sets the exit code.
 func (c *askCmd) unanswered(a *app, r ask.Request, err error) error {
-	var told *socket.Error
-	if !errors.As(err, &told) {
+	told, ok := errors.AsType[*socket.Error](err)
+	if !ok {
 		return err
 	}
 	switch told.Code {

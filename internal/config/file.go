@@ -134,8 +134,7 @@ func (s Source) read() (*File, error) {
 	if s.optional && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
 		return nil, nil
 	}
-	var refused *UsageError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*UsageError](err); ok {
 		return nil, refused
 	}
 	switch {

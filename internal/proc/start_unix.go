@@ -85,11 +85,10 @@ func (p *Process) start() (follow func()) {
 
 // refuse turns the reason why the command could not start into its Exit.
 func (p *Process) refuse(err error) (follow func()) {
-	var se *startError
-	switch {
-	case errors.As(err, &se):
+	if se, ok := errors.AsType[*startError](err); ok {
 		return p.fail(se.code, se.err)
-	case errors.Is(err, errLost):
+	}
+	if errors.Is(err, errLost) {
 		p.finish(report{lost: err})
 		return func() {}
 	}

@@ -151,8 +151,7 @@ func (e *Explanation) compare() error {
 			return err
 		}
 	}
-	d := signature.Diff(e.sides[0].Signature, e.sides[1].Signature)
-	e.Compare = &d
+	e.Compare = new(signature.Diff(e.sides[0].Signature, e.sides[1].Signature))
 	return nil
 }
 

@@ -21,14 +21,14 @@ func (s *Session) byParent(ctx context.Context, q core.Question, st *core.State)
 	}
 	var a core.Answer
 	err := socket.Call(ctx, s.parent, kindBubble, s.bubble(q, st), &a)
-	var told *socket.Error
+	told, known := errors.AsType[*socket.Error](err)
 	switch {
 	case err == nil:
 		a.Responder, a.Assistant = core.RespondedByParent, core.Assistant{}
 		return a, nil
-	case errors.As(err, &told) && told.Code == CodeDeferred:
+	case known && told.Code == CodeDeferred:
 		return core.Answer{}, core.ErrDeferred
-	case errors.As(err, &told) && told.Code == CodeInterrupted:
+	case known && told.Code == CodeInterrupted:
 		return core.Answer{}, core.ErrInterrupted
 	case ctx.Err() != nil:
 		return core.Answer{}, context.Cause(ctx)
@@ -83,11 +83,9 @@ func adviceOf(q core.Question, a core.Answer, err error) *core.Advice {
 	var said interface{ Advice() core.Advice }
 	switch {
 	case errors.As(err, &said):
-		advice := said.Advice()
-		return &advice
+		return new(said.Advice())
 	case err == nil && q.RejectedBy(a):
-		advice := a.Assistant.AdviseAgainst(a.Reason)
-		return &advice
+		return new(a.Assistant.AdviseAgainst(a.Reason))
 	}
 	return nil
 }

@@ -197,8 +197,7 @@ func coded(err error) error {
 	case errors.Is(err, core.ErrInterrupted):
 		code = CodeInterrupted
 	}
-	var interrupt *engine.Interrupt
-	if errors.As(err, &interrupt) {
+	if _, ok := errors.AsType[*engine.Interrupt](err); ok {
 		code = CodeInterrupted
 	}
 	text := err.Error()

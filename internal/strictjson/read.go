@@ -56,9 +56,8 @@ func syntax(data []byte) (text, remedy string) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	var value json.RawMessage
 	err := d.Decode(&value)
-	wrong := (*json.SyntaxError)(nil)
 	at, why := int64(len(data)), "it ends too early"
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
 		at, why = wrong.Offset, err.Error()
 	} else if err == nil {
 		at = d.InputOffset()

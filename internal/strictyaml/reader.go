@@ -113,8 +113,7 @@ func (r *reader) custom(n *yaml.Node, v reflect.Value, name string) bool {
 		return true
 	}
 	text, remedy := name+": "+err.Error(), ""
-	var p problem.Problem
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[problem.Problem](err); ok {
 		text, remedy = p.Text, p.Remedy
 	}
 	r.add(n, text, remedy)

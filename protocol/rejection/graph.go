@@ -113,8 +113,7 @@ func (b *builder) record(r Record, i int) {
 	}
 	rejection := b.node(NodeRejection, id, label)
 	if n := &b.graph.Nodes[len(b.graph.Nodes)-1]; n.ID == rejection {
-		whole := r.Rejection.texts(termsafe.Text)
-		n.Run, n.Time, n.Rejection = termsafe.Line(r.RunID), r.Time, &whole
+		n.Run, n.Time, n.Rejection = termsafe.Line(r.RunID), r.Time, new(r.Rejection.texts(termsafe.Text))
 		n.Issues = convert.Each(r.Issues, func(i Issue) Issue {
 			i.Problem = termsafe.Line(i.Problem)
 			return i

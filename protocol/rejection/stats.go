@@ -98,8 +98,7 @@ func Collect(records []Record, since time.Time) Stats {
 	s.Blockers = blockers.ranked()
 	s.Decisions = listed(decisions)
 	if s.Decided > 0 {
-		rate := float64(decisions[Override]) / float64(s.Decided)
-		s.OverrideRate = &rate
+		s.OverrideRate = new(float64(decisions[Override]) / float64(s.Decided))
 	}
 	return s
 }
