@@ -3,6 +3,7 @@ package templates
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -93,14 +94,9 @@ func (s *Set) Template(guard core.GuardID) *Template {
 // Templates returns all templates: those of guards in the order in which they ask, those about
 // the command's messages, and that of [AnyGuard].
 func (s *Set) Templates() []*Template {
-	list := make([]*Template, 0, len(s.templates))
-	for _, t := range s.templates {
-		list = append(list, t)
-	}
 	ids := guardIDs()
 	rank := func(t *Template) int { return slices.Index(ids, t.Guard) }
-	slices.SortFunc(list, func(a, b *Template) int { return cmp.Compare(rank(a), rank(b)) })
-	return list
+	return slices.SortedFunc(maps.Values(s.templates), func(a, b *Template) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
 // Known returns the questions with all the options that policy rules can name: those of

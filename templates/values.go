@@ -59,11 +59,8 @@ func (s *source) count() int {
 }
 
 func (s *source) cycle() []string {
-	var labels []string
-	for _, k := range s.state.Labels[max(0, len(s.state.Labels)-s.trip.Period):] {
-		labels = append(labels, line(s.state.NamedIn(k, s.texts), lineLength))
-	}
-	return labels
+	labels := s.state.Labels[max(0, len(s.state.Labels)-s.trip.Period):]
+	return convert.Each(labels, func(k core.KnownIssue) string { return line(s.state.NamedIn(k, s.texts), lineLength) })
 }
 
 // attempt is a failed iteration, or several consecutive ones that failed alike.

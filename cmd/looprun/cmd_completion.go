@@ -126,17 +126,21 @@ func (f finder) lookup() completion.Lookup {
 }
 
 func detachedWords[T ~string](end string, words []T) []completion.Candidate {
-	return convert.Each(words, func(w T) completion.Candidate { return completion.Candidate{Value: string(w) + end} })
+	return candidates(words, func(w T) (value, help string) { return string(w) + end, "" })
+}
+
+// candidates returns a candidate for each item.
+func candidates[T any](list []T, of func(T) (value, help string)) []completion.Candidate {
+	return convert.Each(list, func(item T) completion.Candidate {
+		value, help := of(item)
+		return completion.Candidate{Value: value, Help: help}
+	})
 }
 
 // topics returns the commands, topics and keys that have help.
 func (f finder) topics(at completion.Place) []completion.Candidate {
-	var list []completion.Candidate
 	if len(at.Args) == 1 && at.Args[0] == "keys" {
-		for _, k := range config.Keys() {
-			list = append(list, completion.Candidate{Value: k.Name, Help: shortHelp(k)})
-		}
-		return list
+		return candidates(config.Keys(), func(k config.Key) (value, help string) { return k.Name, shortHelp(k) })
 	}
 	node := f.root
 	for _, word := range at.Args {
@@ -144,15 +148,10 @@ func (f finder) topics(at completion.Place) []completion.Candidate {
 			return nil
 		}
 	}
-	for _, n := range node.Children {
-		if !n.Hidden {
-			list = append(list, completion.Candidate{Value: n.Name, Help: n.Help})
-		}
-	}
+	shown := convert.Where(node.Children, func(n *kong.Node) bool { return !n.Hidden })
+	list := candidates(shown, func(n *kong.Node) (value, help string) { return n.Name, n.Help })
 	if len(at.Args) == 0 {
-		for _, t := range topics() {
-			list = append(list, completion.Candidate{Value: t.name, Help: t.about})
-		}
+		list = append(list, candidates(topics(), func(t aTopic) (value, help string) { return t.name, t.about })...)
 	}
 	return list
 }
@@ -247,11 +246,7 @@ func (f finder) options(at completion.Place) []completion.Candidate {
 
 // questions returns the ids of the waiting questions.
 func (f finder) questions(at completion.Place) []completion.Candidate {
-	var list []completion.Candidate
-	for _, q := range f.asked(at) {
-		list = append(list, completion.Candidate{Value: q.ID, Help: console.WordsOfQuestion(q)})
-	}
-	return list
+	return candidates(f.asked(at), func(q core.Question) (value, help string) { return q.ID, console.WordsOfQuestion(q) })
 }
 
 // asked returns the questions of the named run, or of the latest waiting run.
@@ -289,13 +284,9 @@ func choices(q core.Question) []completion.Candidate {
 	if q.Kind == core.KindConfirm && len(options) == 0 {
 		options = []core.Option{{ID: core.Yes, Label: "Yes"}, {ID: core.No, Label: "No"}}
 	}
-	var list []completion.Candidate
-	for _, o := range options {
-		if o.Action != core.ActionReview { // it is a person's at the prompt
-			list = append(list, completion.Candidate{Value: o.ID, Help: o.Label})
-		}
-	}
-	return list
+	// A review is a person's at the prompt.
+	options = convert.Where(options, func(o core.Option) bool { return o.Action != core.ActionReview })
+	return candidates(options, func(o core.Option) (value, help string) { return o.ID, o.Label })
 }
 
 // guardNames returns the guards that have questions.
@@ -306,20 +297,12 @@ func guardNames(at completion.Place) []completion.Candidate {
 			return nil
 		}
 	}
-	var list []completion.Candidate
-	for _, t := range set.Templates() {
-		list = append(list, completion.Candidate{Value: string(t.Guard), Help: t.Header})
-	}
-	return list
+	return candidates(set.Templates(), func(t *templates.Template) (value, help string) { return string(t.Guard), t.Header })
 }
 
 func exitCodeKeys() []completion.Candidate {
-	var list []completion.Candidate
-	for _, s := range core.Statuses() {
-		list = append(list, completion.Candidate{Value: string(s) + "=", Help: "runs that end so"})
-	}
-	for _, g := range slices.Concat(core.GuardIDs(), core.ProtocolIDs()) {
-		list = append(list, completion.Candidate{Value: string(g) + "=", Help: "runs that this guard stops"})
-	}
-	return list
+	guards := slices.Concat(core.GuardIDs(), core.ProtocolIDs())
+	return append(
+		candidates(core.Statuses(), func(s core.Status) (value, help string) { return string(s) + "=", "runs that end so" }),
+		candidates(guards, func(g core.GuardID) (value, help string) { return string(g) + "=", "runs that this guard stops" })...)
 }

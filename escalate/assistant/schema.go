@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/strictjson"
 )
 
@@ -22,9 +23,7 @@ func replyShape(q Asked) strictjson.Shape {
 		answer = strictjson.Shape{Form: strictjson.Bool, About: "true is yes, false is no."}
 	case core.KindSelect:
 		answer = strictjson.Shape{Form: strictjson.Text, About: "The id of the option that is chosen."}
-		for _, o := range q.Options {
-			answer.Words = append(answer.Words, o.ID)
-		}
+		answer.Words = convert.Each(q.Options, func(o Option) string { return o.ID })
 	}
 	return replyWith(answer)
 }

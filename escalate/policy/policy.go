@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/nearest"
 	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/strictyaml"
@@ -149,11 +150,8 @@ func (p *Policy) Asks(fact string) bool {
 }
 
 // Never returns the actions that only a person may take.
-func (p *Policy) Never() (actions []core.Action) {
-	for _, n := range p.nevers {
-		actions = append(actions, n.action)
-	}
-	return actions
+func (p *Policy) Never() []core.Action {
+	return convert.Each(p.nevers, func(n never) core.Action { return n.action })
 }
 
 func (b budgetFile) read(r *report) Budget {

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/looprun/looprun/internal/agent"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/inputfile"
 	"github.com/looprun/looprun/internal/problem"
 	"github.com/looprun/looprun/internal/provenance"
@@ -296,11 +297,8 @@ func keysIn(keys []Key, from reflect.Value) []givenKey {
 }
 
 // patternProblems returns the errors about patterns, which already contain file and line.
-func patternProblems(err error) (all problem.List) {
-	for _, e := range each(err) {
-		all = append(all, problem.Problem{Text: e.Error()})
-	}
-	return all
+func patternProblems(err error) problem.List {
+	return convert.Each(each(err), func(e error) problem.Problem { return problem.Problem{Text: e.Error()} })
 }
 
 // StateDir returns the folder in which runs are kept.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/internal/carrier"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/lazy"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/session"
@@ -105,9 +106,7 @@ func (e *Explanation) outputs(o signature.Options) ([]seen, error) {
 		signer := signed(o, text)
 		sig := signer.Sum(d.ExitCode)
 		s.hash = sig.Hash
-		for _, l := range signer.Explain(sig).Lines {
-			s.masked = append(s.masked, l.Text)
-		}
+		s.masked = convert.Each(signer.Explain(sig).Lines, func(l signature.MaskedLine) string { return l.Text })
 		all = append(all, s)
 	}
 	return all, nil

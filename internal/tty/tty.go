@@ -3,6 +3,8 @@ package tty
 import (
 	"cmp"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 
 	"golang.org/x/term"
@@ -51,10 +53,7 @@ func forget(t *Terminal) {
 // for a program about to end abruptly: before it raises a signal on itself, or exits.
 func RestoreAll() {
 	raw.Lock()
-	all := make([]*Terminal, 0, len(raw.all))
-	for t := range raw.all {
-		all = append(all, t)
-	}
+	all := slices.Collect(maps.Keys(raw.all))
 	raw.Unlock()
 	for _, t := range all {
 		t.Restore() //nolint:errcheck // there is nobody left to tell
