@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 )
 
 // Level is whether a [Finding] needs action.
@@ -57,13 +58,7 @@ type Findings struct {
 
 // Problems returns the number of listed findings that need action.
 func (f *Findings) Problems() int {
-	n := 0
-	for _, one := range f.List {
-		if one.Level == LevelProblem {
-			n++
-		}
-	}
-	return n
+	return len(convert.Where(f.List, func(one Finding) bool { return one.Level == LevelProblem }))
 }
 
 func (f *Findings) add(one Finding) {

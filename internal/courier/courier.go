@@ -25,6 +25,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/atomicfile"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/helper"
 	"github.com/looprun/looprun/internal/origin"
 	"github.com/looprun/looprun/internal/program"
@@ -240,6 +241,7 @@ func (c *Courier) message(q *carried, l *link) outgoing {
 	if q.asked.Multi {
 		buttons = nil
 	}
+	tap := func(of choice) button { return button{of.label, c.code(q, l, of.option, stepTap)} }
 	sure := slices.IndexFunc(list, func(of choice) bool { return of.option == q.sure })
 	switch {
 	case m.Over:
@@ -257,9 +259,7 @@ func (c *Courier) message(q *carried, l *link) outgoing {
 		}
 	case words:
 		m.Body = numbered(m.Body, q.asked, list)
-		for _, of := range buttons {
-			m.Buttons = append(m.Buttons, button{of.label, c.code(q, l, of.option, stepTap)})
-		}
+		m.Buttons = convert.Each(buttons, tap)
 	case len(buttons) == 0:
 		m.Body += "\nIt cannot be answered here."
 	default:
@@ -269,9 +269,7 @@ func (c *Courier) message(q *carried, l *link) outgoing {
 		if more {
 			upto = min(from+mostButtons-1, len(list))
 		}
-		for _, of := range list[from:upto] {
-			m.Buttons = append(m.Buttons, button{of.label, c.code(q, l, of.option, stepTap)})
-		}
+		m.Buttons = convert.Each(list[from:upto], tap)
 		if more {
 			m.Buttons = append(m.Buttons, button{"More…", c.code(q, l, "", stepMore)})
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/proc"
@@ -220,13 +221,7 @@ func (e *entry) read(dir string) {
 }
 
 func (b *Batch) count(s standing) int {
-	n := 0
-	for _, e := range b.entries {
-		if e.stands == s {
-			n++
-		}
-	}
-	return n
+	return len(convert.Where(b.entries, func(e *entry) bool { return e.stands == s }))
 }
 
 // fill gives free slots to waiting loops, in order.

@@ -97,7 +97,7 @@ func (e *Explanation) window() {
 	})
 	e.Shared = window[0].Signature.Facts
 	for _, d := range window[1:] {
-		e.Shared = slices.DeleteFunc(slices.Clone(e.Shared), func(f string) bool { return !slices.Contains(d.Signature.Facts, f) })
+		e.Shared = convert.Where(e.Shared, func(f string) bool { return slices.Contains(d.Signature.Facts, f) })
 	}
 	e.first, e.last = &window[0], &window[len(window)-1]
 	if e.last.Progress() != nil {

@@ -58,12 +58,7 @@ func (e *Explanation) Suggest() error {
 	if err != nil {
 		return err
 	}
-	kept := 0
-	for _, s := range all {
-		if s.place >= 0 {
-			kept++
-		}
-	}
+	kept := len(convert.Where(all, func(s seen) bool { return s.place >= 0 }))
 	if kept < len(e.Counted) {
 		e.Suggestion.Why = "the outputs of the iterations are not kept"
 		return nil
@@ -72,7 +67,7 @@ func (e *Explanation) Suggest() error {
 	period := max(1, e.Trip.Period)
 	for position := range period {
 		within := func(s seen) bool { return s.place >= 0 && s.place%period == position }
-		same := slices.DeleteFunc(slices.Clone(all), func(s seen) bool { return !within(s) })
+		same := convert.Where(all, within)
 		for _, c := range slices.Concat(differences(same, false), differences(same, true)) {
 			for _, fact := range []string{"error", "check"} {
 				if apart, ok := try(o, all, within, fact, c.pattern); ok {

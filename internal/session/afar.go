@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/looprun/looprun/core"
@@ -12,6 +11,7 @@ import (
 	"github.com/looprun/looprun/escalate/notify"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/courier"
 	"github.com/looprun/looprun/scratchpad"
 )
@@ -120,7 +120,7 @@ func (n twoWay) Ask(ctx context.Context, question, title, body string) error {
 // CarryQuestions hands the questions of a loop that has paused to the courier, for the services
 // that bring answers back; the loop itself has told the others. env is the loop's environment.
 func CarryQuestions(services config.Services, dir string, env []string, warn func(string)) {
-	n, err := notifierOf(slices.DeleteFunc(slices.Clone(services), func(of config.Service) bool { return !of.Answers }), true, func(q courier.Question) courier.Question {
+	n, err := notifierOf(convert.Where(services, func(of config.Service) bool { return of.Answers }), true, func(q courier.Question) courier.Question {
 		q.Dir, q.Env = dir, env
 		return q
 	})
