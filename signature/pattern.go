@@ -147,7 +147,9 @@ type pairs [pairKinds/64 + 4]uint64
 const pairKinds = 2048
 
 // folded is each byte as it counts in pairs.
-var folded = func() (t [256]byte) {
+var folded = fold()
+
+func fold() (t [256]byte) {
 	for i := range t {
 		switch c := byte(i); {
 		case ascii.Digit(c):
@@ -159,7 +161,7 @@ var folded = func() (t [256]byte) {
 		}
 	}
 	return t
-}()
+}
 
 func pair(a, b byte) uint16 { return (uint16(folded[a])*37 + uint16(folded[b])*2) % pairKinds }
 
