@@ -86,7 +86,7 @@ func (b *bench) watchedRound(state string, p *served) (time.Duration, error) {
 		if i == 0 {
 			line, turns = gigabyte, 1
 		}
-		cmd := exec.Command(b.looprun, b.loops(turns, "--state-dir", state, "--", "sh", "-c", line)[1:]...)
+		cmd := exec.Command(b.looprun, b.loops(turns, "--state-dir", state, "--keep", "off", "--", "sh", "-c", line)[1:]...)
 		cmd.Env = append(os.Environ(), "CI=")
 		if err := cmd.Start(); err != nil {
 			return 0, err
