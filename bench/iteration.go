@@ -31,7 +31,7 @@ func (b *bench) loops(n int, more ...string) []string {
 	count := strconv.Itoa(n)
 	argv := []string{
 		b.looprun, "-q", "--non-interactive", "--loop-threshold", "off", "--max-errors", "off", "--error-codes", "none",
-		"--max-iterations", count, "--cap-iterations", count,
+		"--max-iterations", count, "--cap-iterations", count, "--keep-runs", "off", // it removes none of those at rest
 	}
 	return append(argv, more...)
 }

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +24,12 @@ const (
 	watchedLoops = 100
 	watchedTurns = 10
 	watchers     = 10
+)
+
+// The load that only waits.
+const (
+	calmLoops = 200
+	calmFor   = 10 * time.Second
 )
 
 // One loop in a hundred prints a gigabyte, the others a page a second.
@@ -67,7 +74,87 @@ func (b *bench) page() error {
 	fmt.Printf("a loop takes %s alone, %s with the page: %+.1f %%\n", a.Round(time.Millisecond), w.Round(time.Millisecond), 100*(float64(w)/float64(a)-1))
 	fmt.Printf("looprun serve: peak memory %s, processor time %s a second with its start, of %d processors\n", mib(median(peaks)), share.Round(time.Millisecond), runtime.NumCPU())
 	fmt.Printf("the page with its list: %s after the start, %s afterwards\n", median(first).Round(time.Millisecond), median(again).Round(time.Millisecond))
+	return b.calm(state)
+}
+
+// calm measures what looprun serve uses while 200 loops wait for their commands: with nobody
+// watching, and with one page open.
+func (b *bench) calm(state string) error {
+	if runtime.GOOS != "linux" {
+		return nil // only there is the time of a process that still runs read
+	}
+	began := time.Now()
+	var loops []*exec.Cmd
+	for range calmLoops {
+		cmd := exec.Command(b.looprun, b.loops(1, "--state-dir", state, "--", "sleep", "1000")[1:]...)
+		cmd.Env = append(os.Environ(), "CI=")
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		loops = append(loops, cmd)
+	}
+	p, err := b.serve(state)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	for live := 0; live < calmLoops; {
+		time.Sleep(time.Second)
+		text, err := p.get(ctx, "api/runs?filter=running")
+		if err != nil {
+			return err
+		}
+		live = bytes.Count(text, []byte(`"key"`))
+	}
+	alone, err := p.uses(calmFor)
+	if err != nil {
+		return err
+	}
+	left := make(chan error, 1)
+	go func() { left <- p.follow(ctx, "") }()
+	watched, err := p.uses(calmFor)
+	select {
+	case early := <-left:
+		err = errors.Join(err, early)
+	default:
+		stop()
+		<-left
+	}
+	_, endErr := p.end()
+	for _, cmd := range loops {
+		_ = cmd.Process.Signal(os.Interrupt)
+	}
+	for _, cmd := range loops {
+		_ = cmd.Wait()
+	}
+	if err := errors.Join(err, endErr, removeSince(state, began)); err != nil {
+		return err
+	}
+	fmt.Printf("%d loops that wait, for %s: %s of processor time with nobody watching, %s with a page open\n", calmLoops, calmFor, alone, watched)
 	return nil
+}
+
+// uses returns the processor time that a server uses meanwhile, to a hundredth of a second.
+func (p *served) uses(meanwhile time.Duration) (time.Duration, error) {
+	var ticks [2]int64
+	for i := range ticks {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+		if err != nil {
+			return 0, err
+		}
+		for _, field := range strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))[11:13] { // utime, stime
+			n, err := strconv.ParseInt(field, 10, 64)
+			if err != nil {
+				return 0, err
+			}
+			ticks[i] += n
+		}
+		if i == 0 {
+			time.Sleep(meanwhile)
+		}
+	}
+	return time.Duration(ticks[1]-ticks[0]) * time.Second / 100, nil
 }
 
 // watchedRound runs the loops, viewed by clients if there is a page, and returns the average
@@ -86,7 +173,7 @@ func (b *bench) watchedRound(state string, p *served) (time.Duration, error) {
 		if i == 0 {
 			line, turns = gigabyte, 1
 		}
-		cmd := exec.Command(b.looprun, b.loops(turns, "--state-dir", state, "--keep", "off", "--", "sh", "-c", line)[1:]...)
+		cmd := exec.Command(b.looprun, b.loops(turns, "--state-dir", state, "--", "sh", "-c", line)[1:]...)
 		cmd.Env = append(os.Environ(), "CI=")
 		if err := cmd.Start(); err != nil {
 			return 0, err
@@ -223,7 +310,11 @@ func (p *served) watch(ctx context.Context, i int) error {
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
-	key := list.Runs[len(list.Runs)-1-i].Key // the one that began first prints most
+	return p.follow(ctx, list.Runs[len(list.Runs)-1-i].Key) // the one that began first prints most
+}
+
+// follow does what an open page does that shows this run, or only the list where it has no key.
+func (p *served) follow(ctx context.Context, key string) error {
 	res, err := p.open(ctx, "api/stream?run="+key)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/many"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -67,14 +68,10 @@ type listed struct {
 // is how many runs there is no room for.
 func (x *index) grouped(b *batch, open bool, room int) (rows []listed, left int) {
 	g := &group{Active: b.plan.Active(), Open: open}
-	whole := &row{Key: b.key, ID: b.plan.ID, Group: g, Started: b.plan.Started}
-	const most = 20 // names: the page cuts them
-	names := []string{}
+	whole := &row{Key: b.key, ID: b.plan.ID, Group: g, Started: b.plan.Started, Updated: b.plan.Started}
+	names := convert.Each(b.plan.Loops[:min(len(b.plan.Loops), 20)], func(l many.Loop) string { return l.Name }) // the page cuts them
 	rows = append(rows, listed{row: whole})
 	for i, l := range b.plan.Loops {
-		if i < most {
-			names = append(names, l.Name)
-		}
 		r := x.rows[filepath.Join(b.plan.State, l.RunID)]
 		if r == nil {
 			r = &row{Key: fmt.Sprintf("%s-%d", b.key, i), Title: termsafe.Line(l.Name), Started: b.plan.Started, Waits: true}
@@ -91,8 +88,7 @@ func (x *index) grouped(b *batch, open bool, room int) (rows []listed, left int)
 		default:
 			g.Stopped++
 		}
-		whole.Cost += r.Cost
-		whole.Folder = cmp.Or(whole.Folder, r.Folder)
+		whole.Cost, whole.Folder = whole.Cost+r.Cost, cmp.Or(whole.Folder, r.Folder)
 		if r.Updated.After(whole.Updated) {
 			whole.Updated = r.Updated
 		}
@@ -102,9 +98,6 @@ func (x *index) grouped(b *batch, open bool, room int) (rows []listed, left int)
 		case open && !r.Waits:
 			left++
 		}
-	}
-	if whole.Updated.IsZero() {
-		whole.Updated = b.plan.Started
 	}
 	whole.Title = termsafe.Line(plural.Count(len(b.plan.Loops), "loop") + ": " + strings.Join(names, ", "))
 	return rows, left

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/scratchpad"
@@ -70,7 +72,7 @@ type index struct {
 	reading sync.Mutex           // one refresh at a time
 	lists   map[string]time.Time // state directories, as they were listed
 	at      time.Time            // of the last refresh
-	whole   time.Time            // when also the runs that had ended were looked at
+	whole   time.Time            // when to look at the runs that have ended, too
 	live    map[string]*followed // runs that go on
 	plans   map[string]bool      // of batches, that were read
 	some    chan struct{}        // closed when the first runs are in the list, or there are none
@@ -78,6 +80,7 @@ type index struct {
 
 	mu      sync.Mutex      // what follows is changed by a refresh alone, which holds both
 	rows    map[string]*row // by directory
+	moving  map[string]*row // those that can change at any time
 	byKey   map[string]*row
 	batchOf map[string]*batch // by the directories of their runs
 	sorted  []*row
@@ -93,12 +96,13 @@ type followed struct {
 func newIndex(dirs func() []string) *index {
 	some := make(chan struct{})
 	return &index{
-		dirs: dirs, rows: map[string]*row{}, byKey: map[string]*row{}, plans: map[string]bool{}, batchOf: map[string]*batch{}, lists: map[string]time.Time{},
+		dirs: dirs, rows: map[string]*row{}, moving: map[string]*row{}, byKey: map[string]*row{}, plans: map[string]bool{}, batchOf: map[string]*batch{}, lists: map[string]time.Time{},
 		live: map[string]*followed{}, some: some, opened: sync.OnceFunc(func() { close(some) }),
 	}
 }
 
-// lookAgain is how often ended runs are checked, since they may be resumed.
+// lookAgain is how often ended runs are checked, since they may be resumed. Very many are
+// checked less often, so that it takes at most a 400th of the time.
 const lookAgain = 5 * time.Second
 
 // atOnce is how many runs are read before they appear in the list. If there are very many, the
@@ -123,11 +127,11 @@ func (x *index) refresh(ago time.Duration) bool {
 		return false
 	}
 	x.at = now
-	whole := now.Sub(x.whole) >= lookAgain
-	if whole {
-		x.whole = now
-	}
+	whole := !now.Before(x.whole)
 	read, there := x.changed(whole)
+	if whole {
+		x.whole = now.Add(max(lookAgain, 400*time.Since(now)))
+	}
 	changed := false
 	for part := range slices.Chunk(read, atOnce) {
 		changed = x.take(x.read(part), nil) || changed
@@ -194,8 +198,12 @@ func (x *index) changed(whole bool) (read []string, there map[string]bool) {
 			}
 		}
 	}
-	for dir, r := range known {
-		active := r.Alive || r.Asks || r.Status == core.StatusCrashed
+	look := x.moving
+	if whole {
+		look = known
+	}
+	for dir, r := range look {
+		active := r.active()
 		if active && scratchpad.Locked(dir) != r.Alive || (active || whole && there[dir]) && scratchpad.StampOf(dir) != r.seen ||
 			r.above != "" && scratchpad.StampOf(r.above) != r.aboveSeen {
 			read = append(read, dir)
@@ -213,21 +221,32 @@ func (x *index) take(fresh []*row, there map[string]bool) bool {
 	for _, r := range fresh {
 		if old := x.rows[r.dir]; old != nil && old.rank() == r.rank() && old.Started.Equal(r.Started) {
 			*old = *r
-			continue
+			r = old
+		} else {
+			x.rows[r.dir], x.byKey[r.Key], moved = r, r, true
 		}
-		x.rows[r.dir], x.byKey[r.Key], moved = r, r, true
+		delete(x.moving, r.dir)
+		if r.active() || r.above != "" {
+			x.moving[r.dir] = r
+		}
 	}
-	for dir, r := range x.rows {
-		if there != nil && !there[dir] {
-			moved = true
-			delete(x.byKey, r.Key)
-			delete(x.rows, dir)
-			x.leave(dir)
+	if there != nil {
+		for dir, r := range x.rows {
+			if !there[dir] {
+				moved = true
+				delete(x.byKey, r.Key)
+				delete(x.rows, dir)
+				delete(x.moving, dir)
+				x.leave(dir)
+			}
 		}
 	}
 	x.mixed = x.mixed || moved
 	return moved || len(fresh) > 0
 }
+
+// active reports whether the run goes on, or may be about to.
+func (r *row) active() bool { return r.Alive || r.Asks || r.Status == core.StatusCrashed }
 
 // rank orders runs: those that ask come first, then those in progress.
 func (r *row) rank() int {
@@ -246,11 +265,7 @@ func (x *index) sort() {
 		return
 	}
 	x.mixed = false
-	x.sorted = x.sorted[:0]
-	for _, r := range x.rows {
-		x.sorted = append(x.sorted, r)
-	}
-	slices.SortFunc(x.sorted, func(a, b *row) int {
+	x.sorted = slices.SortedFunc(maps.Values(x.rows), func(a, b *row) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), b.Started.Compare(a.Started), cmp.Compare(a.dir, b.dir))
 	})
 }
@@ -272,9 +287,9 @@ func rowOf(dir string, s *core.State, alive bool, seen scratchpad.Stamp) *row {
 	r := named(dir, seen, scratchpad.SummaryOf(dir, s, alive))
 	r.Alive = alive
 	if r.Elsewhere == "" {
-		for _, q := range s.Answerable() {
-			r.Asked = append(r.Asked, notice{q.ID, termsafe.Short(q.ForPerson().Text, noticeLength)})
-		}
+		r.Asked = convert.Each(s.Answerable(), func(q core.Question) notice {
+			return notice{q.ID, termsafe.Short(q.ForPerson().Text, noticeLength)}
+		})
 	}
 	r.Asks = len(r.Asked) > 0
 	if s.Task != s.Name {

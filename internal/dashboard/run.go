@@ -20,6 +20,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
 	"github.com/looprun/looprun/protocol/ladder"
@@ -71,11 +72,8 @@ type settled struct {
 // it showed when it last looked.
 const settledKept = 16
 
-func settledOf(s *core.State) (list []settled) {
-	for _, a := range s.Answered[max(0, len(s.Answered)-settledKept):] {
-		list = append(list, settled{a.QuestionID, console.Settled(a, "it")})
-	}
-	return list
+func settledOf(s *core.State) []settled {
+	return convert.Each(s.Answered[max(0, len(s.Answered)-settledKept):], func(a core.Answered) settled { return settled{a.QuestionID, console.Settled(a, "it")} })
 }
 
 // choice is one button of a question.
@@ -94,9 +92,7 @@ func questionsOf(s *core.State) []asked {
 		a := asked{
 			ID: q.ID, Header: termsafe.Line(put.Header), Text: termsafe.Text(put.Text), Multi: q.Multi,
 			AllowText: q.AllowText || q.Kind == core.KindText, Cancel: q.AllowCancel, Guard: q.From != core.FromCommand,
-		}
-		for _, d := range put.Details {
-			a.Details = append(a.Details, termsafe.Text(d))
+			Details: convert.Each(put.Details, termsafe.Text),
 		}
 		for _, o := range put.Options {
 			if o.Action == core.ActionReview || o.Shell { // a person's at the terminal
