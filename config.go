@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/looprun/looprun/core"
@@ -109,7 +108,7 @@ func (c *Config) loop(ctx context.Context) (*engine.Loop, error) {
 		return nil, err
 	}
 	loop := &engine.Loop{
-		Guards: c.Guards, Journal: c.Journal, Questions: c.Questions,
+		Guards: c.Guards, Journal: c.Journal, Questions: c.Questions, Responders: c.Responders,
 		Debug: c.Debug, Backoff: c.Backoff, Observe: c.Observe,
 		Runner: &engine.Executor{
 			Work: c.Work, Check: c.Check, Passes: c.Passes, Judge: &judge, Promise: c.Promise,
@@ -117,8 +116,9 @@ func (c *Config) loop(ctx context.Context) (*engine.Loop, error) {
 			Dir: c.Dir, Stdout: c.Stdout, Stderr: c.Stderr, Signature: c.Signature, Heard: c.Measure,
 		},
 	}
+	err = c.begin(loop) // which refuses a nil among them
 	loop.Responders = convert.Each(c.Responders, core.OfProgram)
-	return loop, c.begin(loop)
+	return loop, err
 }
 
 // judge validates what only Run can check and returns the judge of the exit codes.
@@ -132,8 +132,6 @@ func (c *Config) judge() (engine.Judge, error) {
 		return judge, errors.New("Config.Work is nil: there is nothing to run")
 	case len(c.Responders) > 0 && c.Questions == nil:
 		return judge, errors.New("Config.Responders without Config.Questions would never be asked; templates.Load gives the questions")
-	case slices.Contains(c.Responders, nil):
-		return judge, errors.New("one of Config.Responders is nil")
 	}
 	for name, negative := range map[string]bool{
 		"IterationTimeout": c.IterationTimeout < 0, "IdleTimeout": c.IdleTimeout < 0, "KillAfter": c.KillAfter < 0,

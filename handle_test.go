@@ -384,10 +384,13 @@ func TestLimitsThatWouldBeInert(t *testing.T) {
 	}
 	for name, change := range map[string]func(*looprun.Config){
 		"a nil guard":     func(c *looprun.Config) { c.Guards = append(guards.Default(), nil) },
-		"a nil responder": func(c *looprun.Config) { c.Responders = []core.Responder{nil} },
-		"a nil function":  func(c *looprun.Config) { c.Work = engine.Func(nil) },
-		"a nil check":     func(c *looprun.Config) { c.Check = engine.Func(nil) },
-		"IdleTimeout":     func(c *looprun.Config) { c.IdleTimeout = time.Second },
+		"a nil responder": func(c *looprun.Config) { c.Questions, c.Responders = exclusive{}, []core.Responder{nil} },
+		"a nil function to respond": func(c *looprun.Config) {
+			c.Questions, c.Responders = exclusive{}, []core.Responder{core.ResponderFunc(nil)}
+		},
+		"a nil function": func(c *looprun.Config) { c.Work = engine.Func(nil) },
+		"a nil check":    func(c *looprun.Config) { c.Check = engine.Func(nil) },
+		"IdleTimeout":    func(c *looprun.Config) { c.IdleTimeout = time.Second },
 		"resumed, inert": func(c *looprun.Config) {
 			c.Resume = looptest.Folded(t, core.RunStarted{Limits: only(looptest.Defaults, func(l *core.Limits) { l.Cost = 1 })})
 			c.Limits = core.Limits{}
