@@ -43,8 +43,9 @@ func (s *Signer) conclude(exitCode int) Signature {
 	listed := slices.Clone(strict)
 	if !slices.ContainsFunc(chosen, func(f *fact) bool { return f.telling() && (f.kind != factWarn || s.warned) }) {
 		listed = append(listed, s.tailFacts()...)
+		warnings := slices.ContainsFunc(chosen, (*fact).telling)
 		s.lines.deciding(func(h lineHash) {
-			if slices.ContainsFunc(chosen, (*fact).telling) { // warnings: numbers beside them are no other failure
+			if warnings { // numbers beside them are no other failure
 				h.strict = h.loose
 			}
 			strict, loose = append(strict, fmt.Sprintf("line %016x", h.strict)), append(loose, fmt.Sprintf("line %016x", h.loose))

@@ -3,9 +3,9 @@ package signature
 import (
 	"bytes"
 	"html"
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/looprun/looprun/internal/lazy"
 )
 
 // xmlReader reads test and lint reports in XML, in pieces of any size. Elements with a name
@@ -127,7 +127,7 @@ func (r *xmlReader) tagEnd(tag string) {
 }
 
 // attribute matches name="value".
-var attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([^\s=]+)\s*=\s*("[^"]*"|'[^']*')`) })
+var attribute = lazy.Regexp(`([^\s=]+)\s*=\s*("[^"]*"|'[^']*')`)
 
 // close ends the innermost element.
 func (r *xmlReader) close() {
