@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -79,12 +80,21 @@ func (b *bench) page() error {
 
 // calm measures what looprun serve uses while 200 loops wait for their commands: with nobody
 // watching, and with one page open.
-func (b *bench) calm(state string) error {
+func (b *bench) calm(state string) (err error) {
 	if runtime.GOOS != "linux" {
 		return nil // only there is the time of a process that still runs read
 	}
-	began := time.Now()
+	began, ctx := time.Now(), context.Background()
 	var loops []*exec.Cmd
+	defer func() {
+		for _, cmd := range loops {
+			_ = cmd.Process.Signal(syscall.SIGTERM)
+		}
+		for _, cmd := range loops {
+			_ = cmd.Wait()
+		}
+		err = errors.Join(err, removeSince(state, began))
+	}()
 	for range calmLoops {
 		cmd := exec.Command(b.looprun, b.loops(1, "--state-dir", state, "--", "sleep", "1000")[1:]...)
 		cmd.Env = append(os.Environ(), "CI=")
@@ -97,8 +107,10 @@ func (b *bench) calm(state string) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
+	defer func() {
+		_, endErr := p.end()
+		err = errors.Join(err, endErr)
+	}()
 	for live := 0; live < calmLoops; {
 		time.Sleep(time.Second)
 		text, err := p.get(ctx, "api/runs?filter=running")
@@ -111,25 +123,18 @@ func (b *bench) calm(state string) error {
 	if err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	left := make(chan error, 1)
 	go func() { left <- p.follow(ctx, "") }()
 	watched, err := p.uses(calmFor)
-	select {
-	case early := <-left:
-		err = errors.Join(err, early)
-	default:
-		stop()
-		<-left
-	}
-	_, endErr := p.end()
-	for _, cmd := range loops {
-		_ = cmd.Process.Signal(os.Interrupt)
-	}
-	for _, cmd := range loops {
-		_ = cmd.Wait()
-	}
-	if err := errors.Join(err, endErr, removeSince(state, began)); err != nil {
+	if err != nil {
 		return err
+	}
+	select {
+	case err := <-left:
+		return err
+	default:
 	}
 	fmt.Printf("%d loops that wait, for %s: %s of processor time with nobody watching, %s with a page open\n", calmLoops, calmFor, alone, watched)
 	return nil
