@@ -717,7 +717,10 @@ func browserNotices(t *testing.T, b *browsertest.Browser) {
 	v.Open("http://"+v.url.Host+"/", 1280) // it keeps what is wanted
 	v.shows(`document.querySelector("#notify").textContent === "Notices" && document.querySelector("#wants-asks").checked && document.querySelector("#wants-ends").checked`)
 	v.shows(`document.querySelector(".empty")`)
-	browsertest.Eval[any](v.Browser, `window.hide = (value) => { Object.defineProperty(document, "hidden", { value, configurable: true }); document.dispatchEvent(new Event("visibilitychange")); };
+	// Chromium removes a notice after 25 seconds unless it has to stay. Here all stay, and those that have to by themselves are marked.
+	browsertest.Eval[any](v.Browser, `const show = ServiceWorkerRegistration.prototype.showNotification;
+		ServiceWorkerRegistration.prototype.showNotification = function (title, o) { return show.call(this, title, { ...o, data: { ...o.data, stays: o.requireInteraction ? " (stays)" : "" }, requireInteraction: true }); };
+		window.hide = (value) => { Object.defineProperty(document, "hidden", { value, configurable: true }); document.dispatchEvent(new Event("visibilitychange")); };
 		hide(true); document.querySelector("#search").value = "nothing has this"`)
 
 	told := func(want string) {
@@ -730,7 +733,7 @@ func browserNotices(t *testing.T, b *browsertest.Browser) {
 		}()
 		until(t, "the notices "+want, func() bool {
 			// Chromium shows none while it is asked for them all the time.
-			said = browsertest.Eval[string](v.Browser, `new Promise((ok) => setTimeout(ok, 200)).then(() => navigator.serviceWorker.getRegistration()).then((by) => by?.getNotifications()).then((list) => (list || []).map((n) => n.title + ": " + n.body).sort().join("|"))`)
+			said = browsertest.Eval[string](v.Browser, `new Promise((ok) => setTimeout(ok, 200)).then(() => navigator.serviceWorker.getRegistration()).then((by) => by?.getNotifications()).then((list) => (list || []).map((n) => n.title + ": " + n.body + n.data.stays).sort().join("|"))`)
 			return said == want
 		})
 	}
@@ -738,7 +741,7 @@ func browserNotices(t *testing.T, b *browsertest.Browser) {
 	v.shows(`document.querySelector("#runs").textContent.includes("ends")`)
 	stuck := begin(t, dir, "-q", "--name", "stuck", "--detached", "defer", "--max-iterations", "1", "--", "false")
 	stuck.ended(t)
-	asks := "stuck asks: " + stuck.state(t).Pending()[0].ForPerson().Text
+	asks := "stuck asks: " + stuck.state(t).Pending()[0].ForPerson().Text + " (stays)"
 	told(asks)
 	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -752,7 +755,7 @@ func browserNotices(t *testing.T, b *browsertest.Browser) {
 
 	again := begin(t, dir, "-q", "--name", "again", "--detached", "defer", "--max-iterations", "1", "--", "false")
 	again.ended(t)
-	told("again asks: " + again.state(t).Pending()[0].ForPerson().Text + "|ends: done")
+	told("again asks: " + again.state(t).Pending()[0].ForPerson().Text + " (stays)|ends: done")
 	begin(t, dir, "answer", again.state(t).RunID, "cancel").ended(t)
 	told("again: cancelled (max iterations)|ends: done")
 
@@ -765,7 +768,7 @@ func browserNotices(t *testing.T, b *browsertest.Browser) {
 	v.shows(`document.querySelector("#runs").textContent.includes("early")`)
 	late := begin(t, dir, "-q", "--name", "late", "--detached", "defer", "--max-iterations", "1", "--", "false")
 	late.ended(t)
-	told("again: cancelled (max iterations)|ends: done|late asks: " + late.state(t).Pending()[0].ForPerson().Text)
+	told("again: cancelled (max iterations)|ends: done|late asks: " + late.state(t).Pending()[0].ForPerson().Text + " (stays)")
 	if err := os.Rename(filepath.Join(dir, "state", late.state(t).RunID), filepath.Join(dir, "removed")); err != nil {
 		t.Fatal(err)
 	}

@@ -246,7 +246,7 @@
     if (asks.length) $("heard").textContent = asks.map((n) => `${n.title}.`).join(" ");
     const by = await worker;
     if (!by) return;
-    for (const { of, run, tag, title, body } of news) if (document.hidden && wants[of].checked) await by.showNotification(title, { body, tag, icon: "icon.svg", data: { run } });
+    for (const { of, run, tag, title, body } of news) if (document.hidden && wants[of].checked) await by.showNotification(title, { body, tag, requireInteraction: of === "asks", icon: "icon.svg", data: { run } });
     for (const n of await by.getNotifications()) {
       const [run, id] = n.tag.split("/");
       if (id && (whole || known.has(run)) && !known.get(run)?.asked.has(id)) n.close();
