@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -750,6 +751,10 @@ func TestLoopsOfAnotherUser(t *testing.T) {
 	y, from := newYard(t), repository(t)
 	forAll(t, y.root)
 	command(t, from, "sh", "-c", "chown -R nobody . && chmod 755 .")
+	nobody, err := user.Lookup("nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
 	before, err := syscall.Getgroups()
 	if err == nil {
 		err = syscall.Setgroups([]int{0, 4}) // no group of root's is left to the loops
@@ -762,7 +767,10 @@ func TestLoopsOfAnotherUser(t *testing.T) {
 		t.Setenv(name, "of-root") // nor a variable of its session
 	}
 	w := y.worker("other", 1, "--user", "nobody")
-	look := fmt.Sprintf(`id -un; id -G; echo $USER $LOGNAME $SHELL $MAILTO $XDG_CACHE_HOME$SSH_AUTH_SOCK$SSH_AGENT_PID$MAIL$SUDO_USER; cat %s; cat /proc/%d/environ; head -c 1 /proc/%[2]d/mem; ls /proc/%[2]d/fd; id -un > who; `, server.key, w.Process.Pid)
+	if made := command(t, ".", "stat", "-c", "%a %U", filepath.Join(y.root, "other")); made != "700 nobody" {
+		t.Errorf("the folder that the worker made: %s", made)
+	}
+	look := fmt.Sprintf(`id -un; id -G; echo $USER $LOGNAME $HOME $SHELL $MAILTO $XDG_CACHE_HOME$SSH_AUTH_SOCK$SSH_AGENT_PID$MAIL$SUDO_USER; cat %s; cat /proc/%d/environ; head -c 1 /proc/%[2]d/mem; ls /proc/%[2]d/fd; id -un > who; `, server.key, w.Process.Pid)
 	id := y.submit(1, look+"echo over", func(l *loops.Loop) {
 		l.Repo, l.Setup, l.Check = from, "id -un > setup", "test -e who && test $(id -un) = nobody"
 	})[0]
@@ -770,7 +778,7 @@ func TestLoopsOfAnotherUser(t *testing.T) {
 		t.Errorf("%s: %s", r.Status, r.Reason)
 	}
 	said := y.says("logs", id)
-	if lines := strings.Split(said, "\n"); lines[0] != "nobody" || lines[1] != "65534" || lines[2] != "nobody nobody /bin/sh of-root" || strings.Count(said, "Permission denied") != 4 {
+	if lines := strings.Split(said, "\n"); lines[0] != "nobody" || lines[1] != "65534" || lines[2] != "nobody nobody "+nobody.HomeDir+" /bin/sh of-root" || strings.Count(said, "Permission denied") != 4 {
 		t.Errorf("%s", said)
 	}
 	if who := command(t, from, "git", "-c", "safe.directory=*", "show", "refs/looprun/"+id+":setup", "refs/looprun/"+id+":who"); who != "nobody\nnobody" {
@@ -806,6 +814,19 @@ func TestAWorkerCannotBecomeThatUser(t *testing.T) {
 		if want := "looprun-fleet: --user " + c.user + ": " + c.want + "\n"; said != want {
 			t.Errorf("%q, not %q", said, want)
 		}
+	}
+	there := filepath.Join(y.root, "there")
+	if err := os.Mkdir(there, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, root := range []string{there, filepath.Join(y.root, "no", "such")} { // it gives away no folder but one that it makes
+		want := map[bool]string{true: "there/lock: permission denied", false: "no: permission denied"}[root == there]
+		if said := turnedAway(t, 0, copied, "worker", "--address", server.address, "--queue", y.queue, "--root", root, "--user", "nobody"); !strings.Contains(said, want) {
+			t.Errorf("%s: %q", root, said)
+		}
+	}
+	if owner := command(t, ".", "stat", "-c", "%a %U", there); owner != "755 root" {
+		t.Errorf("a folder that was there: %s", owner)
 	}
 }
 

@@ -107,7 +107,7 @@ func Main(args []string, version string, dev Dev) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	var c commands
-	exited, who := -1, "somebody"
+	who := "somebody"
 	if u, err := user.Current(); err == nil {
 		who = u.Username
 	}
@@ -115,8 +115,8 @@ func Main(args []string, version string, dev Dev) int {
 	a := &app{ctx: ctx, server: &c.Server, out: os.Stdout, dev: dev, version: version}
 	parser, err := kong.New(
 		&c, kong.Name("looprun-fleet"), kong.Description("Run loops on many machines, with a Temporal server between them."),
-		kong.Exit(func(code int) { exited = code }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)), kong.BindToProvider(a.fleet), kong.Vars{"version": version, "user": who, "host": host},
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)), kong.Bind(a), kong.BindToProvider(a.fleet), kong.Vars{"version": version, "user": who, "host": host},
 	)
 	if err != nil {
 		panic(err)
@@ -130,15 +130,12 @@ func Main(args []string, version string, dev Dev) int {
 		own, command = args[:dashes], args[dashes+1:]
 	}
 	k, err := parser.Parse(own)
-	if exited >= 0 {
-		return exited
-	}
 	if err == nil && dashes >= 0 && !strings.HasPrefix(k.Command(), "submit") {
 		err = config.Usage("words after -- are the command of submit", "leave them out")
 	}
 	if err == nil {
 		c.Submit.Command = command
-		err = k.Run(a)
+		err = k.Run()
 	}
 	if err != nil {
 		for _, line := range strings.Split(termsafe.Text(err.Error()), "\n") {
@@ -261,8 +258,8 @@ func (c *workerCmd) Run(a *app, f *fleet.Fleet) error {
 	})
 }
 
-// ofRoot matches the name of a variable that is about root's session.
-var ofRoot = regexp.MustCompile(`^(XDG_|SUDO_)[^=]*|^(MAIL|SSH_AUTH_SOCK|SSH_AGENT_PID)\b`)
+// ofRoot matches the names of variables that are about root's session.
+var ofRoot = regexp.MustCompile(`(XDG_|SUDO_)[^=]*|MAIL|SSH_AUTH_SOCK|SSH_AGENT_PID`)
 
 // switchTo gives this process the rights of a user, for good, and makes the folder root for it. The
 // files that were read before stay its own: the system keeps the memory of such a process from
@@ -281,9 +278,11 @@ func switchTo(name, root string, keys ...string) error {
 	if n[0] == 0 || os.Geteuid() != 0 {
 		return errors.New("root has to start the worker, for a user other than root")
 	}
-	parent, wrong := os.OpenRoot(filepath.Dir(filepath.Clean(root)))
-	if base := filepath.Base(root); root != "" && wrong == nil && parent.Mkdir(base, 0o700) == nil {
-		err = errors.Join(err, parent.Lchown(base, n[0], n[1])) // follows no link that a loop put there
+	if parent, missing := os.OpenRoot(filepath.Dir(filepath.Clean(root))); missing == nil {
+		if base := filepath.Base(root); parent.Mkdir(base, 0o700) == nil {
+			err = errors.Join(err, parent.Lchown(base, n[0], n[1])) // follows no link that a loop put there
+		}
+		err = errors.Join(err, parent.Close())
 	}
 	for _, variable := range os.Environ() {
 		err = errors.Join(err, os.Unsetenv(ofRoot.FindString(variable)))
@@ -400,9 +399,14 @@ func (c *listCmd) Run(a *app, f *fleet.Fleet) error {
 	return errors.Join(err, t.Flush())
 }
 
-// one is a named loop.
+// one is a named loop; once that is applied, Loop is its id.
 type one struct {
 	Loop string `arg:"" help:"The loop: its id or a part of it, or its name."`
+}
+
+func (c *one) AfterApply(a *app, f *fleet.Fleet) (err error) {
+	c.Loop, err = f.Find(a.ctx, c.Loop)
+	return err
 }
 
 // exported runs looprun on the loop, exported as a run of this machine.
@@ -411,16 +415,12 @@ func (c *one) exported(a *app, f *fleet.Fleet, outputs bool, args ...string) err
 	if err != nil {
 		return config.Usage("looprun is neither beside this program nor on the PATH", "install it: it shows loops as it shows runs")
 	}
-	id, err := f.Find(a.ctx, c.Loop)
-	if err != nil {
-		return err
-	}
 	dir, err := os.MkdirTemp("", "looprun-fleet-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	run, err := f.Export(a.ctx, id, filepath.Join(dir, ".looprun"), outputs)
+	run, err := f.Export(a.ctx, c.Loop, filepath.Join(dir, ".looprun"), outputs)
 	if err != nil {
 		return err
 	}
@@ -431,7 +431,7 @@ func (c *one) exported(a *app, f *fleet.Fleet, outputs bool, args ...string) err
 		}
 		defer func() { _ = release() }()
 	}
-	cmd := exec.CommandContext(a.ctx, reader, append([]string{args[0], id, "--state-dir", filepath.Join(dir, ".looprun")}, args[1:]...)...)
+	cmd := exec.CommandContext(a.ctx, reader, append([]string{args[0], c.Loop, "--state-dir", filepath.Join(dir, ".looprun")}, args[1:]...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err = cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -496,11 +496,7 @@ type exportCmd struct {
 }
 
 func (c *exportCmd) Run(a *app, f *fleet.Fleet) error {
-	id, err := f.Find(a.ctx, c.Loop)
-	if err != nil {
-		return err
-	}
-	dir, err := f.Export(a.ctx, id, c.To, c.Outputs)
+	dir, err := f.Export(a.ctx, c.Loop, c.To, c.Outputs)
 	if err == nil {
 		fmt.Fprintln(a.out, dir)
 	}
@@ -518,18 +514,14 @@ type answerCmd struct {
 }
 
 func (c *answerCmd) Run(a *app, f *fleet.Fleet) error {
-	id, err := f.Find(a.ctx, c.Loop)
-	if err != nil {
-		return err
-	}
 	if c.Question == "" {
-		s, err := f.State(a.ctx, id)
+		s, err := f.State(a.ctx, c.Loop)
 		if err != nil {
 			return err
 		}
 		open := s.Pending()
 		if len(open) == 0 {
-			return fmt.Errorf("loop %s asks nothing now", id)
+			return fmt.Errorf("loop %s asks nothing now", c.Loop)
 		}
 		if c.Question = open[0].ID; c.Option == "" && c.Text == "" {
 			return config.Usage(fmt.Sprintf("%s\n%s", open[0].Header, open[0].Text), "answer with one of "+strings.Join(session.OptionsOf(open[0]), ", "))
@@ -539,9 +531,9 @@ func (c *answerCmd) Run(a *app, f *fleet.Fleet) error {
 	if c.Text != "" {
 		answer.Text = &c.Text
 	}
-	t, err := f.Answer(a.ctx, id, c.Question, c.By, answer)
+	t, err := f.Answer(a.ctx, c.Loop, c.Question, c.By, answer)
 	if err == nil {
-		fmt.Fprintf(a.out, "%s: %s is answered with %q\n", id, c.Question, t.Answer.String())
+		fmt.Fprintf(a.out, "%s: %s is answered with %q\n", c.Loop, c.Question, t.Answer.String())
 	}
 	return err
 }
@@ -575,33 +567,29 @@ type logsCmd struct {
 }
 
 func (c *logsCmd) Run(a *app, f *fleet.Fleet) error {
-	id, err := f.Find(a.ctx, c.Loop)
-	if err != nil {
-		return err
-	}
 	if c.Running {
-		text, host, err := f.Tail(a.ctx, id)
+		text, host, err := f.Tail(a.ctx, c.Loop)
 		if err == nil && host == "" {
-			return fmt.Errorf("no iteration of loop %s runs", id)
+			return fmt.Errorf("no iteration of loop %s runs", c.Loop)
 		}
 		fmt.Fprintln(a.out, termsafe.Text(text))
 		return err
 	}
 	var found *fleet.Iterated
-	err = f.Outputs(a.ctx, id, func(out fleet.Iterated) error {
+	err := f.Outputs(a.ctx, c.Loop, func(out fleet.Iterated) error {
 		if c.Iteration < 0 || out.Result.Iteration == c.Iteration {
 			found = &out
 		}
 		return nil
 	})
 	if err == nil && found == nil {
-		err = fmt.Errorf("no such iteration of loop %s has ended", id)
+		err = fmt.Errorf("no such iteration of loop %s has ended", c.Loop)
 	}
 	if err != nil {
 		return err
 	}
 	if found.Before > 0 {
-		a.say("the first %d bytes are on the worker that ran it, in runs/%s of its folder", found.Before, id)
+		a.say("the first %d bytes are on the worker that ran it, in runs/%s of its folder", found.Before, c.Loop)
 	}
 	_, err = a.out.Write(found.Printed)
 	return err
