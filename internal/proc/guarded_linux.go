@@ -39,10 +39,13 @@ func launch(req request) (watched, error) {
 	if err := req.absolute(); err != nil {
 		return nil, err
 	}
-	for tries := 1; ; {
+	for tries := guardianTries; ; {
 		g, fresh, err := takeGuardian()
 		if err != nil {
 			return nil, err
+		}
+		if fresh {
+			tries--
 		}
 		pid, err := g.spawn(&req)
 		t := &guarded{guardian: g, id: pid, killAfter: req.killAfter, keep: req.keep, once: req.terminal != nil, released: make(chan struct{})}
@@ -53,11 +56,8 @@ func launch(req request) (watched, error) {
 		switch {
 		case err == nil:
 			return t, nil
-		case errors.Is(err, errHungUp) && (!fresh || tries < guardianTries):
+		case errors.Is(err, errHungUp) && tries > 0:
 			g.dismiss() // it had died before: nothing was started
-			if fresh {
-				tries++
-			}
 			continue
 		}
 		g.lost()

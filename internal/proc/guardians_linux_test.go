@@ -644,17 +644,37 @@ func TestGuardiansAreUsedAgain(t *testing.T) {
 	}
 }
 
-// A guardian that was killed while it had nothing to do is replaced: nobody has asked for it.
-func TestAnIdleGuardianIsKilled(t *testing.T) {
+// Guardians that were killed while they had nothing to do are replaced, however many they are:
+// nobody has asked for them.
+func TestIdleGuardiansAreKilled(t *testing.T) {
 	withGuardians(t)
-	run(t, Spec{Argv: sh("exit 0")})
-	g := lastUsed()
-	_ = unix.Kill(g.pid, unix.SIGKILL)
-	eventually.Holds(t, "it is dead", func() bool {
-		fds := []unix.PollFd{{Fd: int32(g.fd)}}
-		_, _ = unix.Poll(fds, 0)
-		return fds[0].Revents&unix.POLLHUP != 0
-	})
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var all []*Process
+	for range guardianTries {
+		all = append(all, must(t, Spec{Argv: sh("read x"), Stdin: r}))
+	}
+	w.Close()
+	for _, p := range all {
+		await(t, p)
+	}
+	guardians.mu.Lock()
+	idle := slices.Clone(guardians.idle)
+	guardians.mu.Unlock()
+	if len(idle) < guardianTries {
+		t.Fatalf("%d are idle", len(idle))
+	}
+	for _, g := range idle {
+		_ = unix.Kill(g.pid, unix.SIGKILL)
+		eventually.Holds(t, "it is dead", func() bool {
+			fds := []unix.PollFd{{Fd: int32(g.fd)}}
+			_, _ = unix.Poll(fds, 0)
+			return fds[0].Revents&unix.POLLHUP != 0
+		})
+	}
 	if e := run(t, Spec{Argv: sh("exit 3")}); e.Cause != Exited || e.Code != 3 {
 		t.Errorf("the next command: %+v", e)
 	}
