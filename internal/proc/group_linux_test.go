@@ -3,6 +3,7 @@ package proc
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -108,6 +109,33 @@ func TestWhatIsLeftHasNoFurtherTime(t *testing.T) {
 	returns(t, func() { (&group{id: id, killAfter: time.Hour, deadline: time.Now()}).endRest() })
 	if left := groupMembers(id); len(left) > 0 {
 		t.Errorf("%+v", left)
+	}
+}
+
+// twoGroups, in the environment, makes the test binary a session with two groups.
+const twoGroups = "PROC_TEST_TWO_GROUPS"
+
+func init() { otherPrograms[twoGroups] = countsItsGroup }
+
+func countsItsGroup(string) int {
+	for _, own := range []bool{false, true} {
+		cmd := exec.Command("sleep", nonce())
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: own}
+		if err := cmd.Start(); err != nil {
+			fmt.Println(err)
+		}
+		defer func() { _ = cmd.Process.Kill() }()
+	}
+	fmt.Print(len(groupMembers(os.Getpid())), " members")
+	return 0
+}
+
+// What is in a session's other groups is not in its first.
+func TestMembersOfAGroup(t *testing.T) {
+	cmd := other(t, twoGroups, "1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "2 members" {
+		t.Errorf("%s, %v", out, err)
 	}
 }
 

@@ -114,9 +114,9 @@ func (w *warden) turn() (done bool) {
 	return done || w.broken
 }
 
-// patience returns how long to wait for events, in milliseconds.
+// patience returns how long to wait for events, in milliseconds; below 0, without end.
 func (w *warden) patience() int {
-	wait := time.Duration(-1)
+	wait := -time.Millisecond
 	switch {
 	case w.phase == settling || w.phase == ending || w.phase == killing,
 		w.phase == running && w.pidfd < 0:
@@ -127,16 +127,11 @@ func (w *warden) patience() int {
 	case w.phase != idle:
 		wait = time.Second // orphans are to be reaped while a command runs for hours
 	}
-	if w.unsaid != 0 && (wait < 0 || wait > sayAfter) {
-		wait = sayAfter
+	if w.unsaid != 0 {
+		wait = min(wait, sayAfter)
 	}
 	if !w.deadline.IsZero() {
-		if left := max(0, time.Until(w.deadline)+time.Millisecond); wait < 0 || left < wait {
-			wait = left
-		}
-	}
-	if wait < 0 {
-		return -1
+		wait = min(wait, max(0, time.Until(w.deadline)+time.Millisecond))
 	}
 	return int(wait.Milliseconds())
 }

@@ -311,6 +311,34 @@ func TestGuardianGoesThroughItsPhases(t *testing.T) {
 	}
 }
 
+// A guardian without a command waits until something is asked of it. One with a command wakes for
+// what no descriptor tells it, and when something is due.
+func TestHowLongAGuardianWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		soon, past := time.Now().Add(7*time.Millisecond), time.Now().Add(-time.Hour)
+		for name, c := range map[string]struct {
+			warden
+			want int
+		}{
+			"no command":               {warden{pidfd: -1}, -1},
+			"runs":                     {warden{phase: running}, 1000},
+			"runs, not yet said":       {warden{phase: running, unsaid: 1}, 2},
+			"runs, due soon":           {warden{phase: running, deadline: soon}, 8},
+			"runs, due":                {warden{phase: running, deadline: past}, 0},
+			"runs, on a terminal":      {warden{phase: running, job: true}, 20},
+			"runs, no descriptor":      {warden{phase: running, pidfd: -1}, 1},
+			"settling, at first":       {warden{phase: settling}, 1},
+			"ending, later":            {warden{phase: ending, pause: 3 * time.Millisecond}, 6},
+			"killing, later":           {warden{phase: killing, pause: time.Hour}, 20},
+			"kept, once on a terminal": {warden{phase: keeping, job: true}, 1000},
+		} {
+			if got := c.patience(); got != c.want {
+				t.Errorf("%s: %d ms, want %d", name, got, c.want)
+			}
+		}
+	})
+}
+
 // goThroughPhases is the guardian of one process after the other. It says its phase, by which
 // signal the process has ended (its own, which comes last, or the guardian's), and how many survive.
 func goThroughPhases(string) int {

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// suspendRounds limits the search for processes that were started while others were being
-// stopped.
-const suspendRounds = 10
+// suspendRounds is how often what is to be stopped is searched for: a process may start another
+// one during the search.
+const suspendRounds = 5
 
 // signalRounds is how many searches must find no process before there are considered to be
 // none: one that keeps forking and exiting can be missed.
@@ -70,30 +70,15 @@ func (w *warden) count() (n int) {
 	return n
 }
 
-// suspend stops everything, repeating until there is nothing new: a process may start another
-// one during the search.
+// suspend stops everything.
 func (w *warden) suspend() {
 	if w.phase != running {
 		return
 	}
 	w.suspended = true
 	_ = unix.Kill(-w.pid, unix.SIGSTOP)
-	type key struct {
-		pid     int
-		started uint64
-	}
-	seen := map[key]bool{}
 	for range suspendRounds {
-		found := false
-		_ = eachDescendant(childOf(os.Getpid()), func(s procStat) {
-			if k := (key{s.pid, s.started}); !seen[k] {
-				seen[k], found = true, true
-				_ = signalProcess(s, unix.SIGSTOP)
-			}
-		})
-		if !found {
-			return
-		}
+		_ = eachDescendant(childOf(os.Getpid()), func(s procStat) { _ = signalProcess(s, unix.SIGSTOP) })
 	}
 }
 
