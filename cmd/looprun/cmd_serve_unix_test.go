@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/looprun/looprun/core"
@@ -103,8 +105,8 @@ func servers(dir string) error {
 
 func (v *served) token() string { return strings.TrimPrefix(v.url.Fragment, "token=") }
 
-// call makes a request as the page does, and reads what comes back into into.
-func (v *served) call(method, path, body string, into any) int {
+// request is a request as the page makes it.
+func (v *served) request(method, path, body string) *http.Request {
 	v.t.Helper()
 	r, err := http.NewRequestWithContext(v.t.Context(), method, "http://"+v.url.Host+path, strings.NewReader(body))
 	if err != nil {
@@ -112,7 +114,13 @@ func (v *served) call(method, path, body string, into any) int {
 	}
 	r.Header.Set("Authorization", "Bearer "+v.key)
 	r.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(r)
+	return r
+}
+
+// call makes a request, and reads what comes back into into.
+func (v *served) call(method, path, body string, into any) int {
+	v.t.Helper()
+	res, err := http.DefaultClient.Do(v.request(method, path, body))
 	if err != nil {
 		v.t.Fatal(err)
 	}
@@ -303,6 +311,46 @@ func TestAnAnswerThatStopsThere(t *testing.T) {
 	if n := len(run.state(t).Answered); n != 1 {
 		t.Errorf("%d answers", n)
 	}
+}
+
+// Ctrl-C in the terminal of looprun serve does not break off an answer that is on its way.
+func TestAnAnswerWhileServeEnds(t *testing.T) {
+	dir := t.TempDir()
+	run := begin(t, dir, "-q", "--non-interactive", "--detached", "defer", "--max-iterations", "1", "--", "false")
+	run.ended(t)
+	slow := filepath.Join(dir, "looprun")
+	writeFile(t, dir, "looprun", "#!/bin/sh\ntest \"$1\" != answer || { >begun; until [ -e go ]; do sleep 0.02; done; }\nexec "+run.Path+" \"$@\"\n")
+	if err := os.Chmod(slow, 0o700); err != nil { //nolint:gosec // it is a program
+		t.Fatal(err)
+	}
+	page := ready(t, dir, "--looprun", slow, "--state-dir", filepath.Join(dir, "state"))
+	page.Path, page.SysProcAttr = filepath.Join(filepath.Dir(page.Path), "looprun-serve"), &syscall.SysProcAttr{Setpgid: true}
+	v := startPage(t, page)
+	r := v.request("POST", v.run()+"/answer", `{"question":"`+run.state(t).Pending()[0].ID+`","option":"cancel"}`)
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		if res, err := http.DefaultClient.Do(r); err == nil { // it is told, unless this machine is very slow
+			_ = res.Body.Close()
+		}
+	}()
+	until(t, "it is on its way", page.has("begun"))
+	if err := syscall.Kill(-page.Process.Pid, syscall.SIGINT); err != nil { // as a terminal does
+		t.Fatal(err)
+	}
+	until(t, "it listens no more", func() bool {
+		c, err := net.Dial("tcp", v.url.Host)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	})
+	writeFile(t, dir, "go", "")
+	if got := page.ended(t); got != 0 {
+		t.Errorf("looprun serve ended with %d", got)
+	}
+	until(t, "the answer is on record", func() bool { return len(run.state(t).Answered) == 1 })
+	<-sent
 }
 
 // The page shows the runs of its folder, and those of all folders when it is told to.
@@ -680,7 +728,8 @@ func browserWatch(t *testing.T, b *browsertest.Browser) {
 	}
 	v.sound("running")
 	v.Resize(2560) // list, run, and the output at full height
-	v.shows(`(([out, course]) => out.left > course.right && out.height > 0.6 * innerHeight)([".work-out", ".course"].map((e) => document.querySelector(e).getBoundingClientRect()))`)
+	places := `(scrollTo(0, 1e4), [".output", ".work-out", ".course"].map((e) => document.querySelector(e).getBoundingClientRect()))`
+	v.shows(`(([all, out, course]) => out.left > course.right && out.height > 0.6 * innerHeight && all.top > 0 && out.bottom < all.bottom && all.bottom < innerHeight)(` + places + `)`)
 	if err := os.WriteFile(filepath.Join(dir, "end"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -795,6 +844,8 @@ func browserSteady(t *testing.T, b *browsertest.Browser) {
 	browsertest.Eval[any](v.Browser, `document.querySelector("#run > .actions button").click()`)
 	v.shows(`document.querySelector(".explained, #run .bad")?.className === "explained"`)
 	v.shows(`document.activeElement.textContent === "Full report"`)
+	browsertest.Eval[any](v.Browser, `window.tab = {}, window.report = document.activeElement, window.open = () => tab; report.click()`)
+	v.shows(`tab.location && !report.disabled && document.querySelector(".explained")`) // a report keeps what is beside it
 	v.shows(`document.querySelector(".output h2").textContent.startsWith("Output of iteration 2") && document.querySelector(".work-out").textContent.endsWith("300\n")`)
 	browsertest.Eval[any](v.Browser, `window.out = document.querySelector(".work-out"); out.scrollTop = 100; getSelection().selectAllChildren(out.childNodes[7]);
 		document.querySelector(".plain").open = true; document.querySelector(".cell").focus({ preventScroll: true });`)
@@ -857,6 +908,19 @@ func browserChanges(t *testing.T, b *browsertest.Browser) {
 	}
 	v.step(dir, 3)
 	run.ended(t)
+
+	// A run that is gone says so, also while what it changed is asked for; it is shown again when it is back.
+	browsertest.Eval[any](v.Browser, `const asked = fetch, now = Date.now; let later = 0;
+		window.lost = (is) => { window.is = is; later += 60000; Date.now = () => now() + later; document.dispatchEvent(new Event("visibilitychange")); };
+		window.fetch = async (at, init) => /^api.runs.\w+$/.test(at) && window.is ? new Response("It is gone.", { status: 404 }) : at.includes("/diff/") ? new Promise((ok) => { window.release = () => { ok(asked(at, init)); }; }) : asked(at, init);
+		document.querySelector(".output details").open = false; document.querySelectorAll(".cell")[1].click()`)
+	v.shows(`!document.querySelector(".diff").firstChild`)
+	browsertest.Eval[any](v.Browser, `document.querySelector(".output summary").click()`)
+	v.shows(`window.release`)
+	browsertest.Eval[any](v.Browser, `window.lost(true)`)
+	v.shows(`document.querySelector("#run > .bad")?.textContent === "It is gone." && !document.querySelector("main h1")`)
+	browsertest.Eval[any](v.Browser, `release(); new Promise((ok) => setTimeout(ok, 300)).then(() => lost(false))`)
+	v.shows(`document.querySelector("main h1")`)
 	v.quiet()
 }
 

@@ -192,6 +192,15 @@ func TestDevicesAreListedAndRevoked(t *testing.T) {
 	if uses := list()[0].Uses; len(uses) != 4 {
 		t.Errorf("%+v", uses)
 	}
+	id, _, err := keyOf(b.public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().Add(-time.Hour) // the clock was set back
+	v.devices.note(id, "127.0.0.1", now)
+	if uses := list()[0].Uses; !uses[0].At.Equal(now) {
+		t.Errorf("%+v, want %s", uses, now)
+	}
 
 	second := newBrowser(t)
 	v.enter("{}")
@@ -205,10 +214,6 @@ func TestDevicesAreListedAndRevoked(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if err := Revoke(v.devices.dir, "chrome-android"); err != nil {
-		t.Fatal(err)
-	}
-	id, _, err := keyOf(b.public)
-	if err != nil {
 		t.Fatal(err)
 	}
 	v.devices.note(id, "127.0.0.9", time.Now()) // a request that was under way

@@ -168,7 +168,7 @@ func action[T any](s *Server, form strictjson.Shape, do func(context.Context, st
 		case !read(w, r, form, &given):
 			return
 		}
-		said, err := do(r.Context(), run.dir, given)
+		said, err := do(context.WithoutCancel(r.Context()), run.dir, given) // it is not half done when the page is closed
 		if failed(w, err, http.StatusConflict) {
 			return
 		}

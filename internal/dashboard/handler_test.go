@@ -294,6 +294,7 @@ func TestTheDoor(t *testing.T) {
 	if len(v.done) != 6 {
 		t.Errorf("done: %v", v.done)
 	}
+	v.from = origin.Outside
 	v.enter("{}")
 	for range 5 {
 		v.enter(`{"code": "WRONGONE"}`)
@@ -301,7 +302,7 @@ func TestTheDoor(t *testing.T) {
 	if _, _, said := v.enter("{}"); !strings.Contains(said, "after two minutes you can have another shown") {
 		t.Errorf("after five wrong codes: %s", said)
 	}
-	v.o.Terminal, v.from = false, origin.Outside
+	v.o.Terminal = false
 	if code, _, said := v.enter("{}"); code != 401 || !strings.Contains(said, "no terminal") {
 		t.Errorf("a code where there is no terminal: %d %s", code, said)
 	}
@@ -451,10 +452,10 @@ func TestOutputIsAllThatWasPrinted(t *testing.T) {
 		k.took = time.Hour
 		v.tails.all[tailOf{v.dir, 1}] = k
 	}
-	for n := range 2 * keptViews {
+	for n := range 2*keptViews + 1 {
 		v.request("GET", fmt.Sprintf("/api/runs/%s/output/%d", v.key, n), "")
 	}
-	if n := len(v.tails.all); n > keptViews {
+	if n := len(v.tails.all); n != keptViews { // one makes room, not all
 		t.Errorf("%d outputs are kept", n)
 	}
 }
@@ -698,6 +699,54 @@ func TestHostileText(t *testing.T) {
 	var run struct{ Course string }
 	if err := json.Unmarshal(v.request("GET", "/api/runs/"+v.key, "").Body.Bytes(), &run); err != nil || strings.Contains(run.Course, "<script") {
 		t.Errorf("%v: %s", err, run.Course)
+	}
+}
+
+// When the server ends, what it does with a run still comes to its end, and the page is told; it
+// waits for that, but not for ever.
+func TestTheServerEnds(t *testing.T) {
+	for _, waits := range []bool{true, false} {
+		v := newServing(t, false)
+		begun, end := make(chan struct{}), make(chan struct{})
+		v.o.Actions.Resume = func(ctx context.Context, _ string) (string, error) {
+			close(begun)
+			<-end
+			return "ok", ctx.Err()
+		}
+		if v.within.end = 0; waits {
+			v.within.end = eventually.Patience
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		served, told := make(chan error, 1), make(chan string, 1)
+		go func() { served <- v.Serve(ctx) }()
+		go func() {
+			r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, v.Address()+"api/runs/"+v.key+"/resume", strings.NewReader("{}"))
+			r.Header = http.Header{"Authorization": {"Bearer " + v.tokenOf("")}, "Content-Type": {"application/json"}}
+			res, err := http.DefaultClient.Do(r)
+			if err != nil {
+				told <- "nothing"
+				return
+			}
+			defer res.Body.Close()
+			text, _ := io.ReadAll(res.Body)
+			told <- string(text)
+		}()
+		eventually.Receive(t, "it is under way", begun)
+		cancel()
+		want := "nothing"
+		if waits {
+			want = "{\"said\":\"ok\"}\n"
+			close(end)
+		}
+		if got := eventually.Receive(t, "the page is told", told); got != want {
+			t.Errorf("it is told %q, want %q", got, want)
+		}
+		if err := eventually.Receive(t, "the server has ended", served); err != nil {
+			t.Error(err)
+		}
+		if !waits {
+			close(end)
+		}
 	}
 }
 

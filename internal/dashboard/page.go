@@ -97,8 +97,9 @@ const (
 )
 
 // within is how long a client may take to send a request's headers, to send the whole request,
-// and to receive what is written.
-type within struct{ head, request, write time.Duration }
+// to receive what is written, and
+// to have its answer when the server ends.
+type within struct{ head, request, write, end time.Duration }
 
 // Listen opens the port. Requests are served only after Serve is called.
 func Listen(o Options) (*Server, error) {
@@ -115,7 +116,7 @@ func Listen(o Options) (*Server, error) {
 		views:   views{writable: o.Actions != nil},
 		tails:   tails{all: map[tailOf]keptTail{}},
 		streams: make(chan struct{}, maxStreams),
-		within:  within{5 * time.Second, 10 * time.Second, 10 * time.Second},
+		within:  within{5 * time.Second, 10 * time.Second, 10 * time.Second, time.Second},
 		bell:    newBell(),
 	}
 	for _, name := range o.Hosts {
@@ -169,7 +170,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	if err := server.Serve(s.ln); ctx.Err() == nil {
 		return err
 	}
-	time.AfterFunc(time.Second, func() { _ = server.Close() }) // what is being answered has that long
+	time.AfterFunc(s.within.end, func() { _ = server.Close() })
 	return server.Shutdown(context.WithoutCancel(ctx))
 }
 

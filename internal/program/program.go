@@ -41,9 +41,8 @@ func (l Looprun) Command(ctx context.Context, dir, name string, args ...string) 
 // Run runs a looprun command about one run, and returns what it says.
 func (l Looprun) Run(ctx context.Context, dir string, stdin io.Reader, name string, args ...string) (string, error) {
 	cmd := l.Command(ctx, dir, name, args...)
-	cmd.Stdin = stdin
 	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
+	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr = stdin, &stderr, Detached()
 	if err := cmd.Run(); err != nil {
 		return "", errors.New(cmp.Or(Message(stderr.Bytes()), err.Error()))
 	}
