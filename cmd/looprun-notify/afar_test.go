@@ -301,6 +301,30 @@ func TestCodes(t *testing.T) {
 	}
 }
 
+// An answer to a message of a courier that has ended is not followed, and the phone says so, once.
+func TestAnEarlierCourier(t *testing.T) {
+	s, h := startNtfy(t), newHome(t)
+	h.asks(s, "shop")
+	m := s.await("the question", asks("shop"))
+	if code, _, stderr := h.looprun("", "__courier", "--stop"); code != 0 {
+		t.Fatal(stderr)
+	}
+	h.eventually("the courier has ended", func() bool { code, _, _ := h.looprun("", "__courier", "--stop"); return code != 0 })
+	h.asks(s, "legal")
+	next := s.await("the question", asks("legal"))
+	said := func(m ntfyMessage) bool { return m.Title == "looprun did not follow an answer" }
+	s.press(m, m.Actions[0].Label)
+	if told := s.await("that it is not followed", said); !strings.Contains(told.Message, "with looprun answer") {
+		t.Errorf("%+v", told)
+	}
+	s.press(m, m.Actions[1].Label)
+	s.press(next, next.Actions[0].Label)
+	s.await("that it was answered", over("legal"))
+	if n, list := s.published(said), h.answers("shop"); n != 1 || len(list) > 0 {
+		t.Errorf("it is said %d times; %q", n, list)
+	}
+}
+
 // What is answered at the terminal is followed up on the phone.
 func TestAnsweredElsewhere(t *testing.T) {
 	s, h := startNtfy(t), newHome(t)

@@ -206,10 +206,19 @@ func TestAnsweredOverTelegram(t *testing.T) {
 	h.refused("1002 may not answer: from does not list it")
 	changed := m
 	changed.Markup.Keyboard = [][]telegramButton{{{"Wrong", "x" + m.Markup.Keyboard[0][0].Data[1:]}}}
-	b.press(ann, changed, "Wrong")
+	b.press(eve, changed, "Wrong")
 	h.refused("a code was refused")
 	b.press(ann, m, "Accept current")
 	sure := b.shows("ends the run. Are you sure?")
+	b.mu.Lock()
+	for _, of := range b.messages {
+		if strings.Contains(of.Text, "did not follow") {
+			t.Errorf("whoever may not answer is told something: %s", of.Text)
+		}
+	}
+	b.mu.Unlock()
+	b.press(ann, changed, "Wrong")
+	b.shows("looprun did not follow an answer")
 	b.press(ann, sure, "No")
 	b.shows("asks (shop)", "Reply with")
 	b.replyIn(43, ann, m, "this is for the neighbour's bot")

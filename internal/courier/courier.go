@@ -59,6 +59,7 @@ type Courier struct {
 	looprun string
 	stderr  *os.File
 	secret  secret
+	began   time.Time
 	done    chan struct{}
 	stop    func()
 
@@ -114,7 +115,7 @@ func Run(looprun string) error {
 	for _, of := range left { // of a courier that was killed
 		_ = os.RemoveAll(of)
 	}
-	c := &Courier{looprun: looprun, stderr: os.Stderr, done: make(chan struct{}), links: map[string]*link{}, questions: map[string]*carried{}}
+	c := &Courier{looprun: looprun, stderr: os.Stderr, began: time.Now(), done: make(chan struct{}), links: map[string]*link{}, questions: map[string]*carried{}}
 	c.stop = sync.OnceFunc(func() { close(c.done) })
 	if _, err := rand.Read(c.secret[:]); err != nil {
 		return err
@@ -319,6 +320,13 @@ func (c *Courier) hear(l *link, m incoming) {
 		if c.refused++; c.refused <= mostRefused {
 			c.log("%s: %s", l.via(), why)
 		}
+		if !l.refused && c.mayAnswer(l, m.From) {
+			l.refused = true // the code says nothing of its message, and somebody may be guessing
+			l.tell(outgoing{
+				ID: c.secret.code("", "", "", "refused", l.url), Title: "looprun did not follow an answer", Over: true,
+				Body: "Its question is over, or came before looprun’s courier was started anew at " + c.began.Format(time.TimeOnly) + ". What still waits can be answered with looprun answer.",
+			})
+		}
 	case q.over != "":
 		l.tell(c.message(q, l))
 	case q.busy: // the same answer again, or another one: the first counts
@@ -341,6 +349,16 @@ func (c *Courier) hear(l *link, m incoming) {
 		q.busy = true
 		go c.give(q, l, m.From, answer)
 	}
+}
+
+// mayAnswer reports whether somebody may answer one of the questions that the service has.
+func (c *Courier) mayAnswer(l *link, from string) bool {
+	for _, q := range c.questions {
+		if q.on(l) && q.to[l].allows(from) {
+			return true
+		}
+	}
+	return false
 }
 
 // meant returns the question and the step that a code is for; nil if it is for none.

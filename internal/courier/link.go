@@ -51,7 +51,8 @@ type incoming struct {
 type link struct {
 	url     string
 	send    chan outgoing
-	problem string // why the service did not take the last message; guarded by [Courier.mu]
+	problem string // why the service did not take the last message; guarded by [Courier.mu], as refused is
+	refused bool   // people were told that an answer was not followed
 }
 
 // via returns the name of the service.
