@@ -2,6 +2,7 @@ package scratchpad
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,6 +38,7 @@ type Summary struct {
 	// it was answered; the answer is never given here. Only [Summary.Placed] sets them.
 	AskedIn    string  `json:"asked_in,omitempty"`
 	AnsweredIn string  `json:"answered_in,omitempty"`
+	Place      string  `json:"-"` // where it works, or the repository of a work tree that looprun made
 	Pending    bool    `json:"-"` // a question waits for an answer
 	CostUSD    float64 `json:"-"`
 	Tokens     int64   `json:"-"`
@@ -186,6 +188,7 @@ func Summarize(dir string) Summary {
 	}
 	started, _ := first.Data.(core.RunStarted)
 	s.Name, s.Command, s.Started, s.Parent = started.Name, started.Command, first.Time, started.Parent
+	s.Place = cmp.Or(started.Repository, started.Dir)
 	if v, ok := readResult(dir); ok && !s.Alive {
 		s.Status, s.Guard, s.ExitCode = v.Status, string(v.Guard), v.ExitCode
 		s.Iterations, s.Runtime, s.Signature, s.Says = v.Iterations, v.RuntimeSeconds, v.Signature, v.Says
@@ -209,7 +212,7 @@ func SummaryOf(dir string, state *core.State, alive bool) Summary {
 	}
 	return Summary{
 		ID: filepath.Base(dir), Dir: dir, Name: state.Name, Parent: state.Parent, Command: state.Command, Status: Standing(state, alive),
-		Guard: string(r.Guard), ExitCode: r.ExitCode, Iterations: r.Iterations, Started: state.Started, Runtime: r.RuntimeSeconds,
+		Place: cmp.Or(state.Repository, state.Dir), Guard: string(r.Guard), ExitCode: r.ExitCode, Iterations: r.Iterations, Started: state.Started, Runtime: r.RuntimeSeconds,
 		Signature: r.Signature, Says: r.Says, Answered: answered, Pending: r.Pending && answered == "", CostUSD: r.CostUSD, Tokens: r.Tokens, Alive: alive,
 	}
 }

@@ -353,7 +353,8 @@ func TestAnAnswerWhileServeEnds(t *testing.T) {
 	<-sent
 }
 
-// The page shows the runs of its folder, and those of all folders when it is told to.
+// The page shows the runs of its folder, and those of all folders when it is told to. It says where
+// a run works, wherever it is kept.
 func TestServeAll(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "notes"))
@@ -361,9 +362,9 @@ func TestServeAll(t *testing.T) {
 		begin(t, dir, "-q", "--state-dir", filepath.Join(dir, state), "--", "true").ended(t)
 	}
 	for n, args := range map[int][]string{1: nil, 2: {"--all"}} {
-		var list struct{ Runs []any }
-		if code := startServe(t, dir, args...).call("GET", "/api/runs", "", &list); code != 200 || len(list.Runs) != n {
-			t.Errorf("%q: %d, %d runs", args, code, len(list.Runs))
+		var list struct{ Runs []struct{ Folder string } }
+		if code := startServe(t, dir, args...).call("GET", "/api/runs", "", &list); code != 200 || len(list.Runs) != n || filepath.Base(list.Runs[0].Folder) != filepath.Base(dir) {
+			t.Errorf("%q: %d, %+v", args, code, list.Runs)
 		}
 	}
 }

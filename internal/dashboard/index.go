@@ -328,7 +328,7 @@ func named(dir string, seen scratchpad.Stamp, s scratchpad.Summary) *row {
 	}
 	return &row{
 		Key: fmt.Sprintf("%016x", xxhash.Sum64String(dir)), ID: s.ID, Title: cmp.Or(termsafe.Line(s.Name), command, s.ID), Command: command,
-		Folder: folder(dir), Status: s.Status, Guard: s.Guard, Iterations: s.Iterations, Runtime: s.Runtime, Cost: s.CostUSD,
+		Folder: folder(cmp.Or(s.Place, dir)), Status: s.Status, Guard: s.Guard, Iterations: s.Iterations, Runtime: s.Runtime, Cost: s.CostUSD,
 		Started: s.Started, Updated: seen.Time, Label: termsafe.Line(cmp.Or(s.Says, s.Signature)), Problem: termsafe.Line(s.Problem),
 		Answered: termsafe.Line(s.Answered), Elsewhere: elsewhere, dir: dir, seen: seen, above: above, aboveSeen: aboveSeen,
 	}
@@ -347,9 +347,8 @@ func (r *row) trends(s *core.State) {
 	}
 }
 
-// folder returns the folder in which a run works, in a form for people.
-func folder(dir string) string {
-	f := scratchpad.KeptFor(filepath.Dir(dir))
+// folder returns a folder in a form for people.
+func folder(f string) string {
 	if home, err := os.UserHomeDir(); err == nil && home != "/" {
 		if rel, ok := strings.CutPrefix(f, home+string(filepath.Separator)); ok {
 			return termsafe.Line("~/" + filepath.ToSlash(rel))
