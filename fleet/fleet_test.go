@@ -3,6 +3,7 @@ package fleet
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,7 +84,7 @@ func newBench(t *testing.T, change func(*Worker)) *bench {
 	var suite testsuite.WorkflowTestSuite
 	b := &bench{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t, root: t.TempDir()}
 	b.SetDataConverter(markers{converter.GetDefaultDataConverter(), b})
-	w := &Worker{Name: "w1", Root: b.root, Slots: 2, Queue: "looprun", Log: testLog{t}, Environ: os.Environ()}
+	w := &Worker{Name: "w1", Root: b.root, Slots: 2, Queue: "looprun", Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Environ: os.Environ()}
 	w.prepare(nil)
 	b.worker = w
 	if change != nil {
@@ -95,13 +96,6 @@ func newBench(t *testing.T, change func(*Worker)) *bench {
 	b.RegisterActivity(w)
 	t.Cleanup(w.leaveAll)
 	return b
-}
-
-type testLog struct{ t *testing.T }
-
-func (l testLog) Write(b []byte) (int, error) {
-	l.t.Log(strings.TrimSpace(string(b)))
-	return len(b), nil
 }
 
 // execute runs the loop to its end, also where that is an error.

@@ -74,6 +74,7 @@ func (q Filter) query() string {
 // List calls each for each loop, latest first.
 func (f *Fleet) List(ctx context.Context, q Filter, each func(Entry) error) error {
 	var next []byte
+	served := map[string]bool{}
 	for n := 0; ; {
 		r, err := f.client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: q.query(), PageSize: 500, NextPageToken: next})
 		if err != nil {
@@ -83,7 +84,7 @@ func (f *Fleet) List(ctx context.Context, q Filter, each func(Entry) error) erro
 			if n++; q.Limit > 0 && n > q.Limit {
 				return nil
 			}
-			if err := each(f.entry(e)); err != nil {
+			if err := each(f.entry(ctx, e, served)); err != nil {
 				return err
 			}
 		}
@@ -93,7 +94,18 @@ func (f *Fleet) List(ctx context.Context, q Filter, each func(Entry) error) erro
 	}
 }
 
-func (f *Fleet) entry(e *workflowpb.WorkflowExecutionInfo) Entry {
+// Entry returns a loop in the form that lists show.
+func (f *Fleet) Entry(ctx context.Context, id string) (Entry, error) {
+	d, err := f.client.DescribeWorkflowExecution(ctx, id, "")
+	if err != nil {
+		return Entry{}, f.explained(err)
+	}
+	return f.entry(ctx, d.GetWorkflowExecutionInfo(), map[string]bool{}), nil
+}
+
+// entry returns a loop in the form that lists show. It asks once whether a queue has a worker: the
+// server remembers one for some minutes.
+func (f *Fleet) entry(ctx context.Context, e *workflowpb.WorkflowExecutionInfo, served map[string]bool) Entry {
 	fields := e.GetSearchAttributes().GetIndexedFields()
 	out := Entry{
 		ID: e.GetExecution().GetWorkflowId(), Name: attr[string](fields, AttrName), Group: attr[string](fields, AttrGroup),
@@ -114,9 +126,16 @@ func (f *Fleet) entry(e *workflowpb.WorkflowExecutionInfo) Entry {
 			out.Note = note
 		}
 	}
+	queue := e.GetTaskQueue()
+	if _, asked := served[queue]; !asked && out.Updated.IsZero() {
+		d, err := f.client.DescribeTaskQueue(ctx, queue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
+		served[queue] = err != nil || len(d.GetPollers()) > 0
+	}
 	if problems := attr[[]string](fields, "TemporalReportedProblems"); len(problems) > 0 {
 		out.Stuck = true
 		out.Reason = fmt.Sprintf("no worker can continue it (%s): "+otherVersion+" %s", strings.Join(problems, ", "), out.ID)
+	} else if out.Updated.IsZero() && !served[queue] {
+		out.Reason = fmt.Sprintf("no worker runs on queue %q (looprun-fleet worker)", queue)
 	}
 	return out
 }
@@ -229,11 +248,10 @@ func (f *Fleet) Wait(ctx context.Context, id string, say func(reason string)) (c
 		if !late(err) || ctx.Err() != nil {
 			return r, err
 		}
-		d, err := f.client.DescribeWorkflowExecution(ctx, id, "")
-		if err != nil {
-			return r, f.explained(err)
-		}
-		switch e := f.entry(d.GetWorkflowExecutionInfo()); {
+		e, err := f.Entry(ctx, id)
+		switch {
+		case err != nil:
+			return r, err
 		case e.Stuck:
 			return r, errors.New(e.Reason)
 		case e.Reason != "" && e.Reason != said:

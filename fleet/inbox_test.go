@@ -15,6 +15,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/api/serviceerror"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
@@ -31,6 +32,7 @@ import (
 func known(t *testing.T, list ...*workflowpb.WorkflowExecutionInfo) (*mocks.Client, *Fleet) {
 	t.Helper()
 	c := new(mocks.Client)
+	c.On("DescribeTaskQueue", mock.Anything, "", mock.Anything).Return(nil, errors.New("not told"))
 	for i, e := range list {
 		page := &workflowservice.ListWorkflowExecutionsResponse{Executions: []*workflowpb.WorkflowExecutionInfo{e}}
 		if i+1 < len(list) {
@@ -291,6 +293,31 @@ func TestAWaitSaysWhy(t *testing.T) {
 	run.On("Get", mock.Anything, mock.Anything).Return(nil)
 	if _, err := f.Wait(t.Context(), "l1", func(reason string) { said = append(said, reason) }); err != nil || strings.Join(said, ", ") != "no disk, no git" {
 		t.Errorf("%v, %v", said, err)
+	}
+}
+
+// A list says which queues have no worker, where the server tells it. It asks once for each queue.
+func TestAListSaysWhereNoWorkerIs(t *testing.T) {
+	var list []*workflowpb.WorkflowExecutionInfo
+	for i, queue := range []string{"empty", "busy", "empty", "untold", "empty"} {
+		e := execution(t, fmt.Sprint("l", i), "", time.Time{})
+		e.TaskQueue, e.Execution.RunId = queue, queue
+		list = append(list, e)
+	}
+	list[4].CloseTime = timestamppb.New(time.Now())
+	client, f := known(t, list...)
+	for queue, pollers := range map[string][]*taskqueuepb.PollerInfo{"empty": nil, "busy": {{Identity: "w"}}} {
+		client.On("DescribeTaskQueue", mock.Anything, queue, enumspb.TASK_QUEUE_TYPE_WORKFLOW).Return(&workflowservice.DescribeTaskQueueResponse{Pollers: pollers}, nil).Once()
+	}
+	client.On("DescribeTaskQueue", mock.Anything, "untold", mock.Anything).Return(nil, errors.New("not told"))
+	var reasons []string
+	err := f.List(t.Context(), Filter{All: true}, func(e Entry) error {
+		reasons = append(reasons, e.Reason)
+		return nil
+	})
+	const why = `no worker runs on queue "empty" (looprun-fleet worker)`
+	if want := []string{why, "", why, "", ""}; err != nil || !slices.Equal(reasons, want) {
+		t.Errorf("%q, %v", reasons, err)
 	}
 }
 

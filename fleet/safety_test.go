@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -1130,7 +1131,7 @@ func TestASlotComesBack(t *testing.T) {
 
 // A worker that fails takes no loop for a while.
 func TestASickWorkerRests(t *testing.T) {
-	w := &Worker{Name: "w1", Root: t.TempDir(), Slots: 1, Log: testLog{t}}
+	w := &Worker{Name: "w1", Root: t.TempDir(), Slots: 1, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 	w.prepare(nil)
 	for i := range 2*sickAfter + 1 { // after a rest it may fail as often as before
 		if i == 1 {
@@ -1205,12 +1206,13 @@ func TestAWorkerThatWaitsForALoopIsHeardOf(t *testing.T) {
 
 // A wait outlives its looks, also where the server's clock ends one before ours does.
 func TestAWaitLooksAgain(t *testing.T) {
-	c, run := new(mocks.Client), new(mocks.WorkflowRun)
+	c, f := known(t)
+	run := new(mocks.WorkflowRun)
 	c.On("GetWorkflow", mock.Anything, "l1", "").Return(run)
 	c.On("DescribeWorkflowExecution", mock.Anything, "l1", "").Return(&workflowservice.DescribeWorkflowExecutionResponse{}, nil)
 	run.On("Get", mock.Anything, mock.Anything).Return(serviceerror.NewDeadlineExceeded("context deadline exceeded")).Once()
 	run.On("Get", mock.Anything, mock.Anything).Return(nil)
-	if _, err := (&Fleet{client: c}).Wait(t.Context(), "l1", func(string) {}); err != nil {
+	if _, err := f.Wait(t.Context(), "l1", func(string) {}); err != nil {
 		t.Error(err)
 	}
 }

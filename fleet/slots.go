@@ -190,7 +190,7 @@ func (w *Worker) drain() {
 		w.work.Wait()
 		close(done)
 	}()
-	w.warn("worker %s takes no more loops, and lets iterations continue for %s", w.Name, w.Drain)
+	w.Log.Info("worker takes no more loops, and lets iterations continue", "for", w.Drain)
 	select {
 	case <-done:
 		return

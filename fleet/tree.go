@@ -234,7 +234,7 @@ func (w *Worker) sweep(now time.Time) {
 				remove = func(string) error { return w.removeTree(context.Background(), e.Name()) }
 			}
 			if err := remove(filepath.Join(w.Root, kind, e.Name())); err != nil {
-				w.warn("%v", err)
+				w.Log.Warn("what is left of a loop stays", "loop", e.Name(), "reason", err)
 			}
 		}
 	}

@@ -1,11 +1,13 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -132,8 +134,8 @@ type Worker struct {
 	Queue string `kong:"-"`
 	// Allow lists what it may run; nil allows everything, which is for a server on this
 	// machine.
-	Allow *Allow    `kong:"-"`
-	Log   io.Writer `kong:"-"` // takes warnings
+	Allow *Allow       `kong:"-"`
+	Log   *slog.Logger `kong:"-"` // nil is slog's default
 	// Environ is the environment of this machine that loops see, in full.
 	Environ []string `kong:"-"`
 
@@ -234,6 +236,7 @@ func (w *Worker) Serve(ctx context.Context, c client.Client, ready func()) error
 // prepare makes a worker ready to run loops.
 func (w *Worker) prepare(c client.Client) {
 	w.client, w.places, w.held, w.slots = c, map[string]*place{}, map[string]time.Time{}, newSlots(w.Slots)
+	w.Log = cmp.Or(w.Log, slog.Default()).With("worker", w.Name, "queue", w.Queue)
 	w.ran = map[core.Outcome]int{}
 	w.running, w.cut = context.WithCancelCause(context.Background())
 	w.taking, w.leave = context.WithCancel(context.Background())
@@ -243,10 +246,6 @@ func (w *Worker) prepare(c client.Client) {
 // something.
 func ownQueue(queue, name string) string    { return queue + "@" + name }
 func offerQueue(queue, offer string) string { return queue + "+" + offer }
-
-func (w *Worker) warn(format string, args ...any) {
-	fmt.Fprintf(w.Log, "looprun-fleet: "+format+"\n", args...)
-}
 
 // Place takes a slot for a loop, and prepares its work tree at its last checkpoint.
 func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
@@ -258,10 +257,9 @@ func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
 	defer w.work.Done()
 	id := in.Started.RunID
 	lines, err := session.CommandsOf(in.Started.Config)
-	if err = errors.Join(err, in.wrong()); err == nil {
-		err = w.Allow.check(in.Work, lines)
-	}
-	if err != nil {
+	log := w.Log.With("loop", id)
+	if err = cmp.Or(err, in.wrong(), w.Allow.check(in.Work, lines)); err != nil {
+		log.Warn("loop refused", "reason", err)
 		return Placed{}, refuse("worker %s refuses loop %s: %v", w.Name, id, err)
 	}
 	wait := time.Duration(0)
@@ -281,16 +279,17 @@ func (w *Worker) Place(ctx context.Context, in Prepare) (Placed, error) {
 	placed, err := w.put(run, in)
 	if err == nil {
 		w.slots.placed(nil)
+		log.Info("loop placed", "took", time.Since(began))
 		return placed, nil
 	}
 	w.unhold(id)
-	w.warn("loop %s: %v", id, err)
+	log.Warn("loop not placed", "reason", err)
 	kind := typeOf(err) // of the loop's fault, or its repository's
 	switch {
 	case w.running.Err() != nil || ctx.Err() != nil: // the error is that of what was killed
 		return Placed{}, w.stopped()
 	case kind == "" && w.slots.placed(err):
-		w.warn("worker %s could not prepare %d loops in a row, and takes none for %s", w.Name, sickAfter, rest)
+		w.Log.Warn("worker rests: it could not place loops", "in_a_row", sickAfter, "for", rest)
 	}
 	return Placed{}, temporal.NewApplicationErrorWithOptions(cause(err), kind, temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{time.Since(began)}})
 }
@@ -339,7 +338,7 @@ func (w *Worker) place(in Prepare) (*place, error) {
 	if p.run, err = w.openRun(in); err != nil {
 		return nil, err
 	}
-	say := &console.Observer{Messages: console.Messages{W: w.Log, Lead: "looprun-fleet: " + id + ":"}}
+	say := &console.Observer{Messages: console.Messages{W: slog.NewLogLogger(w.Log.With("loop", id).Handler(), slog.LevelWarn).Writer()}}
 	p.host, err = session.NewHost(session.HostOptions{
 		Started: in.Started, Run: p.run, Dir: filepath.Join(p.tree, filepath.FromSlash(in.Work.Dir)), Env: w.environ(in.Work), Say: say,
 	})
@@ -439,12 +438,13 @@ func (w *Worker) Iterate(ctx context.Context, in Iterate) (Iterated, error) {
 				return out, err
 			}
 			out.Away = cause(err)
-			w.warn("loop %s: %s", p.id, out.Away)
+			w.Log.Warn("checkpoint not pushed", "loop", p.id, "reason", out.Away)
 		}
 		w.mu.Lock()
 		out.Stopping = w.taking.Err() != nil
 		w.ran[result.Outcome]++
 		w.mu.Unlock()
+		w.Log.Info("iteration ended", "loop", p.id, "iteration", in.Iteration.Number, "outcome", result.Outcome, "took_ms", result.DurationMS)
 		return out, nil
 	})
 }
@@ -527,6 +527,7 @@ func (w *Worker) Debug(ctx context.Context, in Respond) (Debugged, error) {
 // Leave returns the slot of a loop, and closes the place of one that has ended. Its output stays
 // for a while, and so does its tree if the loop is not done.
 func (w *Worker) Leave(ctx context.Context, in Leave) error {
+	w.Log.Info("loop left", "loop", in.Loop, "status", in.Status)
 	w.unhold(in.Loop)
 	if in.Status == "" {
 		return nil

@@ -1,12 +1,17 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -611,5 +616,45 @@ func TestAPreparationIsCutShort(t *testing.T) {
 				t.Errorf("%v, failed %d, held %v", err, w.slots.failed, w.held)
 			}
 		})
+	}
+}
+
+// Each line that a worker logs names it, its queue and the loop.
+func TestAWorkerLogsForPrograms(t *testing.T) {
+	for line, want := range map[string][]string{
+		"true":    {"loop placed", "iteration ended", "loop left"},
+		"setup":   {"loop not placed"},
+		"refused": {"loop refused"},
+	} {
+		var said bytes.Buffer
+		b := newBench(t, func(w *Worker) {
+			w.Log = slog.New(slog.NewJSONHandler(&said, nil))
+			if w.prepare(nil); line == "refused" {
+				w.Allow = new(Allow)
+			}
+		})
+		l := submitted(t, "true", func(l *loops.Loop) {
+			if line == "setup" {
+				l.Setup = "exit 1"
+			}
+		})
+		b.run(l)
+		var got []string
+		for each := json.NewDecoder(&said); ; {
+			var r struct {
+				Message             string `json:"msg"`
+				Worker, Queue, Loop string
+				Outcome             core.Outcome
+			}
+			if err := each.Decode(&r); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil || r.Worker != "w1" || r.Queue != "looprun" || r.Loop != l.Started.RunID || (r.Message == "iteration ended") != (r.Outcome == core.OutcomeDone) {
+				t.Fatalf("%s: %+v, %v", line, r, err)
+			}
+			got = append(got, r.Message)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q", line, got)
+		}
 	}
 }

@@ -424,28 +424,27 @@ func TestAWorkerDrains(t *testing.T) {
 	}
 }
 
-// otherRule builds a looprun-fleet in which a loop may fail in the same way once more.
-func otherRule(t *testing.T) string {
+// otherBuild builds a looprun-fleet in which a piece of a file is changed.
+func otherBuild(t *testing.T, file, old, changed string) string {
 	t.Helper()
-	rule, err := filepath.Abs("../../guards/loop.go")
+	file, err := filepath.Abs(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(rule)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const limit = "threshold := s.Limits.Loop\n"
-	if bytes.Count(text, []byte(limit)) != 1 {
-		t.Fatalf("%s does not have %q once: change another rule", rule, limit)
+	if bytes.Count(text, []byte(old)) != 1 {
+		t.Fatalf("%s does not have %q once: change something else", file, old)
 	}
 	dir := t.TempDir()
-	other, overlay := filepath.Join(dir, "loop.go"), filepath.Join(dir, "overlay.json")
-	replaced, err := json.Marshal(map[string]any{"Replace": map[string]string{rule: other}})
+	other, overlay := filepath.Join(dir, "other.go"), filepath.Join(dir, "overlay.json")
+	replaced, err := json.Marshal(map[string]any{"Replace": map[string]string{file: other}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	text = bytes.Replace(text, []byte(limit), []byte(limit+"if threshold > 0 { threshold++ }\n"), 1)
+	text = bytes.Replace(text, []byte(old), []byte(changed), 1)
 	for name, text := range map[string][]byte{other: text, overlay: replaced} {
 		if err := os.WriteFile(name, text, 0o600); err != nil {
 			t.Fatal(err)
@@ -463,7 +462,8 @@ func TestAnUpgradeUnderLoad(t *testing.T) {
 	if more, err := strconv.Atoi(os.Getenv("FLEET_LOOPS")); err == nil {
 		n = more
 	}
-	newer := otherRule(t)
+	const limit = "threshold := s.Limits.Loop\n"
+	newer := otherBuild(t, "../../guards/loop.go", limit, limit+"if threshold > 0 { threshold++ }\n")
 	y := newYard(t)
 	workers := map[string]*process{}
 	for _, name := range []string{"first", "second", "third"} {
@@ -642,7 +642,7 @@ func TestASickWorker(t *testing.T) {
 	}
 	from := repository(t)
 	ids := y.submit(8, "true", func(l *loops.Loop) { l.Repo = from })
-	wait(t, "it rests", func() bool { return strings.Contains(sick.said.String(), "takes none for 1m0s") })
+	wait(t, "it rests", func() bool { return strings.Contains(sick.said.String(), "worker rests") })
 	y.worker("good", 2)
 	for _, id := range ids {
 		if r := y.result(id); r.Status != core.StatusDone || r.Iterations != 1 {
@@ -651,17 +651,57 @@ func TestASickWorker(t *testing.T) {
 	}
 }
 
-// Where no worker is, a cancel by force ends a loop, and a wait for it ends.
+// Where no worker is, lists and waits say it, a cancel by force ends a loop, and a wait for it ends.
 func TestALoopWithoutAWorkerIsCancelled(t *testing.T) {
 	y := newYard(t)
 	id := y.submit(1, "true", nil)[0]
-	y.says("cancel", "--force", id)
-	if _, err := y.fleet.Wait(t.Context(), id, func(string) {}); err == nil || !strings.Contains(err.Error(), "by force") {
-		t.Errorf("%v", err)
-	}
-	if out := y.says("list", "--all"); !strings.Contains(out, "terminated") {
+	const why = "no worker runs on queue"
+	if out := y.says("list"); !strings.Contains(out, why) {
 		t.Errorf("%s", out)
 	}
+	said := ""
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := y.fleet.Wait(ctx, id, func(reason string) {
+		said = reason
+		y.says("cancel", "--force", id)
+	}); err == nil || !strings.Contains(err.Error(), "by force") || !strings.Contains(said, why) {
+		t.Errorf("%q, %v", said, err)
+	}
+	if out := y.says("list", "--all"); !strings.Contains(out, "terminated") || strings.Contains(out, why) {
+		t.Errorf("%s", out)
+	}
+	y.worker("w", 1)
+	y.question(y.submit(1, "echo the same; exit 1", nil)[0])
+	if out := y.says("list", "--format", "json"); strings.Contains(out, why) {
+		t.Errorf("%s", out)
+	}
+}
+
+// A loop that no worker can continue says so wherever it is looked at.
+func TestALoopThatNoWorkerCanContinue(t *testing.T) {
+	y := newYard(t)
+	w := y.worker("old", 1)
+	id := y.submit(1, "echo the same; exit 1", nil)[0]
+	y.question(id)
+	w.kill()
+	const driver = "\tl.driver = core.Driver{\n"
+	y.build = otherBuild(t, "../workflow.go", driver, "_ = workflow.Sleep(ctx, time.Second)\n"+driver)
+	y.worker("new", 1)
+	y.says("cancel", id)
+	const why = "no worker can continue it"
+	wait(t, "the list says it", func() bool { return strings.Contains(y.says("list"), why) })
+	for _, c := range []string{"show", "explain", "report", "wait", "answer"} {
+		args := []string{c, id, "--address", server.address, "--queue", y.queue, "--key-file", server.key}
+		if c == "answer" {
+			args = append(args, "cancel")
+		}
+		out, err := exec.Command(program(t, "looprun-fleet"), args...).CombinedOutput()
+		if !strings.Contains(string(out), strings.TrimSuffix(why, " it")) || (err == nil) != slices.Contains([]string{"show", "explain", "report"}, c) {
+			t.Errorf("%s: %v: %s", c, err, out)
+		}
+	}
+	y.says("cancel", "--force", id)
 }
 
 // With a key, the database has nothing that a user typed but what the page names.

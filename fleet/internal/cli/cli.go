@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -219,7 +220,7 @@ type workerCmd struct {
 
 func (c *workerCmd) Run(a *app, f *fleet.Fleet) error {
 	w := &c.Worker
-	w.Queue, w.Log = a.server.Queue, os.Stderr
+	w.Queue, w.Log = a.server.Queue, slog.New(slog.NewTextHandler(os.Stderr, nil))
 	if w.Slots < 1 {
 		return config.Usage(fmt.Sprintf("--slots %d would run nothing", w.Slots), "give 1 or more")
 	}
@@ -434,6 +435,9 @@ func (c *one) exported(a *app, f *fleet.Fleet, outputs bool, args ...string) err
 	cmd := exec.CommandContext(a.ctx, reader, append([]string{args[0], c.Loop, "--state-dir", filepath.Join(dir, ".looprun")}, args[1:]...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err = cmd.Run()
+	if e, _ := f.Entry(a.ctx, c.Loop); e.Reason != "" {
+		a.say("%s: %s", c.Loop, termsafe.Line(e.Reason))
+	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		a.code = exit.ExitCode()
 		return nil
@@ -505,12 +509,12 @@ func (c *exportCmd) Run(a *app, f *fleet.Fleet) error {
 
 type answerCmd struct {
 	one
-	Option   string `arg:"" optional:"" help:"The option."`
-	Text     string `placeholder:"TEXT" help:"The answer to a question for a text."`
-	Guidance string `placeholder:"TEXT" help:"Guidance for the next iteration."`
-	Reason   string `placeholder:"TEXT" help:"Why."`
-	Question string `placeholder:"ID" help:"The question (the one that is asked)."`
-	By       string `default:"${user}" placeholder:"NAME" help:"Who answers (${default})."`
+	Option   string  `arg:"" optional:"" help:"The option."`
+	Text     *string `placeholder:"TEXT" help:"The answer to a question for a text."`
+	Guidance string  `placeholder:"TEXT" help:"Guidance for the next iteration."`
+	Reason   string  `placeholder:"TEXT" help:"Why."`
+	Question string  `placeholder:"ID" help:"The question (the one that is asked)."`
+	By       string  `default:"${user}" placeholder:"NAME" help:"Who answers (${default})."`
 }
 
 func (c *answerCmd) Run(a *app, f *fleet.Fleet) error {
@@ -523,15 +527,11 @@ func (c *answerCmd) Run(a *app, f *fleet.Fleet) error {
 		if len(open) == 0 {
 			return fmt.Errorf("loop %s asks nothing now", c.Loop)
 		}
-		if c.Question = open[0].ID; c.Option == "" && c.Text == "" {
+		if c.Question = open[0].ID; c.Option == "" && c.Text == nil {
 			return config.Usage(fmt.Sprintf("%s\n%s", open[0].Header, open[0].Text), "answer with one of "+strings.Join(session.OptionsOf(open[0]), ", "))
 		}
 	}
-	answer := core.Answer{Option: c.Option, Guidance: c.Guidance, Reason: c.Reason}
-	if c.Text != "" {
-		answer.Text = &c.Text
-	}
-	t, err := f.Answer(a.ctx, c.Loop, c.Question, c.By, answer)
+	t, err := f.Answer(a.ctx, c.Loop, c.Question, c.By, core.Answer{Option: c.Option, Text: c.Text, Guidance: c.Guidance, Reason: c.Reason})
 	if err == nil {
 		fmt.Fprintf(a.out, "%s: %s is answered with %q\n", c.Loop, c.Question, t.Answer.String())
 	}
@@ -582,11 +582,8 @@ func (c *logsCmd) Run(a *app, f *fleet.Fleet) error {
 		}
 		return nil
 	})
-	if err == nil && found == nil {
-		err = fmt.Errorf("no such iteration of loop %s has ended", c.Loop)
-	}
-	if err != nil {
-		return err
+	if err != nil || found == nil {
+		return cmp.Or(err, fmt.Errorf("no such iteration of loop %s has ended", c.Loop))
 	}
 	if found.Before > 0 {
 		a.say("the first %d bytes are on the worker that ran it, in runs/%s of its folder", found.Before, c.Loop)
