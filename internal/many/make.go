@@ -140,8 +140,9 @@ func Make(ctx context.Context, o Order) (p *Plan, left map[string][]string, err 
 		}
 		p.Loops = append(p.Loops, planned)
 	}
+	trees, _ := filepath.EvalSymlinks(p.Trees) // it is there
 	for _, at := range found {
-		if inside(p.Trees, at.top) {
+		if in, _ := filepath.Rel(at.top, trees); filepath.IsLocal(in) {
 			return nil, nil, config.Usage(fmt.Sprintf("the work trees would be in %s, within the repository %s", p.Trees, at.top), "name a folder outside of it with --trees DIR")
 		}
 		if left[at.top], err = changes(ctx, at.top); err != nil {
@@ -221,15 +222,6 @@ var notForRuns = []string{"shell", "check", "name", "state_dir", "result", "chec
 // flags returns the flags that the loop itself gives its run.
 func (o *Order) flags(l loops.Loop) ([]string, error) {
 	return o.Given.Over(l.Keys(), notForRuns...).Words(o.From)
-}
-
-// inside reports whether dir is above or inside it.
-func inside(dir, above string) bool {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	rel, _ := filepath.Rel(above, dir)
-	return filepath.IsLocal(rel)
 }
 
 // Try lets looprun check the flags of the runs, each set of them once. Nothing is run. With

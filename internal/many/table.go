@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/cells"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -31,7 +32,7 @@ func (t *table) close() {
 
 // clear erases the table, so that something can be printed in its place.
 func (t *table) clear() {
-	if t.screen == nil || t.lines == 0 {
+	if t.lines == 0 {
 		return
 	}
 	fmt.Fprintf(t.screen, "\x1b[%dA\r\x1b[J", t.lines)
@@ -43,8 +44,8 @@ func (t *table) draw(b *Batch) {
 	if t.screen == nil {
 		return
 	}
-	width, height, err := term.GetSize(int(t.screen.Fd()))
-	if err != nil || width < 20 {
+	width, height, _ := term.GetSize(int(t.screen.Fd()))
+	if width < 20 { // or not known
 		width, height = 80, 24
 	}
 	var rows []string
@@ -68,14 +69,12 @@ func (t *table) draw(b *Batch) {
 
 // row returns the line of one loop.
 func (e *entry) row(width int) string {
-	word := string(e.seen.Status)
+	word := "running"
 	switch {
 	case e.stands == placing:
 		word = "setting up"
-	case e.stands == asking:
+	case e.stands == asking || e.seen.Status == core.StatusAwaiting:
 		word = "asks"
-	case word == "" || e.resumed && e.seen.Iterations == 0:
-		word = "running"
 	}
 	took := ""
 	if e.stands != asking {
