@@ -372,6 +372,36 @@ func TestSlug(t *testing.T) {
 	}
 }
 
+// The folder of a repository begins with the repository's name.
+func TestTheFolderOfARepository(t *testing.T) {
+	if web, other := repositoryKey("/a/web"), repositoryKey("/b/web"); len(web) != len("web-")+12 || !strings.HasPrefix(web, "web-") || web == other {
+		t.Errorf("%q, %q", web, other)
+	}
+	if root := repositoryKey("/"); len(root) != 12 || strings.HasPrefix(root, "-") {
+		t.Errorf("%q", root)
+	}
+}
+
+// The mirror is packed when it has many loose objects, and not before.
+func TestAMirrorIsPacked(t *testing.T) {
+	m := batchOfOne(t)
+	gitIn(t, m.l.Repository, "commit", "-q", "--allow-empty", "-m", "two")
+	commit := gitIn(t, m.l.Repository, "rev-parse", "HEAD")
+	objects := filepath.Join(m.repo.mirror, "objects")
+	counted := filepath.Join(objects, "17")
+	_ = os.Mkdir(counted, 0o700)
+	for n := range 28 {
+		loose, _ := os.ReadDir(counted)
+		if err := m.repo.fetch(within(t), m.p.ID, []string{m.l.Base}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(objects, commit[:2], commit[2:])); (err == nil) != (len(loose) <= 26) {
+			t.Errorf("with %d: %v", len(loose), err)
+		}
+		write(t, filepath.Join(counted, strings.Repeat("0", 11+n)+strings.Repeat("1", 27-n)), "")
+	}
+}
+
 // A folder that another looprun holds is waited for, but not after an interrupt.
 func TestHoldWaits(t *testing.T) {
 	dir := t.TempDir()

@@ -113,7 +113,7 @@ func slug(name string) string {
 			break
 		}
 	}
-	return strings.Trim(b.String()+"", "-")
+	return strings.Trim(b.String(), "-")
 }
 
 // write records the plan. Secrets in it are left out, and it then cannot be resumed.

@@ -30,11 +30,7 @@ type repository struct {
 // repositoryKey returns the name of a repository's folder.
 func repositoryKey(top string) string {
 	sum := sha256.Sum256([]byte(top))
-	key := hex.EncodeToString(sum[:6])
-	if name := slug(filepath.Base(top)); name != "" {
-		key = name + "-" + key
-	}
-	return key
+	return strings.TrimLeft(slug(filepath.Base(top))+"-"+hex.EncodeToString(sum[:6]), "-")
 }
 
 func repositoryOf(trees, top string) *repository {
@@ -72,7 +68,7 @@ func (r *repository) fetch(ctx context.Context, id string, commits []string) err
 // failure does no harm.
 func (r *repository) pack(ctx context.Context) {
 	const most = 6700 / 256 // in one of the folders, as git gc --auto counts them
-	if loose, err := os.ReadDir(filepath.Join(r.mirror, "objects", "17")); err == nil && len(loose) > most {
+	if loose, _ := os.ReadDir(filepath.Join(r.mirror, "objects", "17")); len(loose) > most {
 		_, _ = git.Run(ctx, r.mirror, nil, "repack", "-d", "--quiet")
 	}
 }
