@@ -89,6 +89,85 @@ func TestWhatIsFound(t *testing.T) {
 	}
 }
 
+// The line about a loop says only what there is to say.
+func TestTheLineAboutALoop(t *testing.T) {
+	for want, e := range map[string]End{
+		"[1/2] a: not started: no room": {Reason: "no room"},
+		"[1/2] a: done after 2 iterations, 3s; see: looprun diff r; take: git merge --squash refs/r": {Status: core.StatusDone, Iterations: 2, Runtime: 3, RunID: "r", Ref: "refs/r"},
+		"[1/2] a: tripped (max_iterations) after 1 iteration, 3s: 1 test failing; exit 110":          {Status: core.StatusTripped, Guard: "max_iterations", Iterations: 1, Runtime: 3, Says: "1 test failing", ExitCode: 110},
+	} {
+		e.Name = "a"
+		if got := e.line(1, 2); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// The report about a night counts what the loops changed, and nothing else, and counts nothing
+// where it is not known of one of them.
+func TestWhatChangedOverNight(t *testing.T) {
+	m := batchOfOne(t)
+	b, e := m.running(t)
+	if err := m.repo.add(within(t), m.l); err != nil {
+		t.Fatal(err)
+	}
+	journal(t, b.State, e.RunID, tripped...)
+	top := e.Repository
+	write(t, filepath.Join(e.Tree, "f"), "of the loop")
+	gitIn(t, top, "update-ref", "refs/result", gitIn(t, top, "commit-tree", "-p", "HEAD", "-m", "two", gitIn(t, e.Tree, "rev-parse", "HEAD^{tree}")))
+	write(t, filepath.Join(top, "f"), "of the user")
+	one := func(base string, end End) *entry {
+		return &entry{Loop: &Loop{RunID: e.RunID, Repository: top, Tree: e.Tree, Base: base}, end: end}
+	}
+	known := one(e.Base, End{Tree: e.Tree, Ref: "refs/result"})
+	for name, c := range map[string]struct {
+		entries []*entry
+		want    string
+	}{
+		"in its tree":      {[]*entry{known}, "0 commits and 1 file changed since it began"},
+		"in its result":    {[]*entry{one(e.Base, End{Ref: "refs/result"})}, "1 commit and 0 files changed since it began"},
+		"nowhere":          {[]*entry{one(e.Base, End{})}, "nothing changed since it began"},
+		"not known of one": {[]*entry{known, one("gone", End{Tree: e.Tree}), known, known, known, known}, ""},
+	} {
+		b.entries = c.entries
+		lines := b.Morning(b.verdict())
+		if got := strings.Join(lines, "\n"); c.want == "" && strings.Contains(got, "changed") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// What to look at first after a night is who asks, then what failed, then a result.
+func TestWhatToLookAtFirst(t *testing.T) {
+	m := batchOfOne(t)
+	b, e := m.running(t)
+	one := func(id string, s standing, end End) *entry {
+		return &entry{Loop: &Loop{RunID: id}, stands: s, end: end}
+	}
+	none := one("not-started", over, End{ExitCode: 125})
+	if lines := b.Morning(&Verdict{}); lines != nil {
+		t.Errorf("none has begun: %q", lines)
+	}
+	journal(t, b.State, e.RunID, done...)
+	for _, c := range []struct {
+		entries []*entry
+		want    string
+	}{
+		{[]*entry{one("result", over, End{Status: core.StatusDone, Ref: "r"}), one("failed", over, End{Status: core.StatusTripped, ExitCode: 110, Ref: "r"}), one("asks", asking, End{Ref: "r"})}, "answer asks"},
+		{[]*entry{one("result", over, End{Status: core.StatusDone, Ref: "r"}), one("failed", over, End{Status: core.StatusTripped, ExitCode: 110, Ref: "r"})}, "explain failed"},
+		{[]*entry{one("result", over, End{Status: core.StatusDone, Ref: "r"})}, "diff result"},
+	} {
+		b.entries = append([]*entry{none, one(e.RunID, over, End{Status: core.StatusDone})}, c.entries...)
+		if lines := b.Morning(&Verdict{}); lines[len(lines)-1] != "look first: looprun "+c.want {
+			t.Errorf("%q, want %s", lines, c.want)
+		}
+	}
+	b.entries = b.entries[:2]
+	if got := strings.Join(b.Morning(&Verdict{}), "\n"); strings.Contains(got, "look first") {
+		t.Errorf("there is nothing to look at: %q", got)
+	}
+}
+
 // What the end of a loop's process means is in its journal.
 func TestHowALoopEnds(t *testing.T) {
 	m := batchOfOne(t)
