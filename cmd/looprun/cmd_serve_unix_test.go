@@ -1016,7 +1016,8 @@ func browserMany(t *testing.T, b *browsertest.Browser) {
 }
 
 // The loops of looprun many are one line, with a bar of what became of them; those that wait for
-// their turn are among them. It opens, and stays open and in focus while they go on.
+// their turn are among them. It opens, and stays open and in focus while they go on. Open, it has
+// which of them change the same files, which does not come while somebody goes through the list.
 func browserBatch(t *testing.T, b *browsertest.Browser) {
 	dir := t.TempDir()
 	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=n", "-c", "user.email=e@example.com", "commit", "-q", "--allow-empty", "-m", "one"}} {
@@ -1027,7 +1028,7 @@ func browserBatch(t *testing.T, b *browsertest.Browser) {
 	}
 	run := begin(t, dir, "many", "--jobs", "1", "--trees", filepath.Join(t.TempDir(), "trees"), "--min-free", "0", "--detached", "defer", "--loop-threshold", "2",
 		"--for", "echo first; echo second; echo asks; echo last", "-c", fmt.Sprintf(
-			`case {} in asks) echo '--- FAIL: TestX (0s)'; exit 1;; second) until [ -e '%s/go' ]; do sleep 0.02; done;; last) until [ -e '%[1]s/end' ]; do sleep 0.02; done;; esac`, dir))
+			`case {} in asks) ;; *) echo {} >f;; esac; case {} in asks) echo '--- FAIL: TestX (0s)'; exit 1;; second) until [ -e '%s/go' ]; do sleep 0.02; done;; last) until [ -e '%[1]s/end' ]; do sleep 0.02; done;; esac`, dir))
 	v := startServe(t, dir).open(b)
 	bar := `document.querySelector("#runs > button svg")?.ariaLabel`
 	v.shows(bar + ` === "1 run, 1 done, 2 waiting"`)
@@ -1047,6 +1048,13 @@ func browserBatch(t *testing.T, b *browsertest.Browser) {
 	}
 	v.shows(bar + ` === "1 asks, 1 run, 2 done"`)
 	v.shows(`document.activeElement.matches("#runs > button")`)
+	same := `[...document.querySelectorAll("#runs > p")].find((e) => e.textContent.includes("overlap"))?.querySelector("b").textContent`
+	if said := browsertest.Eval[*string](v.Browser, same+` ?? null`); said != nil {
+		t.Errorf("under the focus there comes %q", *said)
+	}
+	browsertest.Eval[any](v.Browser, `document.activeElement.blur()`)
+	v.shows(same + ` === "first and second both change f"`)
+	v.tabTo(`e.matches("#runs > button")`)
 	v.Press("Enter") // closed, what asks is still there
 	v.shows(rows + ` === "asks asks"`)
 	v.Press("w")
@@ -1058,6 +1066,8 @@ func browserBatch(t *testing.T, b *browsertest.Browser) {
 	}
 	v.Screenshot("serve-batch-wall")
 	v.Press("w")
+	v.Press("Enter")
+	v.shows(same + ` === "first and second both change f"`)
 	if err := os.WriteFile(filepath.Join(dir, "end"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -1069,6 +1079,9 @@ func browserBatch(t *testing.T, b *browsertest.Browser) {
 		t.Errorf("those that are done: %+v", found.Runs)
 	}
 	run.ended(t)
+	v.shows(`document.querySelector("#runs > button .status").textContent === "asks"`)
+	browsertest.Eval[any](v.Browser, `document.activeElement.blur()`)
+	v.shows(same + ` === "first, second and last all change f"`)
 	v.quiet()
 }
 

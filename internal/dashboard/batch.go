@@ -3,6 +3,7 @@ package dashboard
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"strings"
 
@@ -39,22 +40,35 @@ func (x *index) batches(state string) {
 		return
 	}
 	for _, id := range ids {
-		at := filepath.Join(state, id)
-		if x.plans[at] {
+		key := fmt.Sprintf("%016x", xxhash.Sum64String(filepath.Join(state, "many", id)))
+		if x.plans[key] != nil {
 			continue
 		}
 		p, err := many.Read(state, id)
 		if err != nil {
 			continue
 		}
-		x.plans[at] = true
-		b := &batch{fmt.Sprintf("%016x", xxhash.Sum64String(filepath.Join(state, "many", id))), p}
+		b := &batch{key, p}
 		x.mu.Lock()
+		x.plans[key] = b
 		for _, l := range p.Loops {
 			x.batchOf[filepath.Join(state, l.RunID)] = b
 		}
 		x.mu.Unlock()
 	}
+}
+
+// overlaps tells which loops of a batch change the same files.
+func (s *Server) overlaps(w http.ResponseWriter, r *http.Request) {
+	s.runs.mu.Lock()
+	b := s.runs.plans[r.PathValue("key")]
+	s.runs.mu.Unlock()
+	if b == nil {
+		http.Error(w, "there is no such batch", http.StatusNotFound)
+		return
+	}
+	lines, err := many.Overlaps(r.Context(), filepath.Join(b.plan.State, b.plan.ID))
+	reply(w, r, map[string][]string{"lines": lines}, err)
 }
 
 // listed is a row of the list. in is the key of the batch below which it is listed, or empty.

@@ -90,22 +90,20 @@ type pairing struct {
 
 const codeFor = 2 * time.Minute
 
-// begin makes a code, and returns it; empty while the last one has not ended.
-func (p *pairing) begin(now time.Time) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if now.Before(p.until) {
-		return ""
-	}
-	p.code, p.until = new(origin.Word), now.Add(codeFor)
-	return p.code.Make()
-}
+var errShown = errors.New("the last code has not ended")
 
-// spent reports whether the code was guessed at too often.
-func (p *pairing) spent() bool {
+// begin makes a code. It fails while the last one has not ended, or was guessed at too often.
+func (p *pairing) begin(now time.Time) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.code != nil && p.code.Spent()
+	switch {
+	case !now.Before(p.until):
+		p.code, p.until = new(origin.Word), now.Add(codeFor)
+		return p.code.Make(), nil
+	case p.code.Spent():
+		return "", origin.ErrTries
+	}
+	return "", errShown
 }
 
 // check uses up the code. It fails with an error of [origin.Word.Check].

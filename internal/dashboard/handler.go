@@ -51,6 +51,7 @@ func (s *Server) Handler() http.Handler {
 	m.Handle("GET /api/runs/{key}/explain", s.ofRun(s.explain))
 	m.Handle("POST /api/runs/{key}/report", s.ofRun(s.reportTicket))
 	m.Handle("GET /api/stream", s.authorized(s.stream))
+	m.Handle("GET /api/batches/{key}/overlaps", s.authorized(s.overlaps))
 	m.HandleFunc("POST /api/enter", s.enter)
 	if s.o.Actions != nil {
 		answer := ask.ShortAnswerShape()
@@ -222,21 +223,17 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	case !s.o.Terminal:
 		s.unauthorized(w, "this looprun serve has no terminal to show a code on; pair this browser with one that has, at the same port")
 	default:
-		said := "The terminal shows it, for two minutes."
-		switch code := s.code.begin(now); {
-		case code != "":
+		code, err := s.code.begin(now)
+		if err == nil {
 			s.o.Say(nameOf(r) + " asks to be let in; the code is " + code + ", for two minutes")
-		case s.code.spent():
-			said = refusals[origin.ErrTries]
-		default:
-			said = "The terminal shows a code already. It ends two minutes after it was shown."
 		}
-		say(w, r, "said", said)
+		say(w, r, "said", cmp.Or(refusals[err], "The terminal shows it, for two minutes."))
 	}
 }
 
-// refusals are what is said of a code that is not taken.
+// refusals are what is said of a code that is not taken, or not shown.
 var refusals = map[error]string{
+	errShown:         "The terminal shows a code already. It ends two minutes after it was shown.",
 	origin.ErrTries:  "too many wrong codes; after two minutes you can have another shown",
 	origin.ErrNoWord: "there is no such code any more; have another shown",
 	origin.ErrWrong:  "wrong code; the terminal of looprun serve shows the right one",

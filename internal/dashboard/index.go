@@ -74,7 +74,6 @@ type index struct {
 	at      time.Time            // of the last refresh
 	whole   time.Time            // when to look at the runs that have ended, too
 	live    map[string]*followed // runs that go on
-	plans   map[string]bool      // of batches, that were read
 	some    chan struct{}        // closed when the first runs are in the list, or there are none
 	opened  func()               // closes it
 
@@ -83,6 +82,7 @@ type index struct {
 	moving  map[string]*row // those that can change at any time
 	byKey   map[string]*row
 	batchOf map[string]*batch // by the directories of their runs
+	plans   map[string]*batch // by their keys
 	sorted  []*row
 	mixed   bool // they have to be sorted before they are shown
 }
@@ -96,7 +96,7 @@ type followed struct {
 func newIndex(dirs func() []string) *index {
 	some := make(chan struct{})
 	return &index{
-		dirs: dirs, rows: map[string]*row{}, moving: map[string]*row{}, byKey: map[string]*row{}, plans: map[string]bool{}, batchOf: map[string]*batch{}, lists: map[string]time.Time{},
+		dirs: dirs, rows: map[string]*row{}, moving: map[string]*row{}, byKey: map[string]*row{}, plans: map[string]*batch{}, batchOf: map[string]*batch{}, lists: map[string]time.Time{},
 		live: map[string]*followed{}, some: some, opened: sync.OnceFunc(func() { close(some) }),
 	}
 }
@@ -279,16 +279,13 @@ func (f *followed) row(dir string) *row {
 	return rowOf(dir, &f.state, scratchpad.Locked(dir), seen)
 }
 
-// noticeLength is how many characters of a question a notice has.
-const noticeLength = 200
-
 // rowOf returns the list's row for a run in that state.
 func rowOf(dir string, s *core.State, alive bool, seen scratchpad.Stamp) *row {
 	r := named(dir, seen, scratchpad.SummaryOf(dir, s, alive))
 	r.Alive = alive
 	if r.Elsewhere == "" {
 		r.Asked = convert.Each(s.Answerable(), func(q core.Question) notice {
-			return notice{q.ID, termsafe.Short(q.ForPerson().Text, noticeLength)}
+			return notice{q.ID, termsafe.Short(q.ForPerson().Text, 200)}
 		})
 	}
 	r.Asks = len(r.Asked) > 0

@@ -190,8 +190,3 @@ func (s *Server) watch(ctx context.Context) {
 		}
 	}
 }
-
-// resumable reports whether looprun resume alone is enough to continue a run.
-func resumable(status core.Status, asks, alive bool) bool {
-	return !alive && !asks && status.Resumable()
-}

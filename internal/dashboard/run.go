@@ -216,7 +216,7 @@ func (k *kept) make(v *views) error {
 	if shown.Elsewhere != "" {
 		shown.Questions = shown.Questions[:0] // the run above asks them
 	}
-	shown.Resumable = v.writable && shown.Elsewhere == "" && !scratchpad.IsCopy(k.dir) && resumable(shown.Status, shown.Asks, shown.Alive)
+	shown.Resumable = v.writable && shown.Elsewhere == "" && !scratchpad.IsCopy(k.dir) && !shown.Alive && !shown.Asks && shown.Status.Resumable()
 	k.iteration = shown.Iteration
 	k.shown, err = json.Marshal(shown)
 	return err
@@ -339,21 +339,9 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request, run *row, n int) {
 		return
 	}
 	defer f.Close()
-	l, err := report.ReadLog(&whileAsked{r.Context(), io.LimitReader(f, size)}, part, q.Get("search"))
+	defer context.AfterFunc(r.Context(), func() { _ = f.Close() })() // nobody waits for it any more
+	l, err := report.ReadLog(io.LimitReader(f, size), part, q.Get("search"))
 	reply(w, r, l, err)
-}
-
-// whileAsked reads until the client has left.
-type whileAsked struct {
-	ctx  context.Context
-	from io.Reader
-}
-
-func (r *whileAsked) Read(b []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.from.Read(b)
 }
 
 // logTicket creates an address at which the whole output can be saved once.

@@ -16,6 +16,7 @@ import (
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/git"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/termsafe"
@@ -239,89 +240,105 @@ func (t *Taking) open(ctx context.Context, branch string) error {
 
 func (t *Taking) ref() string { return "refs/heads/" + t.Branch }
 
-// Overlaps lists which results change the same files, a line for each pair.
+// Overlaps lists which results change the same files, as [Overlaps] does.
 func (t *Taking) Overlaps() []string {
+	return overlaps(convert.Each(t.Left, func(one Taken) string { return one.Name }), convert.Each(t.Left, func(one Taken) []string { return one.Files }))
+}
+
+// mostLines is how many lines [overlaps] returns.
+const mostLines = 20
+
+// overlaps lists which of the named results change the same files, a line for each set of them.
+func overlaps(names []string, files [][]string) (lines []string) {
 	by := map[string][]int{}
-	for i, one := range t.Left {
-		for _, f := range one.Files {
+	for i := range files {
+		for _, f := range files[i] {
 			by[f] = append(by[f], i)
 		}
 	}
-	pairs := map[[2]int][]string{}
-	for f, of := range by {
-		for i, a := range of {
-			for _, b := range of[i+1:] {
-				pairs[[2]int{a, b}] = append(pairs[[2]int{a, b}], f)
-			}
+	shared, sets := map[string][]string{}, map[string][]int{}
+	for _, f := range slices.Sorted(maps.Keys(by)) {
+		if len(by[f]) > 1 {
+			set := fmt.Sprint(by[f])
+			shared[set], sets[set] = append(shared[set], f), by[f]
 		}
 	}
-	var lines []string
-	for a := range t.Left {
-		for b := a + 1; b < len(t.Left); b++ {
-			if files := pairs[[2]int{a, b}]; len(files) > 0 {
-				lines = append(lines, both(t.Left[a].Name, t.Left[b].Name, files))
-			}
+	for _, of := range slices.SortedFunc(maps.Values(sets), slices.Compare) {
+		if len(lines) == mostLines {
+			return append(lines, plural.Count(len(sets)-mostLines, "more set")+" of loops change the same files")
 		}
+		who := convert.Each(of, func(i int) string { return names[i] })
+		last, all := len(who)-1, "both"
+		if last > 1 {
+			all = "all"
+		}
+		said := strings.Join(who[:last], ", ") + " and " + who[last]
+		if last > 4 {
+			said = plural.Count(len(who), "loop") + " (" + plural.First(who, 5) + ")"
+		}
+		lines = append(lines, termsafe.Line(said+" "+all+" change "+short(shared[fmt.Sprint(of)])))
 	}
 	return lines
-}
-
-func both(a, b string, files []string) string {
-	slices.Sort(files)
-	return fmt.Sprintf("%s and %s both change %s", a, b, short(files))
 }
 
 // mostCompared is how many loops of a batch [Overlaps] compares.
 const mostCompared = 200
 
-// Overlaps lists which loops of its batch change the same files as the run with that folder, a
-// line for each. It goes by their last checkpoints, and writes nothing.
-func Overlaps(ctx context.Context, dir string) (lines []string, err error) {
-	r := Removal{State: filepath.Dir(dir)}
-	of, ok := r.plan(filepath.Base(dir))
-	switch {
-	case !ok:
-		return nil, nil
-	case len(of.Loops) > mostCompared:
-		return nil, fmt.Errorf("its batch has more than %d loops", mostCompared)
-	}
-	refs := make([]string, len(of.Loops))
-	for i := range of.Loops {
-		refs[i] = checkpoint.Ref(of.Loops[i].RunID)
-	}
-	places := []string{of.repository().mirror, of.Repository}
-	commits := make([][]string, len(places))
-	for i, in := range places {
-		if commits[i], err = git.Objects(ctx, in, refs...); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// Overlaps lists which loops of a batch change the same files: of that with this folder, or of that
+// of the run with this folder, and then those of which the run is one. It goes by their last
+// checkpoints, and writes nothing.
+func Overlaps(ctx context.Context, dir string) ([]string, error) {
+	r, id := Removal{State: filepath.Dir(dir)}, filepath.Base(dir)
+	of, one := r.plan(id)
+	if !one {
+		p, err := Read(r.State, id)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil // it is a run of no batch
+		} else if err != nil {
 			return nil, err
 		}
+		of.Plan = p
 	}
-	files := func(n int) ([]string, error) {
-		for i, in := range places {
-			if len(commits[i]) > 0 && commits[i][n] != "" {
-				return changed(ctx, in, of.Loops[n].Base, commits[i][n])
-			}
-		}
-		return nil, nil // it has no result
+	if len(of.Loops) > mostCompared {
+		return nil, fmt.Errorf("its batch has more than %d loops", mostCompared)
 	}
-	this := slices.IndexFunc(of.Loops, func(l Loop) bool { return l.RunID == of.RunID })
-	its, err := files(this)
+	refs := convert.Each(of.Loops, func(l Loop) string { return checkpoint.Ref(l.RunID) })
+	names, files, known := make([]string, len(refs)), make([][]string, len(refs)), map[string][]string{}
 	own := map[string]bool{}
-	for _, f := range its {
-		own[f] = true
-	}
-	for n := 0; n < len(of.Loops) && err == nil && len(own) > 0; n++ {
-		if n == this {
-			continue
+	for i := range of.Loops {
+		l := planned{of.Plan, &of.Loops[i]}
+		names[i] = l.Name
+		for _, in := range []string{l.repository().mirror, l.Repository} {
+			commits, ok := known[in]
+			if !ok {
+				var err error
+				if commits, err = git.Objects(ctx, in, refs...); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return nil, err
+				}
+				known[in] = commits
+			}
+			if len(commits) == 0 || commits[i] == "" {
+				continue // it has no result there
+			}
+			var err error
+			if files[i], err = changed(ctx, in, l.Base, commits[i]); err != nil {
+				return nil, err
+			}
+			break
 		}
-		var theirs []string
-		theirs, err = files(n)
-		if theirs = slices.DeleteFunc(theirs, func(f string) bool { return !own[f] }); len(theirs) > 0 {
-			a, b := min(n, this), max(n, this)
-			lines = append(lines, both(termsafe.Line(of.Loops[a].Name), termsafe.Line(of.Loops[b].Name), theirs))
+		for j, f := range files[i] {
+			if l.Repository != of.Loops[0].Repository {
+				files[i][j] = filepath.Join(l.Repository, f)
+			}
+			own[files[i][j]] = own[files[i][j]] || l.RunID == id
 		}
 	}
-	return lines, err
+	for i := range files {
+		if one {
+			files[i] = slices.DeleteFunc(files[i], func(f string) bool { return !own[f] })
+		}
+	}
+	return overlaps(names, files), nil
 }
 
 // Run takes the remaining results. At a conflict it stops with a [ConflictError]; the branch

@@ -3,6 +3,7 @@ package many
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -277,6 +278,35 @@ func TestWhereResultsGo(t *testing.T) {
 	}
 }
 
+// Loops that change the same files are on one line, whatever their number, and the lines are not too
+// many to be read.
+func TestOverlaps(t *testing.T) {
+	each := func(n int, f func(i int) string) (list []string) {
+		for i := range n {
+			list = append(list, f(i))
+		}
+		return list
+	}
+	names := each(50, func(i int) string { return fmt.Sprintf("l%d", i) })
+	for _, c := range []struct {
+		files [][]string
+		want  []string
+	}{
+		{[][]string{{"f"}, {"g"}, nil}, nil},
+		{[][]string{{"g", "f"}, {"f", "g"}}, []string{"l0 and l1 both change f, g"}},
+		{[][]string{{"f", "g"}, {"f"}, {"g", "f"}}, []string{"l0, l1 and l2 all change f", "l0 and l2 both change g"}},
+		{slices.Repeat([][]string{{"f"}}, 7), []string{"7 loops (l0, l1, l2, l3, l4 and 2 more) all change f"}},
+		{
+			append([][]string{each(30, func(i int) string { return fmt.Sprint(i) })}, slices.Collect(slices.Chunk(each(30, func(i int) string { return fmt.Sprint(i) }), 1))...),
+			append(each(20, func(i int) string { return fmt.Sprintf("l0 and l%d both change %d", i+1, i) }), "10 more sets of loops change the same files"),
+		},
+	} {
+		if got := overlaps(names[:len(c.files)], c.files); !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q, want %q", c.files, got, c.want)
+		}
+	}
+}
+
 // Of two results that change the same lines the first is taken, and the second waits for the
 // person. What was taken is on record, for whom there is one.
 func TestTwoResults(t *testing.T) {
@@ -320,6 +350,41 @@ func TestTwoResults(t *testing.T) {
 		if got := overlaps(i); got != want {
 			t.Errorf("%d: %q, want %q", i, got, want)
 		}
+	}
+	batch := filepath.Join(m.p.State, m.p.ID)
+	if lines, err := Overlaps(t.Context(), batch); err != nil || !slices.Equal(lines, []string{"a and b both change f"}) {
+		t.Errorf("the batch: %q, %v", lines, err)
+	}
+	if lines, err := Overlaps(t.Context(), batch+"0"); err != nil || lines != nil {
+		t.Errorf("no batch: %q, %v", lines, err)
+	}
+	other, two := t.TempDir(), *m.p // a file of another repository is another file
+	gitIn(t, other, "init", "-q")
+	gitIn(t, other, "fetch", "-q", m.repo.mirror, "+refs/looprun/*:refs/looprun/*")
+	two.ID, two.Loops = two.ID[:len(two.ID)-4]+"zzzz", slices.Clone(m.p.Loops)
+	two.Loops[1].Repository = other
+	for i := range two.Loops {
+		two.Loops[i].Tree = two.treeOf(i)
+	}
+	if err := two.write(nil); err != nil {
+		t.Fatal(err)
+	}
+	if lines, err := Overlaps(t.Context(), filepath.Join(two.State, two.ID)); err != nil || lines != nil {
+		t.Errorf("of two repositories: %q, %v", lines, err)
+	}
+	if err := os.RemoveAll(two.dir()); err != nil {
+		t.Fatal(err)
+	}
+	many := *m.p
+	many.Loops = slices.Repeat(m.p.Loops[:1], mostCompared+1)
+	if many.name(time.Now()); many.write(nil) != nil {
+		t.Fatal("no plan")
+	}
+	if lines, err := Overlaps(t.Context(), filepath.Join(many.State, many.ID)); err == nil || !strings.Contains(err.Error(), "more than 200 loops") {
+		t.Errorf("of very many: %q, %v", lines, err)
+	}
+	if err := os.RemoveAll(many.dir()); err != nil {
+		t.Fatal(err)
 	}
 	gitIn(t, m.l.Repository, "checkout", "-q", "f")
 	taking, err := m.Take(t.Context(), []string{"a", "c", "b"}, "all")

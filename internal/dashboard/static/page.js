@@ -173,7 +173,13 @@
       ...trend.map((n, i) => { const h = Math.max(1, Math.round(14 * n / most)); return drawn("rect", { x: 5 * i, y: 15 - h, width: 4, height: h }); }));
   };
   // A batch is one line, with a bar of what became of its loops. It opens and closes.
-  const opened = new Set();
+  const opened = new Map();
+  // compare looks which loops of an open batch change the same files, when more of them have ended.
+  const compare = async ({ key, group: g }) => {
+    const had = opened.get(key), of = [g.asks, g.stopped, g.done].join();
+    if (had && had.of !== of && !(had.of && reading())) opened.set(key, { of, ...await get(`api/batches/${key}/overlaps`).catch((err) => ({ lines: [err.message] })) });
+  };
+  const shared = (r) => (opened.get(r.key)?.lines || []).map((title) => line({ key: r.key + title, title, in: r.key }, ["≡", "overlap", "rest"], "p", { title }));
   const groupRow = (r) => {
     const g = r.group, parts = [["asks", g.asks, "wait"], ["run", g.runs, "runs"], ["done", g.done, "good"], ["stopped", g.stopped, "bad"], [g.active ? "waiting" : "without a run", g.waits, "rest"]];
     const total = parts.reduce((sum, [, n]) => sum + n, 0), said = parts.filter(([, n]) => n).map(([what, n]) => `${n} ${what}`).join(", ");
@@ -186,18 +192,18 @@
     el("span", { class: "sign", "aria-hidden": "true" }, sign), el("span", { class: "status" }, word), el("b", {}, r.title),
     ...(picture ? [picture, el("span", { class: "n" }, n), el("span", { class: "cost" }, money(r.cost_usd) || ""), ago(r.updated, true)] : []));
   let order = []; // the runs as the list shows them
+  // Nothing moves under the pointer, or while somebody goes through the list by keyboard.
+  const reading = () => order.length && ($("runs").contains(document.activeElement) || matchMedia("(hover: hover)").matches && $("runs").matches(":hover"));
   const drawList = () => {
     if (!list) return;
 
-    // Nothing moves under the pointer, or while somebody goes through the list by keyboard.
-    const reading = order.length && ($("runs").contains(document.activeElement) || matchMedia("(hover: hover)").matches && $("runs").matches(":hover"));
     const now = new Map(list.runs.map((r) => [r.key, r]));
-    order = reading ? order.map((r) => now.get(r.key) || r) : list.runs;
+    order = reading() ? order.map((r) => now.get(r.key) || r) : list.runs;
     order.forEach((r) => now.delete(r.key));
     $("fresh").hidden = !now.size;
     $("fresh").textContent = `${now.size} new ↑`;
-    patch($("runs"), order.map((r) => {
-      if (r.group) return groupRow(r);
+    patch($("runs"), order.flatMap((r) => {
+      if (r.group) return [groupRow(r), ...shared(r)];
       if (r.waits) return line(r, inShort(r), "p");
       const attrs = { href: "#run=" + r.key, "aria-current": r.key === at && "true", title: [r.title, stands(r), r.problem || r.label, r.folder].filter(Boolean).join("\n") };
       return line(r, inShort(r), "a", attrs, spark(r.trend || []), r.limit ? `${r.iterations}/${r.limit}` : String(r.iterations));
@@ -256,9 +262,10 @@
     // Out of sight it tells of all runs, whatever is searched for.
     const [filter, search] = document.hidden && wanted() ? ["", ""] : [$("filter").value, $("search").value];
     const query = new URLSearchParams({ filter, search });
-    opened.forEach((key) => query.append("open", key));
+    for (const key of opened.keys()) query.append("open", key);
     list = await get("api/runs?" + query);
     notice(filter + "/" + search).catch(() => {}); // the list is there without them
+    await Promise.all(list.runs.filter((r) => r.group?.open).map(compare));
     const one = list.runs.find((r) => !r.group && !r.waits);
     if (!at && one && wide.matches) location.replace("#run=" + one.key);
     drawList();
@@ -276,7 +283,7 @@
   $("runs").addEventListener("click", (e) => {
     const batch = e.target.closest("button")?.dataset.key;
     if (!batch) return;
-    if (!opened.delete(batch)) opened.add(batch);
+    if (!opened.delete(batch)) opened.set(batch, {});
     order = [];
     fetchSoon(0);
   });
@@ -287,7 +294,7 @@
   const wall = (on) => { document.body.classList.toggle("wall", on); $("wall").ariaPressed = String(on); landmark(); };
   $("wall").addEventListener("click", () => wall($("wall").ariaPressed === "false"));
   $("runs").addEventListener("click", (e) => { if (e.target.closest("a")) wall(false); });
-  for (const over of ["pointerleave", "focusout"]) $("runs").addEventListener(over, () => setTimeout(drawList));
+  for (const over of ["pointerleave", "focusout"]) $("runs").addEventListener(over, () => fetchSoon(0));
   document.querySelectorAll(".find").forEach((form) => form.addEventListener("submit", (e) => e.preventDefault()));
   // walks lets the keys go through some links of a part.
   const walks = (part, links, back, on) => part.addEventListener("keydown", (e) => {
