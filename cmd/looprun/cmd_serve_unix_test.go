@@ -1154,9 +1154,13 @@ func browserKeys(t *testing.T, b *browsertest.Browser) {
 	browsertest.Eval[any](v.Browser, `document.querySelector("#keys button").click()`)
 	v.shows(`document.activeElement.closest("#runs")`) // where the focus was
 
-	// The wall has a tile for each run, beside each other; one that is chosen is shown.
+	// The wall has a tile for each run, beside each other, with a bar of its state's colour and its whole
+	// name; one that is chosen is shown.
 	v.Press("w")
 	v.shows(`!document.querySelector("main").checkVisibility() && new Set([...document.querySelectorAll("#runs a")].map((e) => e.getBoundingClientRect().top)).size === 1`)
+	v.shows(`((s) => s.borderLeftColor === s.color && s.borderLeftWidth === "9.6px")(getComputedStyle(document.querySelector("#runs > .good")))`)
+	browsertest.Eval[any](v.Browser, `document.querySelector("#runs b").append(" and what else it is called")`)
+	v.shows(`((b) => b.scrollWidth === b.clientWidth && b.scrollHeight === b.clientHeight)(document.querySelector("#runs b"))`)
 	v.sound("wall")
 	v.Resize(1280)
 	browsertest.Eval[any](v.Browser, `[...document.querySelectorAll("#runs a")].find((e) => e.textContent.includes("two")).focus()`)

@@ -616,7 +616,7 @@
     const head = [
       el("a", { class: "back", href: "#", onclick: (e) => { e.preventDefault(); history.replaceState(null, "", location.pathname); route(); } }, "← All runs"),
       el("h1", { title: v.title }, v.title),
-      el("p", { class: "where" }, v.command !== v.title && el("code", {}, v.command), v.command !== v.title && " · ", v.folder, " · ", el("code", {}, v.id)),
+      el("p", { class: "where" }, v.folder, " · ", el("code", {}, v.id), v.command !== v.title && " · ", v.command !== v.title && el("code", {}, v.command)),
       el("p", { class: "verdict" }, badge(v), v.alive && !v.asks ? `iteration ${v.iteration} is running${v.iterations ? "; " + v.progress : ""}` : v.asks ? "" : v.reason || (v.progress === v.status ? "" : v.progress)),
       ...v.questions.map(question), ...settled(v),
       el("div", { class: "actions" },
