@@ -149,8 +149,12 @@ func newYard(t testing.TB) *yard {
 		if err != nil {
 			t.Fatal(err)
 		}
-		port := strconv.Itoa(freePort(t))
-		p := &process{Cmd: exec.Command(program(t, "looprun-fleet-dev"), "dev", "--no-worker", "--port", port, "--db", filepath.Join(dir, "db"))}
+		port, name := strconv.Itoa(freePort(t)), "looprun-fleet-dev"
+		if os.Getenv("FLEET_RECORD") != "" { // it has histories cut early
+			const first = "dynamicconfig.StaticClient{\n"
+			name = otherBuild(t, "../devserver", "../devserver/server.go", first, first+"dynamicconfig.HistoryCountSuggestContinueAsNew.Key(): 120,\n")
+		}
+		p := &process{Cmd: exec.Command(program(t, name), "dev", "--no-worker", "--port", port, "--db", filepath.Join(dir, "db"))}
 		p.Stdout, p.Stderr = &p.said, &p.said
 		if err := p.Start(); err != nil {
 			t.Fatal(err)
@@ -424,8 +428,8 @@ func TestAWorkerDrains(t *testing.T) {
 	}
 }
 
-// otherBuild builds a looprun-fleet in which a piece of a file is changed.
-func otherBuild(t *testing.T, file, old, changed string) string {
+// otherBuild builds a program, named by its folder, in which a piece of a file is changed.
+func otherBuild(t testing.TB, program, file, old, changed string) string {
 	t.Helper()
 	file, err := filepath.Abs(file)
 	if err != nil {
@@ -451,7 +455,7 @@ func otherBuild(t *testing.T, file, old, changed string) string {
 		}
 	}
 	build := filepath.Join(dir, "looprun-fleet")
-	command(t, "..", "go", "build", "-overlay", overlay, "-o", build, "./cmd/looprun-fleet")
+	command(t, program, "go", "build", "-overlay", overlay, "-o", build, ".")
 	return build
 }
 
@@ -463,7 +467,7 @@ func TestAnUpgradeUnderLoad(t *testing.T) {
 		n = more
 	}
 	const limit = "threshold := s.Limits.Loop\n"
-	newer := otherBuild(t, "../../guards/loop.go", limit, limit+"if threshold > 0 { threshold++ }\n")
+	newer := otherBuild(t, "../cmd/looprun-fleet", "../../guards/loop.go", limit, limit+"if threshold > 0 { threshold++ }\n")
 	y := newYard(t)
 	workers := map[string]*process{}
 	for _, name := range []string{"first", "second", "third"} {
@@ -686,7 +690,7 @@ func TestALoopThatNoWorkerCanContinue(t *testing.T) {
 	y.question(id)
 	w.kill()
 	const driver = "\tl.driver = core.Driver{\n"
-	y.build = otherBuild(t, "../workflow.go", driver, "_ = workflow.Sleep(ctx, time.Second)\n"+driver)
+	y.build = otherBuild(t, "../cmd/looprun-fleet", "../workflow.go", driver, "_ = workflow.Sleep(ctx, time.Second)\n"+driver)
 	y.worker("new", 1)
 	y.says("cancel", id)
 	const why = "no worker can continue it"
@@ -1345,6 +1349,11 @@ func TestHistoriesAreRecorded(t *testing.T) {
 	begin("checked", "touch "+marks+"/checked", func(l *loops.Loop) { l.Check = config.ShellLine("test -e " + marks + "/checked") })
 	begin("refused", "true", func(l *loops.Loop) { l.Setup = "exit 1" })
 	begin("unanswered", "echo the same; exit 1", func(l *loops.Loop) { l.Options["wait_answer"] = "1s" })
+	begin("delay", "test $LOOPRUN_ITERATION = 3", func(l *loops.Loop) { l.Options["delay"] = "1s" })
+	begin("when-stuck", same, func(l *loops.Loop) { l.Options["when_stuck"], l.Options["wait_answer"] = "echo another; exit 1", "1s" })
+	begin("cut", "echo $LOOPRUN_ITERATION; test $LOOPRUN_ITERATION = 25", func(l *loops.Loop) {
+		l.Options["loop_threshold"], l.Options["loop_values"], l.Options["max_iterations"] = "off", "off", "30"
+	})
 	debugged := begin("debugged", same, func(l *loops.Loop) { l.Options["debug"] = "echo look again" })
 	cancelled := begin("cancelled", "echo the same; exit 1", nil)
 	answer(asked, core.Answer{Option: "new_approach", Guidance: "go on"})
@@ -1386,24 +1395,35 @@ func TestHistoriesAreRecorded(t *testing.T) {
 		first = y.worker("after-"+c.name, 2, "--drain", "0s")
 		y.result(recorded[c.name])
 	}
+	begin("needs", "true", func(l *loops.Loop) { l.Needs = []string{"gpu"} })
+	wait(t, "nobody offers it", func() bool { return strings.Contains(y.says("list"), "no worker offers gpu") })
+	y.worker("special", 1, "--offers", "gpu")
+	y.result(recorded["needs"])
 	for name, id := range recorded {
-		h := new(historypb.History)
-		for it := y.fleet.Client().GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); it.HasNext(); {
-			e, err := it.Next()
+		for part, more := "", true; more; name = "before-" + name { // the last part, and then those before it
+			h := new(historypb.History)
+			for it := y.fleet.Client().GetWorkflowHistory(t.Context(), id, part, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); it.HasNext(); {
+				e, err := it.Next()
+				if err != nil {
+					t.Fatal(err)
+				}
+				h.Events = append(h.Events, e)
+			}
+			text, err := protojson.Marshal(h)
 			if err != nil {
 				t.Fatal(err)
 			}
-			h.Events = append(h.Events, e)
+			if host, err := os.Hostname(); err == nil {
+				text = bytes.ReplaceAll(text, []byte("@"+host+"@"), []byte("@host@"))
+			}
+			if err := os.WriteFile(filepath.Join(dir, name+".json"), append(text, '\n'), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			part = h.Events[0].GetWorkflowExecutionStartedEventAttributes().GetContinuedExecutionRunId()
+			more = part != ""
 		}
-		text, err := protojson.Marshal(h)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if host, err := os.Hostname(); err == nil {
-			text = bytes.ReplaceAll(text, []byte("@"+host+"@"), []byte("@host@"))
-		}
-		if err := os.WriteFile(filepath.Join(dir, name+".json"), append(text, '\n'), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	}
+	if !exists(filepath.Join(dir, "before-cut.json")) {
+		t.Error("no history was cut")
 	}
 }
