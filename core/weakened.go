@@ -47,7 +47,7 @@ func (c *Checked) take(t *signature.Tally) {
 	if t == nil {
 		return
 	}
-	if t.Ran >= 0 && (!c.Known || t.Ran >= c.Ran) {
+	if t.Ran >= c.Ran { // below 0 it is not known
 		c.Known, c.Ran, c.Names = true, t.Ran, t.Names
 	}
 	if t.Skipped >= 0 && (!c.Skips || t.Skipped < c.Skipped) {
@@ -74,7 +74,8 @@ func (s *State) Weakened() string {
 func (d *Driver) weigh(end *IterationFinished) {
 	s := d.State
 	end.Weakened = ""
-	if end.Outcome != OutcomeDone || s.Limits.Weakened == WeakenedOff || s.Subtask != nil && len(s.Subtasks) > 0 {
+	part := len(s.Check) == 0 && len(s.Subtasks) > 0 // a check judges the whole task
+	if end.Outcome != OutcomeDone || s.Limits.Weakened == WeakenedOff || part {
 		return
 	}
 	why, zero := s.fewer(end)
@@ -98,7 +99,7 @@ func (s *State) fewer(d *IterationFinished) (why string, zero bool) {
 	}
 	var all []string
 	switch {
-	case before.Known && t.Ran >= 0 && t.Ran < before.Ran:
+	case t.Ran >= 0 && t.Ran < before.Ran:
 		zero = t.Ran == 0
 		text := fmt.Sprintf("with %s where %d ran", plural.Count(t.Ran, "test"), before.Ran)
 		if gone := missing(before.Names, t.Names); len(gone) > 0 {
