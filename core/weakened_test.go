@@ -73,6 +73,7 @@ func TestWeigh(t *testing.T) {
 		trip, say string
 	}{
 		"the same":               {limit: WeakenedTrips, before: most, end: IterationFinished{Tally: seven(signature.Tally{Ran: 7, Skipped: 1})}},
+		"the same, to be warned": {limit: WeakenedWarns, before: most, end: IterationFinished{Tally: seven(signature.Tally{Ran: 7, Skipped: 1})}},
 		"more":                   {limit: WeakenedTrips, before: most, end: IterationFinished{Tally: seven(signature.Tally{Ran: 9, Skipped: 0})}},
 		"not stated":             {limit: WeakenedTrips, before: most, end: IterationFinished{Tally: seven(signature.Tally{Ran: -1, Skipped: -1})}},
 		"nothing stated":         {limit: WeakenedTrips, before: most},
