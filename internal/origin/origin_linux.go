@@ -29,7 +29,7 @@ func Below(pid int, runs func(pid int) bool) Origin {
 		if !ok {
 			return Unknown
 		}
-		if parent > 0 && runs(parent) {
+		if runs(parent) {
 			return Inside
 		}
 		pid = parent
@@ -61,7 +61,7 @@ func Connection(client, server netip.AddrPort) Origin {
 // is itself below does not count.
 func Process(pid int) Origin {
 	own := map[int]bool{}
-	for pid := os.Getpid(); pid > 0 && !own[pid]; {
+	for pid := os.Getpid(); pid > 0; {
 		own[pid] = true
 		pid, _ = proc.Parent(pid)
 	}
@@ -75,10 +75,7 @@ func socketOf(client, server netip.AddrPort) (inode string, ok bool) {
 		{"/proc/net/tcp", ""},
 		{"/proc/net/tcp6", "0000000000000000" + word([]byte{0, 0, 0xff, 0xff})}, // IPv4 in IPv6
 	} {
-		text, err := os.ReadFile(table.file)
-		if err != nil {
-			continue
-		}
+		text, _ := os.ReadFile(table.file)
 		local, remote := tableAddress(table.prefix, client), tableAddress(table.prefix, server)
 		for line := range bytes.Lines(text) {
 			f := bytes.Fields(line)
@@ -125,28 +122,19 @@ func holdsRun(pid int) bool {
 
 // locks reports whether a process holds a write lock on one of its open files.
 func locks(pid int, fd string) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%s", pid, fd))
-	return err == nil && bytes.Contains(text, []byte("OFDLCK")) && bytes.Contains(text, []byte("WRITE"))
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%s", pid, fd))
+	return bytes.Contains(text, []byte("OFDLCK")) && bytes.Contains(text, []byte("WRITE"))
 }
 
 // eachDescriptor visits the descriptors of processes; pattern matches folders in /proc.
 func eachDescriptor(pattern string, visit func(pid int, fd, target string)) {
 	processes, _ := filepath.Glob(pattern) // it is well formed
 	for _, process := range processes {
-		pid, err := strconv.Atoi(filepath.Base(process))
-		if err != nil {
-			continue
-		}
-		dir, err := os.Open(filepath.Join(process, "fd"))
-		if err != nil {
-			continue // another user's, or it has gone
-		}
-		names, _ := dir.Readdirnames(-1)
-		dir.Close()
-		for _, fd := range names {
-			if target, err := os.Readlink(filepath.Join(process, "fd", fd)); err == nil {
-				visit(pid, fd, target)
-			}
+		pid, _ := strconv.Atoi(filepath.Base(process))
+		files, _ := os.ReadDir(filepath.Join(process, "fd")) // none of another user's, or of one that has gone
+		for _, fd := range files {
+			target, _ := os.Readlink(filepath.Join(process, "fd", fd.Name()))
+			visit(pid, fd.Name(), target)
 		}
 	}
 }

@@ -1,16 +1,20 @@
 package origin
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/looprun/looprun/internal/eventually"
 )
 
 // sleeper starts a process that waits to be killed, with files from descriptor 3 on.
@@ -151,31 +155,114 @@ func TestASocketThatNobodyHas(t *testing.T) {
 	}
 }
 
-// A process that has a run's lock is a looprun; one that only has the file open, is not.
-func TestHoldsARun(t *testing.T) {
+// run returns a file that whoever has it open has a run open by.
+func run(t *testing.T) *os.File {
+	t.Helper()
 	dir := t.TempDir()
-	name := filepath.Join(dir, "lock")
-	f, err := os.Create(name)
+	f, err := os.Create(filepath.Join(dir, "lock"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	if err := os.WriteFile(filepath.Join(dir, "journal.jsonl"), nil, 0o600); err != nil {
+	t.Cleanup(func() { f.Close() })
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "journal.jsonl"), nil, 0o600), unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: syscall.F_WRLCK})); err != nil {
 		t.Fatal(err)
 	}
-	if holdsRun(os.Getpid()) {
-		t.Error("an open file counts as a lock")
-	}
-	if err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: syscall.F_WRLCK}); err != nil {
+	return f
+}
+
+// parent starts a shell with that argument and those files, and a child that has only descriptor 4.
+func parent(t *testing.T, argument string, files ...*os.File) (shell, child int) {
+	t.Helper()
+	cmd := exec.Command("sh", "-s", argument)
+	cmd.Stdin, cmd.ExtraFiles = strings.NewReader("sleep 600 3<&- & echo $!; wait"), files
+	out, err := cmd.StdoutPipe()
+	if err := errors.Join(err, cmd.Start()); err != nil {
 		t.Fatal(err)
 	}
-	if !holdsRun(os.Getpid()) {
-		t.Error("the lock is not seen")
-	}
-	if err := os.Rename(name, fmt.Sprint(name, "er")); err != nil {
+	if _, err := fmt.Fscanln(out, &child); err != nil {
 		t.Fatal(err)
 	}
-	if holdsRun(os.Getpid()) {
-		t.Error("any lock counts")
+	t.Cleanup(func() { _ = unix.Kill(child, unix.SIGKILL); _ = cmd.Wait() })
+	eventually.Holds(t, "the child is a program of its own", func() bool {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child))
+		return strings.HasPrefix(string(line), "sleep")
+	})
+	return cmd.Process.Pid, child
+}
+
+// What a looprun has started is below a run: what its guardian, or whoever has its run open, has
+// started. That this program has one open itself does not count where its own commands are meant.
+func TestWhoIsBelowARun(t *testing.T) {
+	if os.Getenv("LOOPRUN_RUN_ID") != "" {
+		t.Skip("this test runs in a run")
 	}
+	f := run(t)
+	looprun, below := parent(t, "x", f)
+	f.Close()
+	file, client, server := connected(t, "tcp4", "127.0.0.1")
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	guardian, guarded := parent(t, "(guardian)", null, file)
+	shell, child := parent(t, "x")
+	for name, c := range map[string]struct {
+		pid  int
+		want Origin
+	}{
+		"a looprun": {looprun, Outside}, "its command": {below, Inside}, "a guardian": {guardian, Outside}, "its child": {guarded, Inside},
+		"a shell": {shell, Outside}, "its program": {child, Outside},
+	} {
+		if got := Process(c.pid); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+		if err := Admit(c.pid); (err == nil) != (c.want == Outside) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if from := Connection(client, server); from != Inside {
+		t.Errorf("a client that a command has, too: %v", from)
+	}
+	run(t)
+	if from, err := Process(child), Admit(child); from != Outside || err == nil {
+		t.Errorf("with a run of this program: %v, %v", from, err)
+	}
+}
+
+// A process that has a run's lock is a looprun; one that only has the file open, or another lock
+// on it, is not.
+func TestHoldsARun(t *testing.T) {
+	f := run(t)
+	locked := func(kind int16) {
+		t.Helper()
+		if err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	holds := func(what string, want bool) {
+		t.Helper()
+		if holdsRun(os.Getpid()) != want {
+			t.Errorf("%s: it has a run: %t", what, !want)
+		}
+	}
+	holds("its lock", true)
+	locked(syscall.F_RDLCK)
+	holds("a lock to read", false)
+	locked(syscall.F_UNLCK)
+	holds("an open file", false)
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	holds("a lock of the whole file", false)
+	locked(syscall.F_WRLCK)
+	journal := filepath.Join(filepath.Dir(f.Name()), "journal.jsonl")
+	if err := os.Rename(journal, journal+"s"); err != nil {
+		t.Fatal(err)
+	}
+	holds("a lock beside no journal", false)
+	if err := errors.Join(os.Rename(journal+"s", journal), os.Rename(f.Name(), f.Name()+"er")); err != nil {
+		t.Fatal(err)
+	}
+	holds("any lock", false)
 }
