@@ -299,7 +299,7 @@ func TestAWaitSaysWhy(t *testing.T) {
 // A list says which queues have no worker, where the server tells it. It asks once for each queue.
 func TestAListSaysWhereNoWorkerIs(t *testing.T) {
 	var list []*workflowpb.WorkflowExecutionInfo
-	for i, queue := range []string{"empty", "busy", "empty", "untold", "empty"} {
+	for i, queue := range []string{"empty", "busy", "empty", "untold", "of an ended one"} {
 		e := execution(t, fmt.Sprint("l", i), "", time.Time{})
 		e.TaskQueue, e.Execution.RunId = queue, queue
 		list = append(list, e)

@@ -625,6 +625,7 @@ func TestAWorkerLogsForPrograms(t *testing.T) {
 		"true":    {"loop placed", "iteration ended", "loop left"},
 		"setup":   {"loop not placed"},
 		"refused": {"loop refused"},
+		"misread": {"loop refused"},
 	} {
 		var said bytes.Buffer
 		b := newBench(t, func(w *Worker) {
@@ -638,6 +639,9 @@ func TestAWorkerLogsForPrograms(t *testing.T) {
 				l.Setup = "exit 1"
 			}
 		})
+		if line == "misread" {
+			l.Work.Ref = "main:main"
+		}
 		b.run(l)
 		var got []string
 		for each := json.NewDecoder(&said); ; {
