@@ -355,6 +355,15 @@ func TestTwoResults(t *testing.T) {
 	if lines, err := Overlaps(t.Context(), batch); err != nil || !slices.Equal(lines, []string{"a and b both change f"}) {
 		t.Errorf("the batch: %q, %v", lines, err)
 	}
+	path := os.Getenv("PATH")
+	for at, failed := 1, true; failed; at++ {
+		calls := failingGit(t, at)
+		lines, err := Overlaps(t.Context(), batch)
+		failed = calls() >= at
+		if t.Setenv("PATH", path); failed && (err == nil || lines != nil) {
+			t.Errorf("git's call %d failed: %q, %v", at, lines, err)
+		}
+	}
 	if lines, err := Overlaps(t.Context(), batch+"0"); err != nil || lines != nil {
 		t.Errorf("no batch: %q, %v", lines, err)
 	}
@@ -382,6 +391,10 @@ func TestTwoResults(t *testing.T) {
 	}
 	if lines, err := Overlaps(t.Context(), filepath.Join(many.State, many.ID)); err == nil || !strings.Contains(err.Error(), "more than 200 loops") {
 		t.Errorf("of very many: %q, %v", lines, err)
+	}
+	write(t, filepath.Join(many.dir(), planName), "{")
+	if lines, err := Overlaps(t.Context(), filepath.Join(many.State, many.ID)); err == nil || lines != nil {
+		t.Errorf("of a plan that cannot be read: %q, %v", lines, err)
 	}
 	if err := os.RemoveAll(many.dir()); err != nil {
 		t.Fatal(err)
