@@ -223,6 +223,61 @@ func TestARestoreOverwritesNothingThatIsInNoCommit(t *testing.T) {
 			if text, err := os.ReadFile(now); err != nil || string(text) != "now" {
 				t.Errorf("%s has %q now, %v", c.now, text, err)
 			}
+			if text, err := os.ReadFile(then); c.lost == "" && (err != nil || string(text) != "then") {
+				t.Errorf("%s has %q, %v", c.then, text, err)
+			}
 		})
+	}
+}
+
+// A nested repository stays as it is: its new commits do not stop a restore, and nothing is put in
+// its place.
+func TestARestoreBesideARepository(t *testing.T) {
+	t.Parallel()
+	top, run := repository(t)
+	k, err := Open(t.Context(), top, run, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nested := filepath.Join(top, "nested")
+	commits := func() {
+		t.Helper()
+		for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "one"}} {
+			if _, err := git.Run(t.Context(), nested, git.Own, args...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	put(t, nested, "a file")
+	file := save(t, k)
+	if err := os.Remove(nested); err != nil {
+		t.Fatal(err)
+	}
+	mkdir(t, nested)
+	commits()
+	put(t, filepath.Join(top, "x"), "then")
+	with := save(t, k)
+	commits()
+	put(t, filepath.Join(top, "x"), "now")
+	r, err := k.Restore(t.Context(), with, "restoring")
+	if text, readErr := os.ReadFile(filepath.Join(top, "x")); err != nil || readErr != nil || string(text) != "then" || strings.Join(r.Nested, " ") != "nested" || !strings.HasSuffix(r.Except(), "nested") {
+		t.Errorf("%+v, %v; x has %q, %v", r, err, text, readErr)
+	}
+	if last, err := git.Run(t.Context(), top, nil, "log", "-1", "--format=%s", Ref(id)); err != nil || !strings.HasPrefix(last, "restoring") {
+		t.Errorf("the last checkpoint is %q, %v", last, err)
+	}
+	_, err = k.Restore(t.Context(), file, "restoring")
+	if lost, is := errors.AsType[*LostError](err); !is || strings.Join(lost.Files, " ") != "nested" {
+		t.Errorf("a file would be put in its place: %v", err)
+	}
+	empty, err := git.Run(t.Context(), top, nil, "hash-object", "-t", "tree", "--stdin", "-w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := Nested(t.Context(), top, empty); err != nil || all != nil {
+		t.Errorf("an empty tree has %q, %v", all, err)
+	}
+	if (Restored{}).Except() != "" {
+		t.Error("there is no exception")
 	}
 }

@@ -103,15 +103,10 @@ func (k *Keeper) safe(ctx context.Context, before, commit string) (nested []stri
 				return nil, err
 			}
 		}
-		info, err := os.Lstat(k.file(name))
-		switch {
-		case err == nil && info.IsDir():
-			if err := k.below(name, lose); err != nil {
-				return nil, err
-			}
-		case err == nil:
-			lose(name)
-		case !absent(err):
+		if _, err := os.Lstat(k.file(name)); absent(err) {
+			continue
+		}
+		if err := k.below(name, lose); err != nil {
 			return nil, err
 		}
 	}
@@ -125,7 +120,7 @@ func (k *Keeper) safe(ctx context.Context, before, commit string) (nested []stri
 
 func (k *Keeper) file(name string) string { return filepath.Join(k.top, filepath.FromSlash(name)) }
 
-// below calls lose for every file and every nested repository in a folder.
+// below calls lose for a file, or for every file and every nested repository in a folder.
 func (k *Keeper) below(dir string, lose func(name string)) error {
 	return filepath.WalkDir(k.file(dir), func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -176,9 +171,9 @@ func files(ctx context.Context, dir, commit string) (map[string]file, error) {
 	}
 	all := map[string]file{}
 	for entry := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
-		meta, name, ok := strings.Cut(entry, "\t")
+		meta, name, _ := strings.Cut(entry, "\t")
 		fields := strings.Fields(meta)
-		if !ok || len(fields) != 3 {
+		if len(fields) != 3 {
 			continue // an empty tree
 		}
 		all[name] = file{fields[0], fields[2]}
