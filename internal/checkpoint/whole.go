@@ -50,18 +50,15 @@ func Whole(ctx context.Context, mirror, tree, base, runDir, id string) (commit s
 // belongs reports whether a folder is the top of a work tree of the mirror. git alone would
 // accept any repository that happens to contain the folder.
 func belongs(ctx context.Context, tree, mirror string) bool {
-	top, err := Top(ctx, tree)
-	if err != nil || !same(top, tree) {
-		return false
-	}
-	common, err := git.Run(ctx, tree, nil, "rev-parse", "--path-format=absolute", "--git-common-dir")
-	return err == nil && same(filepath.FromSlash(common), mirror)
+	top, _ := Top(ctx, tree) // empty where git says nothing: that is no folder
+	common, _ := git.Run(ctx, tree, nil, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	return same(top, tree) && same(filepath.FromSlash(common), mirror)
 }
 
 func same(a, b string) bool {
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
+	x, _ := os.Stat(a) // nil is the same as nothing
+	y, _ := os.Stat(b)
+	return os.SameFile(x, y)
 }
 
 // untouched reports whether a nested repository has no files, or only those of its commit.

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +41,16 @@ func TestWholeOfATree(t *testing.T) {
 			run(t, tree, "clone", "--quiet", filepath.Join(filepath.Dir(tree), "origin", "n"), "n")
 			put(t, filepath.Join(tree, "n", ".git", "index"), "broken")
 		}, "n"},
+		"a folder of another tree": {func(t *testing.T, tree, mirror string) {
+			other := filepath.Join(filepath.Dir(tree), "other")
+			if err := AddTree(t.Context(), mirror, other, "HEAD"); err != nil {
+				t.Fatal(err)
+			}
+			mkdir(t, filepath.Join(other, "d"))
+			if err := errors.Join(os.RemoveAll(tree), os.Symlink(filepath.Join(other, "d"), tree)); err != nil {
+				t.Skip(err)
+			}
+		}, "is no longer a work tree"},
 		"a new repository": {func(t *testing.T, tree, _ string) {
 			run(t, tree, "clone", "--quiet", filepath.Join(filepath.Dir(tree), "origin", "n"), "m")
 		}, "nested repository: m"},
