@@ -78,7 +78,7 @@ func run(args []string) error {
 	case *port == 0: // the next looprun serve has another address
 		devices = ""
 	}
-	l := looprun{program.Looprun{Path: *self, Via: core.ViaWeb, Reason: "answered in the browser"}}
+	l := looprun{program.Looprun{Path: *self, Via: core.ViaWeb}}
 	o := dashboard.Options{Port: int(*port), Hosts: hosts, Devices: devices, Say: say, Terminal: console.IsTerminal(os.Stderr), Explain: l.explain, Diff: l.diff, Dirs: func() []string { return []string{*dir} }}
 	if *all {
 		o.Dirs = func() []string {

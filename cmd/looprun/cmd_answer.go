@@ -252,7 +252,7 @@ func (c *answerCmd) answers(a *app, w *session.Waiting, words []string) ([]sessi
 	if err != nil {
 		return nil, err
 	}
-	answer := core.Answer{Text: c.Text, Cancelled: c.Cancel, Guidance: c.Guidance, OwnWords: own, Reason: cmp.Or(c.Reason, withoutReason)}
+	answer := core.Answer{Text: c.Text, Cancelled: c.Cancel, Guidance: c.Guidance, OwnWords: own, Reason: c.Reason}
 	switch {
 	case q.Multi:
 		answer.Options = options
@@ -276,9 +276,6 @@ func (c *answerCmd) answers(a *app, w *session.Waiting, words []string) ([]sessi
 	return []session.Answered{session.AnswerTo(q, answer)}, nil
 }
 
-// withoutReason is the default reason.
-const withoutReason = "answered with looprun answer"
-
 // fromDocument reads answers from standard input.
 func (c *answerCmd) fromDocument(a *app, w *session.Waiting) ([]session.Answered, error) {
 	text, err := readDocument(a, "-")
@@ -289,7 +286,7 @@ func (c *answerCmd) fromDocument(a *app, w *session.Waiting) ([]session.Answered
 	for i := range given {
 		answer := &given[i].Answer
 		answer.Guidance = cmp.Or(answer.Guidance, c.Guidance)
-		answer.Reason = cmp.Or(answer.Reason, c.Reason, withoutReason)
+		answer.Reason = cmp.Or(answer.Reason, c.Reason)
 	}
 	return given, err
 }

@@ -202,11 +202,15 @@ func (c *askCmd) print(a *app, r ask.Request, response ask.Response) error {
 }
 
 func printAnswer(a *app, answer ask.Answer) error {
-	switch reason := termsafe.Text(answer.Reason); {
+	said := answer.Who()
+	if answer.Reason != "" {
+		said += ": " + termsafe.Text(answer.Reason)
+	}
+	switch {
 	case answer.Earlier:
-		a.say.Printf("already answered by %s: %s; --again asks again", answer.Who(), reason)
-	case reason != "":
-		a.say.Printf("%s: %s", answer.Who(), reason)
+		a.say.Printf("already answered by %s; --again asks again", said)
+	case answer.Reason != "":
+		a.say.Printf("%s", said)
 	}
 	lines := answer.Selected.IDs()
 	if answer.Text != nil && !answer.Cancelled {

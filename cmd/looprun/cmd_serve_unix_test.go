@@ -704,6 +704,7 @@ func browserAnswer(t *testing.T, b *browsertest.Browser) {
 	begin(t, dir, "answer", "cancel").ended(t)
 	v.shows(`document.querySelector(".settled [name=guidance][readonly]")?.value === "Too late."`)
 	v.shows(`document.querySelector(".settled .said").textContent.includes('user answered it with "cancel"')`)
+	v.shows(`document.querySelector(".verdict").textContent === "cancelled (loop detected)1 test failing: TestLogin"`) // nobody gave a reason
 	v.quiet()
 }
 
