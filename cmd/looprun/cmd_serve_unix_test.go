@@ -1202,6 +1202,10 @@ func browserApart(t *testing.T, b *browsertest.Browser) {
 	v.Open("http://"+v.url.Host+"/", 1280)
 	v.shows(`document.querySelector("#state").textContent.includes("not let in") && document.querySelector("#ask").checkVisibility()`)
 	v.shows(`!document.querySelector("#runs a") && !document.querySelector(".empty")`)
+	// Let in, it says so no more, also before it hears of anything new.
+	browsertest.Eval[any](v.Browser, fmt.Sprintf(`const asked = fetch; window.fetch = async (at, init) => at === "api/enter" ? new Response(JSON.stringify({ token: %q })) : at.startsWith("api/stream") ? new Promise(() => {}) : asked(at, init);
+		document.querySelector("#code").value = "X"; document.querySelector("#enter").requestSubmit()`, v.key))
+	v.shows(`document.querySelector("#runs a") && document.querySelector("#state").textContent === "1 run" && !document.querySelector("#enter").checkVisibility()`)
 }
 
 // The question of an inner run is asked once, in the run above, and the page says so.

@@ -39,7 +39,7 @@
     const reply = await got(await fetch("api/enter", posting(body)));
     if (!reply.token) return reply.said;
     localStorage.setItem("token", reply.token); // for every tab, until looprun serve ends
-    $("enter").hidden = true;
+    $("enter").hidden = true; cut = "";
     return "";
   };
   const pairBy = async (body) => {
