@@ -178,6 +178,9 @@ func TestOthersWhereGitFails(t *testing.T) {
 		if _, err := Diff(t.Context(), top, first, first); err != nil {
 			return err
 		}
+		if err := RemoveTree(t.Context(), top, run, filepath.Join(run, "tree")); err != nil {
+			return err
+		}
 		return Forget(t.Context(), top, id)
 	})
 }

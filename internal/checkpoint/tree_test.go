@@ -50,6 +50,27 @@ func TestATreeThatWasCutOff(t *testing.T) {
 	if err := AddTree(t.Context(), mirror, cut, "HEAD"); err != nil {
 		t.Errorf("once more: %v", err)
 	}
+	if err := RemoveTree(t.Context(), mirror, home, whole); err != nil || TreeLeft(whole) || TreeLeft(filepath.Join(mirror, "worktrees", "whole")) {
+		t.Errorf("%v, it is left: %t", err, TreeLeft(whole))
+	}
+	odd := filepath.Join(mirror, "worktrees", "odd", "HEAD") // it cannot be read
+	mkdir(t, odd)
+	if ForgetCutTrees(mirror); !TreeLeft(odd) {
+		t.Error("what cannot be read is removed")
+	}
+}
+
+// A tree of no mirror is removed without git. That its home and its mirror are gone is no error.
+func TestRemoveTreeOfNoMirror(t *testing.T) {
+	t.Chdir(t.TempDir())
+	home := t.TempDir()
+	tree := filepath.Join(home, "batch", "0001-a")
+	mkdir(t, tree)
+	for of, mirror := range map[string]string{home: "", filepath.Join(home, "gone"): filepath.Join(home, "gone.git")} {
+		if err := RemoveTree(t.Context(), mirror, of, tree); err != nil || of == home && TreeLeft(tree) {
+			t.Errorf("%s: %v", of, err)
+		}
+	}
 }
 
 // A loop that puts a link in the place of a folder above its tree has nothing removed
@@ -91,6 +112,15 @@ func TestRemoveTreeThatCannotBeWritten(t *testing.T) {
 	for _, dir := range []string{"cache/mod", "cache", ""} {
 		if err := os.Chmod(filepath.Join(tree, dir), 0o500); err != nil { //nolint:gosec // as a cache of modules is
 			t.Fatal(err)
+		}
+	}
+	above := filepath.Dir(tree)
+	for _, mode := range []os.FileMode{0o500, 0o700} {
+		if err := os.Chmod(above, mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := RemoveTree(t.Context(), "", home, tree); (err == nil) != !TreeLeft(tree) {
+			t.Errorf("the folder above is %o: %v, it is left: %t", mode, err, TreeLeft(tree))
 		}
 	}
 	for range 2 {
