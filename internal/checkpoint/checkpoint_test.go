@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -209,5 +210,58 @@ func TestARemovalThatWasKilled(t *testing.T) {
 	}
 	if TreeLeft(tree) {
 		t.Error("something is left")
+	}
+}
+
+// Each checkpoint keeps the one before it, and the user's commits, each once, also in a run that is
+// resumed.
+func TestWhatACheckpointKeeps(t *testing.T) {
+	t.Parallel()
+	top, run := repository(t)
+	call := func(args ...string) string {
+		t.Helper()
+		out, err := git.Run(t.Context(), top, git.Own, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	var k *Keeper
+	open := func() {
+		t.Helper()
+		var err error
+		if k, err = Open(t.Context(), top, run, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := 0
+	saved := func(parents ...string) string {
+		t.Helper()
+		n++
+		put(t, filepath.Join(top, "f"), strconv.Itoa(n))
+		commit := save(t, k)
+		if got := call("log", "-1", "--format=%P", commit); got != strings.Join(parents, " ") {
+			t.Errorf("checkpoint %d has the parents %q, want %q", n, got, parents)
+		}
+		return commit
+	}
+	head := call("rev-parse", "HEAD")
+	open()
+	first := saved(head)
+	second := saved(first)
+	call("commit", "-q", "--allow-empty", "-m", "the user's")
+	third := saved(second, call("rev-parse", "HEAD"))
+	open()
+	fourth := saved(third)
+	call("commit", "-q", "--allow-empty", "-m", "between two parts of the run")
+	open()
+	fifth := saved(fourth, call("rev-parse", "HEAD"))
+	call("commit", "-q", "--allow-empty", "-m", "no file has changed")
+	n--
+	sixth := saved(fifth, call("rev-parse", "HEAD"))
+	call("reset", "-q", "--soft", head)
+	saved(sixth)
+	if !Ancestor(t.Context(), top, head, head) || !Ancestor(t.Context(), top, head, fourth) || Ancestor(t.Context(), top, fourth, head) {
+		t.Error("what comes before what is not known")
 	}
 }
