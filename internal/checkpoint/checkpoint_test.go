@@ -265,3 +265,41 @@ func TestWhatACheckpointKeeps(t *testing.T) {
 		t.Error("what comes before what is not known")
 	}
 }
+
+// A branch without a commit can have checkpoints, also in the middle of a run.
+func TestCheckpointsWithoutACommit(t *testing.T) {
+	t.Parallel()
+	top, run := repository(t)
+	k, err := Open(t.Context(), top, run, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := save(t, k)
+	for n, args := range [][]string{{"update-ref", "-d", "HEAD"}, nil, {"update-ref", "-d", Ref(id)}, nil} {
+		if args != nil {
+			if _, err := git.Run(t.Context(), top, nil, args...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n == 2 {
+			last = ""
+		}
+		if n > 0 {
+			if k, err = Open(t.Context(), top, run, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(t, filepath.Join(top, "f"), strconv.Itoa(n))
+		commit := save(t, k)
+		if got, err := git.Run(t.Context(), top, nil, "log", "-1", "--format=%P", commit); err != nil || got != last {
+			t.Errorf("%d: it has the parents %q, want %q; %v", n, got, last, err)
+		}
+		last = commit
+	}
+	if _, err := git.Run(t.Context(), top, nil, "update-ref", "-d", Ref(id)); err != nil {
+		t.Fatal(err)
+	}
+	if again := save(t, k); !Known(t.Context(), top, again) {
+		t.Errorf("the last checkpoint was removed, and nothing has changed: it is %q now", again)
+	}
+}
