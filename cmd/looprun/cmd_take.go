@@ -16,8 +16,8 @@ type takeCmd struct {
 	Names    []string `arg:"" optional:"" name:"name" blank:"no" help:"The loops whose results to take, by their names or the ids of their runs."`
 	Done     bool     `help:"Take the results of all loops that are done." excludes:"<name>"`
 	Branch   string   `placeholder:"NAME" blank:"no" help:"The new branch (looprun/ and the id of the batch)."`
-	Continue bool     `help:"Continue after you resolved a conflict."`
-	Abort    bool     `help:"Remove the branch of a take that a conflict stopped."`
+	Continue bool     `help:"Continue after you resolved a conflict, or after a take that was cut off."`
+	Abort    bool     `help:"Remove the branch of a take that did not end."`
 	DryRun   bool     `short:"n" help:"Only list what would be taken, and which results change the same files."`
 	StateDir string   `placeholder:"DIR" help:"Where runs are kept." key:"state_dir"`
 }
@@ -47,6 +47,8 @@ func (c *takeCmd) Run(a *app) error {
 		return err
 	case t != nil && c.Continue:
 		return c.report(a, t, t.Continue(ctx))
+	case t != nil && len(t.Files) == 0:
+		return config.Usage("the last looprun take did not end", "use --continue, or use --abort")
 	case t != nil:
 		return config.Usage(fmt.Sprintf("a conflict in the result of %s stopped the last looprun take", t.Left[0].Name), "resolve it in "+t.Tree+" and use --continue, or use --abort")
 	case len(c.Names) == 0 && !c.Done:

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -144,6 +145,10 @@ func (r *Removal) lost(dir string) string {
 	}
 	if err := m.settle(ctx, dir); err != nil {
 		return "what it made is not known: " + err.Error()
+	}
+	// What a stopped taking took is on its branch, which looprun take --abort removes.
+	if t, _ := r.Stopped(); t != nil && slices.ContainsFunc(t.Took, func(one Taken) bool { return one.RunID == m.RunID }) {
+		return "the looprun take that took its result did not end"
 	}
 	return m.why(ctx, &r.branches)
 }

@@ -24,17 +24,20 @@ import (
 )
 
 // Taking puts results on a new branch of the user's repository, one commit for each. It is
-// recorded while a conflict stops it.
+// recorded before the branch is created or moved, until all of it is taken: whatever ends it, the
+// next looprun take can go on, or back.
 type Taking struct {
 	Repository string `json:"repository"`
-	// Branch is the new branch, and Tip the commit that it will point to.
+	// Branch is the new branch, Tip the commit that it will point to, and At the one that it
+	// points to before; empty: it does not exist.
 	Branch string `json:"branch"`
+	At     string `json:"at,omitempty"`
 	Tip    string `json:"tip"`
 	// Left holds the results still to be taken, and Took those already taken.
 	Left []Taken `json:"left"`
 	Took []Taken `json:"took,omitempty"`
 	// Tree is where the person resolves the conflict of the first result in Left, in these
-	// files.
+	// files; without files it is resolved.
 	Tree  string   `json:"tree,omitempty"`
 	Files []string `json:"files,omitempty"`
 
@@ -71,18 +74,19 @@ func short(files []string) string { return termsafe.Line(plural.First(files, 5))
 
 func (r *Removal) takingFile() string { return filepath.Join(folder(r.State), "take.json") }
 
-// Stopped returns the taking that a conflict stopped, or nil.
+// Stopped returns the taking that was stopped before its end, or nil.
 func (r *Removal) Stopped() (*Taking, error) {
 	text, err := os.ReadFile(r.takingFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	t := &Taking{removal: r}
-	if err = errors.Join(err, json.Unmarshal(text, t)); err != nil || len(t.Left) == 0 {
+	if err = errors.Join(err, json.Unmarshal(text, t)); err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", r.takingFile(), err)
 	}
-	l, ok := r.plan(t.Left[0].RunID)
-	if !ok || l.Repository != t.Repository || filepath.Dir(t.Tree) != filepath.Dir(l.repository().mirror) {
+	l, ok := r.plan(slices.Concat(t.Took, t.Left, []Taken{{}})[0].RunID)
+	conflict := t.Tree != "" || len(t.Files) > 0
+	if !ok || l.Repository != t.Repository || len(t.Files) > 0 && len(t.Left) == 0 || conflict && filepath.Dir(t.Tree) != filepath.Dir(l.repository().mirror) {
 		return nil, fmt.Errorf("%s belongs to a batch that is gone", r.takingFile())
 	}
 	t.mirror = l.repository()
@@ -390,22 +394,38 @@ func (t *Taking) commit(ctx context.Context, tree string) error {
 	if err != nil {
 		return err
 	}
-	t.took(commit)
+	t.Tip, t.Took, t.Left = commit, append(t.Took, one), t.Left[1:]
 	return nil
 }
 
-// took counts the first result in Left as taken, with that commit.
-func (t *Taking) took(commit string) {
-	t.Tip, t.Took, t.Left = commit, append(t.Took, t.Left[0]), t.Left[1:]
+// find finds the branch, which has to be where a taking left it, or gone.
+func (t *Taking) find(ctx context.Context) error {
+	out, err := git.Run(ctx, t.Repository, nil, "for-each-ref", "--format=%(objectname) %(worktreepath)", t.ref())
+	at, tree, _ := strings.Cut(out, " ")
+	switch {
+	case err != nil:
+		return err
+	case tree != "":
+		return config.Usage(fmt.Sprintf("%s is checked out in %s", t.Branch, tree), "check out another branch there, then run this again")
+	case at != "" && at != t.At && at != t.Tip:
+		return config.Usage(t.Branch+" was moved since", "rename it with git branch -m, so that nothing on it is lost, then run this again")
+	}
+	t.At = at
+	return nil
 }
 
 // move creates the branch, or moves it.
 func (t *Taking) move(ctx context.Context) error {
-	_, err := git.Run(ctx, t.Repository, nil, "update-ref", "-m", "looprun take", t.ref(), t.Tip)
+	text, _ := json.MarshalIndent(t, "", "  ") // it has only texts
+	if err := atomicfile.Write(t.removal.takingFile(), append(text, '\n'), true); err != nil {
+		return err
+	}
+	_, err := git.Run(ctx, t.Repository, nil, "update-ref", "-m", "looprun take", t.ref(), t.Tip, t.At)
+	t.At = t.Tip
 	return err
 }
 
-// stop creates a work tree in which the person resolves a conflict, and records the taking.
+// stop creates a work tree in which the person resolves a conflict.
 func (t *Taking) stop(ctx context.Context, tree string, files []string) error {
 	one := t.Left[0]
 	e := &ConflictError{Name: one.Name, Files: files}
@@ -414,9 +434,6 @@ func (t *Taking) stop(ctx context.Context, tree string, files []string) error {
 			e.Other = before.Name
 			break
 		}
-	}
-	if err := t.move(ctx); err != nil {
-		return err
 	}
 	shown, err := git.Run(ctx, t.Repository, git.Own, "commit-tree", tree, "-p", t.Tip, "-m", "A conflict of looprun take")
 	if err != nil {
@@ -431,15 +448,32 @@ func (t *Taking) stop(ctx context.Context, tree string, files []string) error {
 	if err := t.mirror.place(ctx, t.Tree, shown); err != nil {
 		return err
 	}
-	text, _ := json.MarshalIndent(t, "", "  ") // it has only texts
-	if err := atomicfile.Write(t.removal.takingFile(), append(text, '\n'), true); err != nil {
+	if err := t.move(ctx); err != nil {
 		return err
 	}
 	return e
 }
 
-// Continue continues after the person has resolved the conflict.
+// Continue continues a taking that was stopped, after the person has resolved the conflict.
 func (t *Taking) Continue(ctx context.Context) error {
+	err := t.find(ctx)
+	if err == nil && len(t.Files) > 0 {
+		err = t.resolve(ctx)
+	}
+	if err == nil {
+		err = t.move(ctx) // what was resolved is kept, whatever comes now
+	}
+	if err == nil {
+		err = t.clear(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return t.Run(ctx)
+}
+
+// resolve creates the commit of the first result in Left, from what the person resolved.
+func (t *Taking) resolve(ctx context.Context) error {
 	for _, name := range t.Files {
 		text, _ := os.ReadFile(filepath.Join(t.Tree, filepath.FromSlash(name))) // git reads it too
 		if bytes.Contains(text, []byte("<<<<<<< ")) && bytes.Contains(text, []byte(">>>>>>> ")) {
@@ -453,30 +487,6 @@ func (t *Taking) Continue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	at, err := checkpoint.Find(ctx, t.Repository, t.ref())
-	if err == nil && at == t.Tip {
-		err = t.resolve(ctx, tree)
-	} else if err == nil {
-		var is string // what a looprun moved it to that was then killed
-		if at != "" {
-			is, err = git.Run(ctx, t.Repository, nil, "log", "-1", "--no-show-signature", "--format=%T %P", at)
-		}
-		if err == nil && is != tree+" "+t.Tip {
-			return config.Usage(t.Branch+" was moved since", "looprun take --abort begins again")
-		}
-		t.took(at)
-	}
-	if err != nil {
-		return err
-	}
-	if err := t.close(ctx); err != nil {
-		return err
-	}
-	return t.Run(ctx)
-}
-
-// resolve puts the resolved tree on the branch.
-func (t *Taking) resolve(ctx context.Context, tree string) error {
 	resolved, err := git.Run(ctx, t.Tree, git.Own, "commit-tree", tree, "-m", "A resolved conflict of looprun take")
 	if err != nil {
 		return err
@@ -484,47 +494,58 @@ func (t *Taking) resolve(ctx context.Context, tree string) error {
 	if _, err := git.Run(ctx, t.Repository, nil, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options", t.mirror.mirror, resolved); err != nil {
 		return err
 	}
-	if err := t.commit(ctx, tree); err != nil {
-		return err
-	}
-	return t.move(ctx) // it is kept, whatever comes now
+	t.Files = nil
+	return t.commit(ctx, tree)
 }
 
-// Abort removes the branch, unless it was moved since.
+// Abort removes the branch, unless it was moved since: nothing is taken.
 func (t *Taking) Abort(ctx context.Context) error {
-	switch at, err := checkpoint.Find(ctx, t.Repository, t.ref()); {
-	case err != nil:
+	err := t.find(ctx)
+	if err == nil {
+		err = t.mark(func(Taken) string { return "" })
+	}
+	if err == nil {
+		_, err = git.Run(ctx, t.Repository, nil, "update-ref", "-d", t.ref(), t.At)
+	}
+	if err != nil {
 		return err
-	case at != "" && at != t.Tip:
-		return config.Usage(t.Branch+" was moved since", "remove it with git branch -D, then looprun take --abort")
-	case at != "":
-		if _, err := git.Run(ctx, t.Repository, nil, "update-ref", "-d", t.ref(), t.Tip); err != nil {
-			return err
-		}
 	}
 	return t.close(ctx)
 }
 
-// close removes the record of a stopped taking.
-func (t *Taking) close(ctx context.Context) error {
-	tree := t.Tree
-	t.Tree, t.Files = "", nil
+// clear removes the tree of a conflict.
+func (t *Taking) clear(ctx context.Context) error {
+	if t.Tree == "" {
+		return nil
+	}
 	_, _ = git.Run(ctx, t.mirror.mirror, nil, "update-ref", "-d", "refs/bases/take/0")
-	return errors.Join(os.Remove(t.removal.takingFile()), t.mirror.remove(ctx, tree))
+	return t.mirror.remove(ctx, t.Tree)
+}
+
+// close removes what is kept for the next looprun take.
+func (t *Taking) close(ctx context.Context) error {
+	return errors.Join(t.clear(ctx), os.Remove(t.removal.takingFile()))
 }
 
 // end creates the branch and records what was taken.
 func (t *Taking) end(ctx context.Context) error {
-	if err := t.move(ctx); err != nil {
+	err := t.move(ctx)
+	if err == nil {
+		err = t.mark(func(one Taken) string { return one.Commit })
+	}
+	if err != nil {
 		return err
 	}
+	return t.close(ctx)
+}
+
+// mark records which commits were taken; an empty one takes back such a record.
+func (t *Taking) mark(commit func(Taken) string) error {
 	for _, one := range t.Took {
-		l, ok := t.removal.plan(one.RunID)
-		if !ok {
-			continue
-		}
-		if err := l.took(one.RunID, one.Commit); err != nil {
-			return err
+		if l, ok := t.removal.plan(one.RunID); ok {
+			if err := l.took(one.RunID, commit(one)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

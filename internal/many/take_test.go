@@ -157,6 +157,60 @@ func TestAConflictIsResolved(t *testing.T) {
 		t.Errorf("the branch has it: %v", err)
 	}
 
+	m, taking = conflict(t) // it is killed so, and the person goes back
+	write(t, filepath.Join(taking.Tree, "f"), "resolved")
+	gitThat(t, `case "$*" in *"update-ref -m"*) "$real" "$@"; exit 137; esac`)
+	if err := taking.Continue(t.Context()); err == nil {
+		t.Error("it went on")
+	}
+	t.Setenv("PATH", path)
+	if err := m.stopped(t).Abort(t.Context()); err != nil || m.stopped(t) != nil || gitIn(t, m.l.Repository, "for-each-ref", taking.ref()) != "" || remains(t, taking.Tree) {
+		t.Errorf("the branch is its own: %v", err)
+	}
+
+	m, taking = conflict(t) // it is killed so, and somebody removes the branch
+	write(t, filepath.Join(taking.Tree, "f"), "resolved")
+	gitThat(t, `case "$*" in *"update-ref -m"*) exit 137; esac`)
+	if err := taking.Continue(t.Context()); err == nil {
+		t.Error("it went on")
+	}
+	t.Setenv("PATH", path)
+	gitIn(t, m.l.Repository, "branch", "-q", "-D", taking.Branch)
+	if err := m.stopped(t).Continue(t.Context()); err != nil || gitIn(t, m.l.Repository, "show", taking.ref()+":f") != "resolved" {
+		t.Errorf("what was resolved is kept: %v", err)
+	}
+
+	m, taking = conflict(t) // the branch moves while it is removed
+	gitThat(t, `case "$*" in *"update-ref -d refs/heads"*) "$real" update-ref refs/heads/`+taking.Branch+` `+m.l.Base+`; esac`)
+	err = taking.Abort(t.Context())
+	t.Setenv("PATH", path)
+	if err == nil || gitIn(t, m.l.Repository, "rev-parse", taking.ref()) != m.l.Base {
+		t.Errorf("the branch was moved: %v", err)
+	}
+
+	m, taking = conflict(t) // the branch moves while it is resolved
+	write(t, filepath.Join(taking.Tree, "f"), "resolved")
+	gitThat(t, `case "$*" in *"update-ref -m"*) "$real" update-ref refs/heads/`+taking.Branch+` `+m.l.Base+`; esac`)
+	err = taking.Continue(t.Context())
+	t.Setenv("PATH", path)
+	if err == nil || gitIn(t, m.l.Repository, "rev-parse", taking.ref()) != m.l.Base {
+		t.Errorf("the branch was moved: %v", err)
+	}
+
+	m, taking = conflict(t) // somebody works on the branch
+	write(t, filepath.Join(taking.Tree, "f"), "resolved")
+	gitIn(t, m.l.Repository, "checkout", "-q", taking.Branch)
+	for _, err := range []error{taking.Continue(t.Context()), taking.Abort(t.Context())} {
+		if err == nil || !strings.Contains(err.Error(), "is checked out in "+m.l.Repository) {
+			t.Errorf("the branch is checked out: %v", err)
+		}
+	}
+	gitIn(t, m.l.Repository, "checkout", "-q", "-")
+	gitIn(t, m.l.Repository, "branch", "-D", taking.Branch)
+	if err := m.stopped(t).Continue(t.Context()); err != nil || gitIn(t, m.l.Repository, "show", taking.ref()+":f") != "resolved" {
+		t.Errorf("the branch was removed: %v", err)
+	}
+
 	m, taking = conflict(t)
 	gitIn(t, m.l.Repository, "update-ref", "-d", taking.ref())
 	if err := taking.Abort(t.Context()); err != nil || m.stopped(t) != nil {
@@ -180,7 +234,10 @@ func TestAPlantedTaking(t *testing.T) {
 		t.Errorf("the branch is at %s", got)
 	}
 	for name, change := range map[string]func(*Taking){
-		"nothing left":       func(x *Taking) { x.Left = nil },
+		"nothing left":       func(x *Taking) { x.Left, x.Took = nil, x.Left },
+		"nothing":            func(x *Taking) { x.Left, x.Files = nil, nil },
+		"no tree":            func(x *Taking) { x.Tree = "" },
+		"an old tree":        func(x *Taking) { x.Tree, x.Files = t.TempDir(), nil },
 		"another run":        func(x *Taking) { x.Left = []Taken{{RunID: "20260102-030405-0009"}} },
 		"another repository": func(x *Taking) { x.Repository = t.TempDir() },
 		"another tree":       func(x *Taking) { x.Tree = t.TempDir() },
@@ -437,6 +494,30 @@ func TestATakingIsRecorded(t *testing.T) {
 	write(t, filepath.Join(m.p.dir(), takenName), "a file")
 	if err := taking.Run(t.Context()); err == nil || gitIn(t, m.l.Repository, "show", "b:f") != "theirs" {
 		t.Errorf("it cannot be recorded: %v", err)
+	}
+	if err := os.Remove(filepath.Join(m.p.dir(), takenName)); err != nil {
+		t.Fatal(err)
+	}
+	left := func() int {
+		t.Helper()
+		again, err := (&Removal{State: m.State}).Take(t.Context(), []string{"a"}, "c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(again.Left)
+	}
+	stopped := m.stopped(t)
+	if err := stopped.Continue(t.Context()); err != nil || m.stopped(t) != nil || left() != 0 {
+		t.Errorf("the rest is done now: %v", err)
+	}
+	gitIn(t, m.l.Repository, "branch", "-q", "-m", "b", "mine")
+	stopped.At = ""
+	if err := stopped.move(t.Context()); err != nil { // it was killed before it ended
+		t.Fatal(err)
+	}
+	gitIn(t, m.l.Repository, "branch", "-q", "-D", "mine")
+	if err := m.stopped(t).Abort(t.Context()); err != nil || m.stopped(t) != nil || left() != 1 {
+		t.Errorf("nothing was taken: %v", err)
 	}
 }
 
