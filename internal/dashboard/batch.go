@@ -44,17 +44,15 @@ func (x *index) batches(state string) {
 		if x.plans[key] != nil {
 			continue
 		}
-		p, err := many.Read(state, id)
-		if err != nil {
-			continue
+		if p, err := many.Read(state, id); err == nil {
+			b := &batch{key, p}
+			x.mu.Lock()
+			x.plans[key] = b
+			for _, l := range p.Loops {
+				x.batchOf[filepath.Join(state, l.RunID)] = b
+			}
+			x.mu.Unlock()
 		}
-		b := &batch{key, p}
-		x.mu.Lock()
-		x.plans[key] = b
-		for _, l := range p.Loops {
-			x.batchOf[filepath.Join(state, l.RunID)] = b
-		}
-		x.mu.Unlock()
 	}
 }
 

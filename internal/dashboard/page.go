@@ -97,8 +97,7 @@ const (
 )
 
 // within is how long a client may take to send a request's headers, to send the whole request,
-// to receive what is written, and
-// to have its answer when the server ends.
+// to receive what is written, and to have its answer when the server ends.
 type within struct{ head, request, write, end time.Duration }
 
 // Listen opens the port. Requests are served only after Serve is called.

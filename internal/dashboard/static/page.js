@@ -175,9 +175,11 @@
   // A batch is one line, with a bar of what became of its loops. It opens and closes.
   const opened = new Map();
   // compare looks which loops of an open batch change the same files, when more of them have ended.
-  const compare = async ({ key, group: g }) => {
+  const compare = ({ key, group: g }) => {
     const had = opened.get(key), of = [g.asks, g.stopped, g.done].join();
-    if (had && had.of !== of && !(had.of && reading())) opened.set(key, { of, ...await get(`api/batches/${key}/overlaps`).catch((err) => ({ lines: [err.message] })) });
+    if (!had || had.of === of || had.of && reading()) return;
+    had.of = of;
+    get(`api/batches/${key}/overlaps`).catch((err) => ({ lines: [err.message] })).then(({ lines }) => { had.lines = lines; drawList(); });
   };
   const shared = (r) => (opened.get(r.key)?.lines || []).map((title) => line({ key: r.key + title, title, in: r.key }, ["≡", "overlap", "rest"], "p", { title }));
   const groupRow = (r) => {
@@ -265,7 +267,7 @@
     for (const key of opened.keys()) query.append("open", key);
     list = await get("api/runs?" + query);
     notice(filter + "/" + search).catch(() => {}); // the list is there without them
-    await Promise.all(list.runs.filter((r) => r.group?.open).map(compare));
+    list.runs.filter((r) => r.group?.open).forEach(compare); // the list is there before
     const one = list.runs.find((r) => !r.group && !r.waits);
     if (!at && one && wide.matches) location.replace("#run=" + one.key);
     drawList();
