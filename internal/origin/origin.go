@@ -54,8 +54,10 @@ func (w *Word) Check(word string) error {
 	case w.Spent():
 		return ErrTries
 	case subtle.ConstantTimeCompare([]byte(w.word), []byte(word)) != 1:
-		w.wrong.Add(1)
-		return ErrWrong
+		if w.wrong.Add(1) < wordTries {
+			return ErrWrong
+		}
+		return ErrTries
 	}
 	return nil
 }

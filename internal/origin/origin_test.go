@@ -25,9 +25,13 @@ func TestAWord(t *testing.T) {
 	if err := made.Admit(Unknown, ""); !errors.Is(err, ErrNoWord) {
 		t.Errorf("somebody unknown without the word: %v", err)
 	}
-	for range wordTries {
-		if err := made.Admit(Unknown, wrong); !errors.Is(err, ErrWrong) {
-			t.Errorf("a wrong word: %v", err)
+	for n := range wordTries {
+		want := ErrWrong
+		if n == wordTries-1 {
+			want = ErrTries // it is over
+		}
+		if err := made.Admit(Unknown, wrong); !errors.Is(err, want) {
+			t.Errorf("wrong word %d: %v", n, err)
 		}
 	}
 	if err := made.Admit(Unknown, word); !errors.Is(err, ErrTries) {
