@@ -477,6 +477,7 @@ func TestDirectory(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Chdir(base)
 			t.Setenv("XDG_RUNTIME_DIR", c.runtime)
 			t.Setenv("TMPDIR", c.temp)
 			f := serve(t, Options{})
@@ -485,6 +486,12 @@ func TestDirectory(t *testing.T) {
 			}
 			f.alive(t)
 		})
+	}
+	t.Setenv("XDG_RUNTIME_DIR", private)
+	for lasting, want := range map[bool]string{true: open, false: private} {
+		if f := serve(t, Options{Dir: open, Lasting: lasting}); filepath.Dir(filepath.Dir(f.Path())) != want {
+			t.Errorf("lasting %v: %s", lasting, f.Path())
+		}
 	}
 }
 
