@@ -313,7 +313,14 @@ func TestTheCodeLetsABrowserIn(t *testing.T) {
 
 	// It is started again: the open page carries on, and an address without a token does.
 	stop()
-	v.shows(`document.querySelector("#state.cut")?.textContent.startsWith("Cut off")`)
+	cut := `document.querySelector("#state.cut")?.textContent.startsWith("Cut off")`
+	v.shows(cut)
+	// It is cut off, too, where a proxy says 502 in its place.
+	browsertest.Eval[any](b, `window.tries = 0; const asked = fetch; window.fetch = (...of) => asked(...of).then((res) => { tries += res.status === 502; return res; })`)
+	v.shows(`tries > 2`)
+	if !browsertest.Eval[bool](b, cut+` === true`) {
+		t.Error("while the proxy cannot reach it, the page does not say that it is cut off")
+	}
 	begin(t, dir, "-q", "--name", "meanwhile", "--", "true").ended(t)
 	page, stop = serve()
 	v.shows(`!document.querySelector("#state.cut") && [...document.querySelectorAll("#runs b")].some((e) => e.textContent === "meanwhile")`)

@@ -29,7 +29,7 @@
   // got returns what a reply holds, and throws why there is none.
   const got = async (res) => {
     const text = await res.text();
-    if (!res.ok) throw new Error(text.trim());
+    if (!res.ok) throw new Error(text.trim() || res.statusText);
     return JSON.parse(text);
   };
   const posting = (value) => ({ method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(value) });
@@ -55,6 +55,7 @@
   };
   const call = async (path, init = {}, again = false) => {
     const res = await fetch(path, { ...init, headers: { ...init.headers, Authorization: "Bearer " + localStorage.getItem("token") } });
+    if (res.status === 502 || res.status === 504) throw new TypeError(res.statusText); // of a proxy that cannot reach it
     if (res.status !== 401) return res;
     if (!again && await back(res).catch(() => false)) return call(path, init, true);
     $("enter").hidden = false;
@@ -684,8 +685,7 @@
   let stream = null, heard = 0;
   const failed = (err) => { cut = err instanceof TypeError || err.name === "AbortError" ? "Cut off: looprun serve does not answer; trying again…" : err.message; state(); };
   const on = {
-    hello: () => {}, still: () => {},
-    list: () => later(),
+    hello: () => {}, still: () => {}, list: () => later(),
     run: () => fetchRun(),
     output: heardOutput,
     gone: ({ why }) => gone(why),
