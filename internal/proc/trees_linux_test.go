@@ -96,7 +96,16 @@ func TestStopEndsTheRest(t *testing.T) {
 			escapes(t, script)
 			n := nonce()
 			p := must(t, Spec{Argv: sh(strings.ReplaceAll(script, "NONCE", n)), KillAfter: time.Hour})
-			eventually.Holds(t, "the command ended", func() bool { return syscall.Kill(p.Pid(), 0) != nil })
+			eventually.Holds(t, "the command ended", func() bool {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				if g, ok := p.tree.(*group); ok { // which notices it a moment after the command has gone
+					g.mu.Lock()
+					defer g.mu.Unlock()
+					return g.over
+				}
+				return syscall.Kill(p.Pid(), 0) != nil
+			})
 			p.Stop(0)
 			if e := await(t, p); e.Code != 3 || e.Cause != Exited {
 				t.Errorf("%+v", e)
