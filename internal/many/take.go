@@ -313,9 +313,9 @@ func Overlaps(ctx context.Context, dir string) ([]string, error) {
 		l := planned{of.Plan, &of.Loops[i]}
 		names[i] = l.Name
 		for _, in := range []string{l.repository().mirror, l.Repository} {
+			var err error
 			commits, ok := known[in]
 			if !ok {
-				var err error
 				if commits, err = git.Objects(ctx, in, refs...); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return nil, err
 				}
@@ -324,7 +324,6 @@ func Overlaps(ctx context.Context, dir string) ([]string, error) {
 			if len(commits) == 0 || commits[i] == "" {
 				continue // it has no result there
 			}
-			var err error
 			if files[i], err = changed(ctx, in, l.Base, commits[i]); err != nil {
 				return nil, err
 			}
@@ -337,8 +336,8 @@ func Overlaps(ctx context.Context, dir string) ([]string, error) {
 			own[files[i][j]] = own[files[i][j]] || l.RunID == id
 		}
 	}
-	for i := range files {
-		if one {
+	if one {
+		for i := range files {
 			files[i] = slices.DeleteFunc(files[i], func(f string) bool { return !own[f] })
 		}
 	}
