@@ -319,7 +319,7 @@ func TestAnAnswerWhileServeEnds(t *testing.T) {
 	run := begin(t, dir, "-q", "--non-interactive", "--detached", "defer", "--max-iterations", "1", "--", "false")
 	run.ended(t)
 	slow := filepath.Join(dir, "looprun")
-	writeFile(t, dir, "looprun", "#!/bin/sh\ntest \"$1\" != answer || { >begun; until [ -e go ]; do sleep 0.02; done; }\nexec "+run.Path+" \"$@\"\n")
+	writeFile(t, dir, "looprun", "#!/bin/sh\ntest \"$1\" != answer || { >begun; while [ -e begun ] && [ ! -e go ]; do sleep 0.02; done; }\nexec "+run.Path+" \"$@\"\n")
 	if err := os.Chmod(slow, 0o700); err != nil { //nolint:gosec // it is a program
 		t.Fatal(err)
 	}
