@@ -176,6 +176,25 @@ func (v *window) shows(expression string) {
 	until(v.t, expression, func() bool { return browsertest.Eval[bool](v.Browser, "!!("+expression+")") })
 }
 
+// holds keeps the answers to such requests from the page, in window.held, until lets says in which
+// order it has them. New ones pass once window.fetch is window.real again.
+func (v *window) holds(path string) {
+	v.t.Helper()
+	browsertest.Eval[any](v.Browser, fmt.Sprintf(`(() => {
+		const real = window.real ||= fetch, held = window.held = [];
+		window.fetch = async (path, init) => {
+			const res = await real(path, init), text = path.startsWith(%q) && await res.text();
+			if (text) res.text = () => new Promise((go) => held.push({ path, go: () => go(text) }));
+			return res;
+		};
+	})()`, path))
+}
+
+func (v *window) lets(order string) {
+	v.t.Helper()
+	browsertest.Eval[any](v.Browser, `(async () => { window.fetch = window.real; `+order+`.forEach((h) => h.go()); await new Promise((done) => setTimeout(done)); })()`)
+}
+
 // quiet fails when the browser had anything to say, or the page asked for anything that
 // is not this server's. Refusals that a test provokes are told in full.
 func (v *window) quiet() {
@@ -701,7 +720,19 @@ func browserAnswer(t *testing.T, b *browsertest.Browser) {
 	v.Call("Input.insertText", map[string]any{"text": "Too late."}, nil)
 	v.Call("Page.reload", nil, nil)
 	v.shows(`document.querySelector("[name=guidance]")?.value === "Too late."`)
+	// An answer of the server that was overtaken does not bring the question back.
+	v.holds("api/runs/")
+	again := `(Date.now = () => performance.timeOrigin + performance.now() + (window.ahead = (window.ahead || 0) + 30000), document.dispatchEvent(new Event("visibilitychange")))`
+	browsertest.Eval[any](v.Browser, again)
+	v.shows(`window.held.length`)
+	browsertest.Eval[any](v.Browser, `window.fetch = window.real`)
 	begin(t, dir, "answer", "cancel").ended(t)
+	browsertest.Eval[any](v.Browser, again)
+	v.shows(`document.querySelector(".settled")`)
+	v.lets(`window.held`)
+	if verdict := browsertest.Eval[string](v.Browser, `document.querySelector(".verdict").textContent`); strings.Contains(verdict, "asks") {
+		t.Errorf("an answer that was overtaken says %q", verdict)
+	}
 	v.shows(`document.querySelector(".settled [name=guidance][readonly]")?.value === "Too late."`)
 	v.shows(`document.querySelector(".settled .said").textContent.includes('user answered it with "cancel"')`)
 	v.shows(`document.querySelector(".verdict").textContent === "cancelled (loop detected)1 test failing: TestLogin"`) // nobody gave a reason
@@ -1055,9 +1086,31 @@ func browserBatch(t *testing.T, b *browsertest.Browser) {
 	}
 	browsertest.Eval[any](v.Browser, `document.activeElement.blur()`)
 	v.shows(same + ` === "first and second both change f"`)
+	// Opened and closed while the list is on its way, whichever answer comes first, it is what was
+	// chosen last.
 	v.tabTo(`e.matches("#runs > button")`)
-	v.Press("Enter") // closed, what asks is still there
-	v.shows(rows + ` === "asks asks"`)
+	chosen := func(sent, order string) {
+		t.Helper()
+		v.holds("api/runs?")
+		v.Press("ArrowDown")
+		v.shows(`window.held.length`)
+		v.Press("ArrowUp")
+		v.Press("Enter")
+		v.shows(`window.held.some((h) => ` + sent + `)`)
+		v.lets(order)
+	}
+	shown := func(want string) {
+		t.Helper()
+		if got := browsertest.Eval[string](v.Browser, `document.querySelector("#runs > button").ariaExpanded + ": " + `+rows); got != want {
+			t.Errorf("the rows are %q, want %q", got, want)
+		}
+	}
+	chosen(`!h.path.includes("open=")`, `window.held`)
+	shown("false: asks asks") // closed, what asks is still there
+	chosen(`h.path.includes("open=")`, `window.held.reverse()`)
+	shown("true: first done,second done,asks asks,last runs")
+	chosen(`!h.path.includes("open=")`, `window.held.reverse()`)
+	shown("false: asks asks")
 	v.Press("w")
 	if bad := browsertest.Eval[[]string](v.Browser, browsertest.Contrasts); len(bad) > 0 {
 		t.Errorf("hard to see on the wall: %q", bad)

@@ -159,6 +159,10 @@
 
   let list = null; // what the server has told, once it has
   let at = "", view = null, orders = null, pinned = null, cut = "";
+  // turn returns what tells, of each answer of the server, whether it is in time: not when it was
+  // asked for before one that is there, nor for a list before it was to be another.
+  const turn = (of) => { const mine = ++of.sent; return () => mine >= of.newest && (of.newest = mine); };
+  const lists = { sent: 0, newest: 0 }, looks = { sent: 0, newest: 0 };
 
   // --- The list ---
   const state = () => {
@@ -180,7 +184,7 @@
     const had = opened.get(key), of = [g.asks, g.stopped, g.done].join();
     if (!had || had.of === of || had.of && reading()) return;
     had.of = of;
-    get(`api/batches/${key}/overlaps`).catch((err) => ({ lines: [err.message] })).then(({ lines }) => { had.lines = lines; drawList(); });
+    get(`api/batches/${key}/overlaps`).catch((err) => ({ lines: [err.message] })).then(({ lines }) => { had.lines = lines; fetchSoon(0); });
   };
   const shared = (r) => (opened.get(r.key)?.lines || []).map((title) => line({ key: r.key + title, title, in: r.key }, ["≡", "overlap", "rest"], "p", { title }));
   const groupRow = (r) => {
@@ -198,8 +202,6 @@
   // Nothing moves under the pointer, or while somebody goes through the list by keyboard.
   const reading = () => order.length && ($("runs").contains(document.activeElement) || matchMedia("(hover: hover)").matches && $("runs").matches(":hover"));
   const drawList = () => {
-    if (!list) return;
-
     const now = new Map(list.runs.map((r) => [r.key, r]));
     order = reading() ? order.map((r) => now.get(r.key) || r) : list.runs;
     order.forEach((r) => now.delete(r.key));
@@ -262,11 +264,14 @@
     }
   };
   const fetchList = async () => {
+    const inTime = turn(lists);
     // Out of sight it tells of all runs, whatever is searched for.
     const [filter, search] = document.hidden && wanted() ? ["", ""] : [$("filter").value, $("search").value];
     const query = new URLSearchParams({ filter, search });
     for (const key of opened.keys()) query.append("open", key);
-    list = await get("api/runs?" + query);
+    const told = await get("api/runs?" + query);
+    if (!inTime()) return;
+    list = told;
     notice(filter + "/" + search).catch(() => {}); // the list is there without them
     list.runs.filter((r) => r.group?.open).forEach(compare); // the list is there before
     const one = list.runs.find((r) => !r.group && !r.waits);
@@ -280,15 +285,15 @@
   let waiting = 0, fetched = 0;
   const fetchSoon = (ms) => { clearTimeout(waiting); waiting = setTimeout(() => { waiting = 0; fetched = Date.now(); fetchList().catch(failed); }, ms); };
   const later = () => { if (!waiting) fetchSoon(Math.max(50, fetched + 1000 - Date.now())); };
-  $("search").addEventListener("input", () => { order = []; fetchSoon(120); });
-  $("filter").addEventListener("change", () => { order = []; fetchSoon(0); });
+  const other = (ms) => { order = []; lists.newest = lists.sent + 1; fetchSoon(ms); };
+  $("search").addEventListener("input", () => other(120));
+  $("filter").addEventListener("change", () => other(0));
   $("fresh").addEventListener("click", () => { order = []; drawList(); });
   $("runs").addEventListener("click", (e) => {
     const batch = e.target.closest("button")?.dataset.key;
     if (!batch) return;
     if (!opened.delete(batch)) opened.set(batch, {});
-    order = [];
-    fetchSoon(0);
+    other(0);
   });
   // landmark says where the page's main part is: a phone and the wall do not show the run.
   const wide = matchMedia("(min-width: 48.01rem)");
@@ -313,7 +318,6 @@
 
   // --- A run ---
   const drawNothing = () => {
-    view = null;
     if (!list) return;
     $("run").replaceChildren(list.total ? el("p", { class: "note" }, "Choose a run.") : el("section", { class: "empty" },
       el("h1", {}, "No runs yet"), el("p", {}, "Start one, and it appears here:"),
@@ -511,7 +515,7 @@
     output.check = panel("check", "Output of the check");
     output.checkBox = el("div", { class: "check", hidden: true }, el("h3", { class: "dim" }, "Its check"), output.check);
     output.changes = makeChanges();
-    output.section = hold(el("section", { class: view.alive ? "output live-output" : "output" }, el("h2", {}, output.title, output.live), el("div", { class: "work" }, output.work), output.checkBox, el("div", { class: "actions" }, el("button", { type: "button", onclick: openLog }, "Whole log")), output.changes));
+    output.section = hold(el("section", { class: "output" }, el("h2", {}, output.title, output.live), el("div", { class: "work" }, output.work), output.checkBox, el("div", { class: "actions" }, el("button", { type: "button", onclick: openLog }, "Whole log")), output.changes));
   };
 
   // --- The whole log of an iteration: some lines of it at a time ---
@@ -645,10 +649,10 @@
   };
   const gone = (why) => { view = null; drawRun.last = ""; $("run").replaceChildren(el("p", { class: "said bad" }, why)); };
   const fetchRun = async () => {
-    const key = at;
+    const key = at, inTime = turn(looks);
     if (!key) return;
     const v = await get("api/runs/" + key).catch((err) => err);
-    if (key !== at) return;
+    if (key !== at || !inTime()) return;
     if (!(v instanceof Error)) drawRun(v);
     else if (v.name === "Error") gone(v.message);
     else throw v;
@@ -684,12 +688,7 @@
   // --- What happens, as it happens ---
   let stream = null, heard = 0;
   const failed = (err) => { cut = err instanceof TypeError || err.name === "AbortError" ? "Cut off: looprun serve does not answer; trying again…" : err.message; state(); };
-  const on = {
-    hello: () => {}, still: () => {}, list: () => later(),
-    run: () => fetchRun(),
-    output: heardOutput,
-    gone: ({ why }) => gone(why),
-  };
+  const on = { list: later, run: fetchRun, output: heardOutput, gone: ({ why }) => gone(why) };
   const listen = async (mine) => {
     const res = await call("api/stream" + (at ? "?run=" + at : ""), { signal: mine.signal });
     if (!res.ok) throw new Error((await res.text()).trim());
