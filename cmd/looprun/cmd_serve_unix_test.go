@@ -183,7 +183,7 @@ func (v *window) holds(path string) {
 	browsertest.Eval[any](v.Browser, fmt.Sprintf(`(() => {
 		const real = window.real ||= fetch, held = window.held = [];
 		window.fetch = async (path, init) => {
-			const res = await real(path, init), text = path.startsWith(%q) && await res.text();
+			const res = await real(path, init), text = path.includes(%q) && await res.text();
 			if (text) res.text = () => new Promise((go) => held.push({ path, go: () => go(text) }));
 			return res;
 		};
@@ -893,7 +893,19 @@ func browserSteady(t *testing.T, b *browsertest.Browser) {
 		t.Errorf("it moved from %s to %s", at, after)
 	}
 	browsertest.Eval[any](v.Browser, `[...document.querySelectorAll(".output h2 button")].find((b) => b.textContent === "Back to the latest").click()`)
-	v.shows(`document.querySelector(".output h2").textContent.startsWith("Output of iteration 4")`)
+	latest := `document.querySelector(".output h2").textContent.startsWith("Output of iteration 4")`
+	v.shows(latest)
+
+	// An output that was asked for before it does not take its place.
+	v.holds("/output/2")
+	browsertest.Eval[any](v.Browser, `document.querySelectorAll(".cell")[1].click()`)
+	v.shows(`window.held.length`)
+	browsertest.Eval[any](v.Browser, `document.querySelector(".output h2 button").click()`)
+	v.shows(`document.querySelector(".work-out").textContent.trim()`)
+	v.lets(`window.held`)
+	if !browsertest.Eval[bool](v.Browser, latest) {
+		t.Error("the output is that of an iteration before the latest")
+	}
 
 	// An iteration that cannot be shown leaves a way back.
 	browsertest.Eval[any](v.Browser, `const asked = fetch; window.fetch = async (at, init) => at.endsWith("/output/1") ? new Response("It is gone.", { status: 404 }) : asked(at, init); document.querySelector(".cell").click()`)

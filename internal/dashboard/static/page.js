@@ -162,7 +162,7 @@
   // turn returns what tells, of each answer of the server, whether it is in time: not when it was
   // asked for before one that is there, nor for a list before it was to be another.
   const turn = (of) => { const mine = ++of.sent; return () => mine >= of.newest && (of.newest = mine); };
-  const lists = { sent: 0, newest: 0 }, looks = { sent: 0, newest: 0 };
+  const lists = { sent: 0, newest: 0 }, looks = { sent: 0, newest: 0 }, outputs = { sent: 0, newest: 0 };
 
   // --- The list ---
   const state = () => {
@@ -495,8 +495,8 @@
     fill(output.check, t.check);
   };
   const fetchOutput = async (n, heard = "") => {
-    const key = at, t = await get(`api/runs/${key}/output/${n}${heard}`);
-    if (key === at && (pinned ?? n) === n) drawOutput(t);
+    const key = at, inTime = turn(outputs), t = await get(`api/runs/${key}/output/${n}${heard}`);
+    if (key === at && (pinned ?? n) === n && inTime()) drawOutput(t);
   };
   const pin = (n) => {
     pinned = n;
