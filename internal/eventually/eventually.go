@@ -34,3 +34,10 @@ func Receive[T any](t testing.TB, what string, from <-chan T) T {
 		panic("not reached")
 	}
 }
+
+// Ends fails the tests where this one does not end, whatever it hangs in.
+func Ends(t testing.TB) {
+	t.Helper()
+	late := time.AfterFunc(Patience, func() { panic(t.Name() + " does not end") })
+	t.Cleanup(func() { late.Stop() })
+}

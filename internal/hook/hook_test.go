@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/looprun/looprun/core"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -101,6 +102,7 @@ func TestDecisionJSON(t *testing.T) {
 // What install puts in, remove takes out, byte for byte; between the two the file has
 // all that it had, and the hook once however often it is installed.
 func TestInstallAndRemove(t *testing.T) {
+	eventually.Ends(t)
 	texts := []string{
 		"", "{}", "{}\n", `{"model":"opus"}`, "{\n  \"model\": \"opus\"\n}\n", `{"hooks":{}}`, `{"hooks":{"Stop":[]},"a":1}`,
 		"{\n  \"hooks\": {\n    \"Stop\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"say hi\"}]}\n    ]\n  }\n}\n",
@@ -141,6 +143,10 @@ func TestInstallAndRemove(t *testing.T) {
 				if without, err := a.Without(twice); err != nil || strings.Contains(string(without), Command) {
 					t.Errorf("%s: two in %s: %s %v", a.Name, twice, without, err)
 				}
+				alone, _ := a.put([]byte("{}"), a.Lists[0]) // and where the other has gone already
+				if without, err := a.Without(alone); err != nil || without != nil {
+					t.Errorf("%s: alone in %s: %q %v", a.Name, alone, without, err)
+				}
 			}
 			without, err := a.Without(with)
 			emptied := strings.NewReplacer(`"hooks":{}`, "", `{"hooks":{"Stop":[]},`, "{").Replace(text)
@@ -151,12 +157,31 @@ func TestInstallAndRemove(t *testing.T) {
 	}
 }
 
+// What is added to a list stands as what is in it does.
+func TestInstallSetsOut(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"hooks":{"Stop":["x" ]}}`:             `["x", {`,
+		"{\"hooks\":{\"Stop\":[\n  \"x\"\n]}}": "[\n  \"x\",\n  {",
+	} {
+		if got, err := Find("claude").With([]byte(text)); err != nil || !strings.Contains(string(got), want) {
+			t.Errorf("%q became %q, %v", text, got, err)
+		}
+	}
+}
+
 // A file that is not what its agent documents is left alone.
 func TestInstallRefuses(t *testing.T) {
+	eventually.Ends(t)
 	claude := Find("claude")
-	for _, text := range []string{"{", "[]", "nothing", `{"hooks":[]}`, `{"hooks":{"Stop":{}}}`, `{"hooks":"x"}`, `{"hooks":{"Stop":"x"}}`, `{"hooks":{"Stop":[,{}]}}`, "// a comment\n{}", "{}{}", "{} x"} {
+	for _, text := range []string{
+		"{", "[]", "nothing", `{"hooks":[]}`, `{"hooks":{"Stop":{}}}`, `{"hooks":"x"}`, `{"hooks":{"Stop":"x"}}`, `{"hooks":{"Stop":[,{}]}}`, "// a comment\n{}", "{}{}", "{} x",
+		`{"hooks":x}`, `{"hooks":{"UserPromptSubmit":"x"}}`, `{"hooks":{"UserPromptSubmit":{}}}`,
+	} {
 		if got, err := claude.With([]byte(text)); err == nil {
 			t.Errorf("%q became %q", text, got)
+		}
+		if got, err := claude.Without([]byte(text)); err == nil || got != nil {
+			t.Errorf("%q became %q, %v", text, got, err)
 		}
 	}
 	opencode := Find("opencode")
@@ -210,8 +235,48 @@ func TestFileOfAProject(t *testing.T) {
 		}
 	}
 	want(top)
+	t.Setenv("HOME", filepath.Join(top, "home"))
+	t.Setenv("USERPROFILE", filepath.Join(top, "home"))
+	if got, err := Find("claude").File(OfUser); err != nil || got != filepath.Join(top, "home", ".claude", "settings.json") {
+		t.Errorf("the user's is %s, %v", got, err)
+	}
+	if got, err := Find("cursor").File(OfLocal); got != "" || err != nil {
+		t.Errorf("a file that cursor does not have is %s, %v", got, err)
+	}
 	if err := os.Chown(git, os.Geteuid()+1, -1); err != nil {
 		t.Skip(err)
 	}
 	want(dir)
+	if err := os.Remove(dir); err != nil {
+		t.Skip(err)
+	}
+	if got, err := Find("claude").File(OfProject); err == nil {
+		t.Errorf("in a folder that is gone it is %s", got)
+	}
+	if got, err := WriteCheck("true", ""); err == nil || !strings.Contains(err.Error(), "current directory") {
+		t.Errorf("in a folder that is gone: %q, %v", got, err)
+	}
+}
+
+// A file has the hook where all of it is there, and one that cannot be read is not without it.
+func TestWhatIsInstalled(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f")
+	for _, c := range []struct {
+		agent, text string
+		wrong       bool
+	}{{"claude", "", false}, {"claude", "{}", false}, {"claude", "{", true}, {"opencode", "export const mine = 1\n", false}} {
+		if c.text != "" {
+			if err := Write(file, []byte(c.text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if has, err := Find(c.agent).Installed(file); has || (err != nil) != c.wrong {
+			t.Errorf("%s: %q: %v, %v", c.agent, c.text, has, err)
+		}
+	}
+	for _, agent := range []string{"claude", "opencode"} {
+		if has, err := Find(agent).Installed(filepath.Dir(file)); has || err == nil {
+			t.Errorf("%s: a folder: %v, %v", agent, has, err)
+		}
+	}
 }

@@ -82,10 +82,10 @@ func (a Agent) File(in Place) (string, error) {
 	if in == OfUser {
 		of = os.UserHomeDir
 	}
-	dir, err := of()
 	if below == "" {
-		return "", err
+		return "", nil
 	}
+	dir, err := of()
 	return filepath.Join(dir, filepath.FromSlash(below)), err
 }
 

@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -327,11 +328,23 @@ func TestWhatInstallWrites(t *testing.T) {
 	if err := Write(file, []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(filepath.Join(file, "below"), []byte("{}")); err == nil {
-		t.Error("a file below a file")
+	if at, ok := errors.AsType[*fs.PathError](Write(filepath.Join(file, "below"), []byte("{}"))); !ok || at.Op != "mkdir" {
+		t.Errorf("a file below a file: %v", at)
 	}
 	if err := Write(filepath.Join(file, "below"), nil); err == nil {
 		t.Error("a file below a file is removed")
+	}
+	if err := Write(dir, []byte("{}")); err == nil {
+		t.Error("a folder was written")
+	}
+	if before, after, err := Change(file, func(text []byte) ([]byte, error) { return append(text, 'x'), nil }); string(before) != "{}" || string(after) != "{}x" || err != nil {
+		t.Errorf("%q became %q, %v", before, after, err)
+	}
+	if err := Write(file, nil); err != nil {
+		t.Error(err)
+	}
+	if before, _, err := Change(file, func(text []byte) ([]byte, error) { return text, nil }); before != nil || err != nil {
+		t.Errorf("a file that was removed has %q, %v", before, err)
 	}
 	called := false
 	if _, after, err := Change(dir, func([]byte) ([]byte, error) { called = true; return []byte("x"), nil }); err == nil || after != nil || called {
@@ -346,9 +359,24 @@ func TestWhatInstallWrites(t *testing.T) {
 			t.Errorf("%q: %q, %v", check, written, err)
 		}
 	}
-	written, err := WriteCheck("it's", "")
+	name := config.Nearest(dir)
+	if err := os.Mkdir(name, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if written, err := WriteCheck("true", ""); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a folder was written: %q, %v", written, err)
+	}
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	written, err := WriteCheck("it's", "it's") // one that is kept elsewhere
 	if err != nil {
 		t.Fatal(err)
+	}
+	for has, wrong := range map[string]bool{"it's": false, "another": true} {
+		if again, err := WriteCheck("it's", has); again != "" || (err != nil) != wrong {
+			t.Errorf("where it has %q: %q, %v", has, again, err)
+		}
 	}
 	if text, err := os.ReadFile(written); err != nil || string(text) != "check: 'it''s'\n" {
 		t.Errorf("%s has %q, %v", written, text, err)
