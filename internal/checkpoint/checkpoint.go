@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,8 +35,6 @@ type Keeper struct {
 	id       string
 	index    string // a file of its own
 	lock     string // of the ref
-	tree     string // of the last checkpoint, as far as it is known
-	head     string // the user's commit that was seen last
 }
 
 // Open prepares checkpoints of the git work tree that contains dir, for the run with the given
@@ -55,23 +52,18 @@ func Open(ctx context.Context, dir, runDir, id string) (*Keeper, error) {
 	return &Keeper{top: top, id: id, ref: Ref(id), index: filepath.Join(runDir, "checkpoint.index"), lock: lock}, nil
 }
 
-// Unlock removes the lock that a killed git left on the checkpoints of a run. The caller must
-// hold the run, so that no other git of looprun's is using them.
-func Unlock(ctx context.Context, dir, runID string) error {
-	name, err := gitPath(ctx, dir, Ref(runID)+".lock")
-	if err != nil {
-		return err
+// Unlock removes the lock that a killed git left on the checkpoints of a run; if it stays,
+// git says so. The caller must hold the run, so that no other git of looprun's is using them.
+func Unlock(ctx context.Context, dir, runID string) {
+	if name, err := gitPath(ctx, dir, Ref(runID)+".lock"); err == nil {
+		_ = os.Remove(name)
 	}
-	if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // gitPath returns where git keeps a file of the repository.
 func gitPath(ctx context.Context, dir, name string) (string, error) {
 	name, err := git.Run(ctx, dir, nil, "rev-parse", "--git-path", name)
-	if err == nil && !filepath.IsAbs(name) {
+	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
 	}
 	return name, err
@@ -86,8 +78,9 @@ func Top(ctx context.Context, dir string) (string, error) {
 	return filepath.FromSlash(top), nil
 }
 
-// Save makes a checkpoint of the current files, and returns its commit. If nothing has changed
-// since the last checkpoint, it returns that one.
+// Save makes a checkpoint of the current files, and returns its commit, which keeps the last
+// checkpoint and the user's commit. If nothing has changed since the last checkpoint, it
+// returns that one.
 func (k *Keeper) Save(ctx context.Context, message string) (commit string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
@@ -103,29 +96,32 @@ func (k *Keeper) Save(ctx context.Context, message string) (commit string, err e
 		return "", err
 	}
 	last, head := found[0], found[2]
-	k.tree = cmp.Or(k.tree, found[1])
-	if last != "" && k.head == "" && (head == "" || Ancestor(ctx, k.top, head, last)) {
-		k.head = head // resumed
+	if Ancestor(ctx, k.top, head, last) {
+		head = "" // the last checkpoint keeps it already
 	}
-	if last != "" && tree == k.tree && head == k.head {
+	if tree == found[1] && head == "" {
 		return last, nil
 	}
-	commit, err = k.commit(ctx, tree, last, head, message)
-	if err != nil {
+	args := []string{"commit-tree", tree, "-m", fmt.Sprintf("%s of run %s", message, k.id)}
+	for _, parent := range []string{last, head} {
+		if parent != "" {
+			args = append(args, "-p", parent)
+		}
+	}
+	if commit, err = git.Run(ctx, k.top, git.Own, args...); err != nil {
 		return "", err
 	}
 	old := cmp.Or(last, strings.Repeat("0", len(commit)))
 	if _, err := git.Run(ctx, k.top, nil, "update-ref", "--no-deref", k.ref, commit, old); err != nil {
 		return "", err
 	}
-	k.tree, k.head = tree, head
 	return commit, nil
 }
 
 // add adds all files to the index and returns the tree.
 func (k *Keeper) add(ctx context.Context) (string, error) {
 	if _, err := os.Stat(k.index); errors.Is(err, fs.ErrNotExist) {
-		if err := k.begin(ctx); err != nil {
+		if err := k.begin(ctx); err != nil && !errors.Is(err, fs.ErrNotExist) { // git makes an empty one
 			return "", err
 		}
 	}
@@ -146,48 +142,20 @@ func (k *Keeper) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	from, err := os.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // git makes an empty one
-	}
+	info, err := os.Stat(name)
 	if err != nil {
 		return err
 	}
-	defer from.Close()
+	index, err := os.ReadFile(name)
 	part := k.index + ".part"
-	to, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	info, err := from.Stat()
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(to, from)
 	// git reads again whatever is as young as its index: a younger copy would hide a change.
-	if err := errors.Join(err, to.Close(), os.Chtimes(part, time.Time{}, info.ModTime())); err != nil {
+	if err := errors.Join(err, os.WriteFile(part, index, 0o600), os.Chtimes(part, time.Time{}, info.ModTime())); err != nil {
 		return err
 	}
 	return os.Rename(part, k.index)
 }
 
-// commit creates the commit on top of the last checkpoint, and also on top of the user's
-// commit if there is a new one.
-func (k *Keeper) commit(ctx context.Context, tree, last, head, message string) (string, error) {
-	args := []string{"commit-tree", tree, "-m", fmt.Sprintf("%s of run %s", message, k.id)}
-	if last != "" {
-		args = append(args, "-p", last)
-	}
-	if head != "" && head != last && (last == "" || head != k.head && !Ancestor(ctx, k.top, head, last)) {
-		args = append(args, "-p", head)
-	}
-	return git.Run(ctx, k.top, git.Own, args...)
-}
-
 func Ancestor(ctx context.Context, dir, older, newer string) bool {
-	if older == newer {
-		return true
-	}
 	_, err := git.Run(ctx, dir, nil, "merge-base", "--is-ancestor", older, newer)
 	return err == nil
 }
@@ -224,8 +192,8 @@ func isCommit(id string) error {
 
 // Known reports whether the repository that a folder belongs to has the commit.
 func Known(ctx context.Context, dir, commit string) bool {
-	found, err := Find(ctx, dir, commit)
-	return isCommit(commit) == nil && err == nil && found != ""
+	found, _ := Find(ctx, dir, commit)
+	return found != "" && found == commit // it is no other name of one
 }
 
 // Last returns the commit of a run's last checkpoint in a folder's repository; empty if it has

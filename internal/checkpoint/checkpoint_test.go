@@ -56,35 +56,60 @@ func TestLocksThatWereLeft(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(top, ".git", "refs", "looprun"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(top, ".git", "refs", "looprun", id+".lock"), "")
+	lock := filepath.Join(top, ".git", "refs", "looprun", id+".lock")
+	put(t, lock, "")
 	k, err := Open(t.Context(), top, run, id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	put(t, filepath.Join(top, "a"), "a")
 	save(t, k)
+	put(t, lock, "")
+	if Unlock(t.Context(), top, id); TreeLeft(lock) {
+		t.Error("the lock is left")
+	}
+	other := t.TempDir()
+	if Unlock(t.Context(), other, id); !TreeLeft(other) {
+		t.Error("a folder that is in no work tree is removed")
+	}
 }
 
-// looprun may have been killed while it copied the user's index: the copy has no name yet.
+// looprun may have been killed while it copied the user's index: the copy has no name yet. The
+// user's index is needed once: what it has is kept even if git ignores it.
 func TestACopyOfTheIndexThatWasCut(t *testing.T) {
 	t.Parallel()
 	top, run := repository(t)
-	k, err := Open(t.Context(), top, run, id)
+	tree := filepath.Join(run, "tree")
+	call := func(args ...string) string {
+		t.Helper()
+		out, err := git.Run(t.Context(), top, nil, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	call("worktree", "add", "-q", tree)
+	k, err := Open(t.Context(), tree, run, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(top, "a"), "a")
-	full := filepath.Join(top, ".git", "index")
-	if _, err := git.Run(t.Context(), top, nil, "add", "a"); err != nil {
+	put(t, filepath.Join(tree, "a"), "a")
+	put(t, filepath.Join(tree, ".gitignore"), "a")
+	call("-C", tree, "add", "-f", "a")
+	index := call("-C", tree, "rev-parse", "--git-path", "index")
+	if err := errors.Join(os.Rename(index, index+".kept"), os.Mkdir(index, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.Rename(full, full+".kept"), os.Mkdir(full, 0o700)); err != nil {
+	if _, err := k.Save(t.Context(), "Iteration"); err == nil || strings.Contains(err.Error(), "git add") {
+		t.Errorf("a folder was copied: %v", err)
+	}
+	if err := errors.Join(os.Remove(index), os.Rename(index+".kept", index)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.Save(t.Context(), "Iteration"); err == nil {
-		t.Error("a folder was copied")
+	if got := call("show", save(t, k)+":a"); got != "a" {
+		t.Errorf("it has %q", got)
 	}
-	if err := errors.Join(os.Remove(full), os.Rename(full+".kept", full)); err != nil {
+	if err := errors.Join(os.Remove(index), os.Mkdir(index, 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	save(t, k)
@@ -166,6 +191,34 @@ func TestHostileCommits(t *testing.T) {
 	}
 }
 
+// A commit is known by its whole id, of either length, where it is.
+func TestWhichCommitsAreKnown(t *testing.T) {
+	t.Parallel()
+	home, _ := repository(t)
+	for _, format := range []string{"sha1", "sha256"} {
+		top := filepath.Join(home, format)
+		if _, err := git.Run(t.Context(), home, nil, "init", "-q", "--object-format="+format, top); err != nil {
+			t.Fatal(err)
+		}
+		k, err := Open(t.Context(), top, t.TempDir(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit := save(t, k)
+		for name, want := range map[string]bool{commit: true, commit[:12]: false, Ref(id): false, "": false, strings.Repeat("0", len(commit)): false} {
+			if got := Known(t.Context(), top, name); got != want {
+				t.Errorf("%q is known: %t", name, got)
+			}
+		}
+		if text, err := Diff(t.Context(), top, commit, commit); err != nil || text != "" {
+			t.Errorf("%q, %v", text, err)
+		}
+		if _, err := Resolve(t.Context(), top, "HEAD"); err == nil || !strings.Contains(err.Error(), "there is no commit") {
+			t.Errorf("a branch without a commit: %v", err)
+		}
+	}
+}
+
 // A checkpoint never replaces one that somebody else has made in the meantime.
 func TestRefMovedMeanwhile(t *testing.T) {
 	top, run := repository(t)
@@ -191,6 +244,10 @@ func TestRefMovedMeanwhile(t *testing.T) {
 	put(t, filepath.Join(top, "a"), "c")
 	if commit, err := k.Save(t.Context(), "Iteration"); err == nil {
 		t.Errorf("checkpoint %s replaced %s, which is not the one it began from (%s)", commit, first, second)
+	}
+	put(t, filepath.Join(top, "a"), "b") // as in the one that the ref has left
+	if text, err := git.Run(t.Context(), top, nil, "show", save(t, k)+":a"); err != nil || text != "b" {
+		t.Errorf("the next checkpoint has %q, %v", text, err)
 	}
 }
 

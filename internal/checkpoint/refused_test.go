@@ -166,9 +166,6 @@ func TestOthersWhereGitFails(t *testing.T) {
 	put(t, filepath.Join(top, "a"), "a")
 	first := save(t, k)
 	whereGitFails(t, func(n int) error {
-		if err := Unlock(t.Context(), top, id); err != nil {
-			return err
-		}
 		if _, err := Last(t.Context(), top, id); err != nil {
 			return err
 		}

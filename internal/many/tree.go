@@ -292,7 +292,7 @@ func (r *repository) publish(ctx context.Context, runID string) (commit string, 
 	if commit, err = checkpoint.Last(ctx, r.mirror, runID); commit == "" {
 		return "", err
 	}
-	_ = checkpoint.Unlock(ctx, r.top, runID) // if the lock stays, the fetch fails
+	checkpoint.Unlock(ctx, r.top, runID)
 	if _, err = git.Run(ctx, r.top, nil, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options", r.mirror, "+"+ref+":"+ref); err != nil {
 		return "", err
 	}
