@@ -1,8 +1,8 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
-	"reflect"
 	"strings"
 
 	"github.com/looprun/looprun/internal/convert"
@@ -38,35 +38,7 @@ func NearestKey(word string) string {
 
 // Takes describes which values the key accepts.
 func (k Key) Takes() string {
-	text := "a text"
-	switch k.kind() {
-	case reflect.TypeFor[CountLimit]():
-		text = "a whole number of 1 or more, or off"
-	case reflect.TypeFor[DurationLimit]():
-		text = "a time such as 90s, 15m, 2h30m or 1d, or off"
-	case reflect.TypeFor[Duration](), reflect.TypeFor[Span]():
-		text = "a time such as 500ms, 90s, 15m or 1d"
-	case reflect.TypeFor[MoneyLimit]():
-		text = "an amount in US dollars, or off"
-	case reflect.TypeFor[TokenLimit]():
-		text = "a number of tokens such as 500000, 500k or 2M, or off"
-	case reflect.TypeFor[Codes]():
-		text = "a list of exit codes such as 0,3-5, or none"
-	case reflect.TypeFor[Often]():
-		text = "K/N, or off"
-	case reflect.TypeFor[Weakening]():
-		text = "trip, warn or off"
-	case reflect.TypeFor[Modes]():
-		text = strings.Join(DetachedModes, ", ") + ", or KEY=MODE with commas"
-	case reflect.TypeFor[Keep]():
-		text = "runs=N, days=N, megabytes=N, with commas, or off"
-	case reflect.TypeFor[ShellLine]():
-		text = "a line for sh -c"
-	case reflect.TypeFor[bool]():
-		text = "true or false"
-	case reflect.TypeFor[int]():
-		text = "a whole number"
-	}
+	text := cmp.Or(kinds()[k.kind()].takes, "a text")
 	switch {
 	case k.Words() != nil:
 		text = strings.Join(k.Words(), ", ")

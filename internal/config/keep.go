@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -31,12 +32,7 @@ func (k *Keep) UnmarshalText(b []byte) error {
 	names, values := k.parts()
 	for word := range strings.SplitSeq(string(b), ",") {
 		name, text, _ := strings.Cut(strings.TrimSpace(word), "=")
-		at := -1
-		for i := range names {
-			if names[i] == name {
-				at = i
-			}
-		}
+		at := slices.Index(names, name)
 		n, err := strconv.Atoi(text)
 		switch {
 		case at < 0:

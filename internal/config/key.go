@@ -184,19 +184,8 @@ func (k Key) Example() string {
 	if words := k.Words(); len(words) > 0 {
 		return words[len(words)-1]
 	}
-	switch k.kind() {
-	case reflect.TypeFor[CountLimit](), reflect.TypeFor[int]():
-		return "5"
-	case reflect.TypeFor[DurationLimit](), reflect.TypeFor[Duration](), reflect.TypeFor[Span]():
-		return "90s"
-	case reflect.TypeFor[MoneyLimit]():
-		return "2.50"
-	case reflect.TypeFor[TokenLimit]():
-		return "500k"
-	case reflect.TypeFor[Codes]():
-		return "0,3"
-	case reflect.TypeFor[bool]():
-		return "true"
+	if text := kinds()[k.kind()].example; text != "" {
+		return text
 	}
 	return map[string]string{
 		"LINE": "./notify.sh", "FILE": "notes.md", "DIR": "folder", "TEXT": "some words", "GLOB": "tests/**",

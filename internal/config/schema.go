@@ -85,34 +85,41 @@ func (k Key) schema() object {
 	return s
 }
 
+// kind describes the values of a type.
+type kind struct {
+	takes, example string
+	schema         object // nil: as the type itself says
+}
+
+// kinds describes the types of keys. Its schemas are new each time: a key's own tags change them.
+func kinds() map[reflect.Type]kind {
+	off := object{"const": "off"}
+	span := object{"type": "string", "pattern": durationPattern, "not": object{"pattern": zeroPattern}}
+	duration := object{"anyOf": []any{object{"type": "string", "pattern": durationPattern}, object{"const": 0}}}
+	count := object{"type": "integer", "minimum": 1}
+	short := object{"type": "string", "pattern": `^[0-9]+[kKM]?$`}
+	scalar := []string{"string", "number", "boolean"}
+	return map[reflect.Type]kind{
+		reflect.TypeFor[CountLimit]():    {"a whole number of 1 or more, or off", "5", object{"anyOf": []any{count, off}}},
+		reflect.TypeFor[DurationLimit](): {"a time such as 90s, 15m, 2h30m or 1d, or off", "90s", object{"anyOf": []any{span, off}}},
+		reflect.TypeFor[Duration]():      {"a time such as 500ms, 90s, 15m or 1d", "90s", duration},
+		reflect.TypeFor[Span]():          {"a time such as 500ms, 90s, 15m or 1d", "90s", span},
+		reflect.TypeFor[MoneyLimit]():    {"an amount in US dollars, or off", "2.50", object{"anyOf": []any{object{"type": "number", "exclusiveMinimum": 0}, off}}},
+		reflect.TypeFor[TokenLimit]():    {"a number of tokens such as 500000, 500k or 2M, or off", "500k", object{"anyOf": []any{count, short, off}}},
+		reflect.TypeFor[Codes]():         {"a list of exit codes such as 0,3-5, or none", "0,3", nil},
+		reflect.TypeFor[Often]():         {"K/N, or off", "", object{"type": scalar, "pattern": `^([0-9]+/[0-9]+|off)$`}},
+		reflect.TypeFor[Weakening]():     {"trip, warn or off", "", object{"enum": []string{"trip", "warn", "off"}}},
+		reflect.TypeFor[Modes]():         {strings.Join(DetachedModes, ", ") + ", or KEY=MODE with commas", "", nil},
+		reflect.TypeFor[Keep]():          {"runs=N, days=N, megabytes=N, with commas, or off", "", nil},
+		reflect.TypeFor[ShellLine]():     {"a line for sh -c", "", object{"type": scalar, "pattern": `\S`}},
+		reflect.TypeFor[bool]():          {"true or false", "true", nil},
+		reflect.TypeFor[int]():           {"a whole number", "5", nil},
+	}
+}
+
 // knownType returns the schema for the types of limits, spans and commands; nil for any other
 // type.
-func knownType(t reflect.Type) object {
-	text := object{"type": "string", "pattern": durationPattern}
-	switch t {
-	case reflect.TypeFor[CountLimit]():
-		return object{"anyOf": []any{object{"type": "integer", "minimum": 1}, object{"const": "off"}}}
-	case reflect.TypeFor[DurationLimit]():
-		text["not"] = object{"pattern": zeroPattern}
-		return object{"anyOf": []any{text, object{"const": "off"}}}
-	case reflect.TypeFor[Span]():
-		text["not"] = object{"pattern": zeroPattern}
-		return text
-	case reflect.TypeFor[Duration]():
-		return object{"anyOf": []any{text, object{"const": 0}}}
-	case reflect.TypeFor[MoneyLimit]():
-		return object{"anyOf": []any{object{"type": "number", "exclusiveMinimum": 0}, object{"const": "off"}}}
-	case reflect.TypeFor[TokenLimit]():
-		return object{"anyOf": []any{object{"type": "integer", "minimum": 1}, object{"type": "string", "pattern": `^[0-9]+[kKM]?$`}, object{"const": "off"}}}
-	case reflect.TypeFor[Often]():
-		return object{"type": []string{"string", "number", "boolean"}, "pattern": `^([0-9]+/[0-9]+|off)$`}
-	case reflect.TypeFor[Weakening]():
-		return object{"enum": []string{"trip", "warn", "off"}}
-	case reflect.TypeFor[ShellLine]():
-		return object{"type": []string{"string", "number", "boolean"}, "pattern": `\S`}
-	}
-	return nil
-}
+func knownType(t reflect.Type) object { return kinds()[t].schema }
 
 func (k Key) typeSchema() object {
 	code := object{"type": "integer", "minimum": 0, "maximum": 255}

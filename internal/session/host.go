@@ -49,7 +49,7 @@ func NewHost(o HostOptions) (*Host, error) {
 	}
 	r.Options.CI, r.Options.Checkpoint = "off", false // who takes the steps keeps the files
 	app := &Program{Stdin: null, Stdout: null, Stderr: null, Say: o.Say, Command: r.Command, Config: &config.Settings{}}
-	s := &Session{app: app, opts: &r.Options, command: r.Command, dir: o.Dir, run: o.Run}
+	s := &Session{app: app, opts: &r.Options, command: r.Command, dir: o.Dir, run: o.Run, afar: true} // a question can wait for a person
 	if err := errors.Join(s.load(r.Policy), s.equip(o.Env)); err != nil {
 		return nil, errors.Join(err, null.Close())
 	}
@@ -141,48 +141,30 @@ func (h *Host) Respond(ctx context.Context, q core.Question, st *core.State) (Re
 
 func (h *Host) respond(ctx context.Context, q *core.Question, st *core.State, r *Response) (core.Answer, error) {
 	s := h.s
-	refused := func(by string, err error) {
-		r.Events = append(r.Events, core.AnswerInvalid{QuestionID: q.ID, Responder: by, Reason: err.Error()})
-	}
 	if !s.opts.Responds() { // then nobody calls it, so what is below needs a word there
 		return core.Answer{}, core.ErrDeferred
 	}
-	if a, err := s.whenStuck(ctx, *q, st); err == nil {
-		return a, nil
+	asked := s.programs(s.policyResponder(nil, func(v core.VerifyFinished) error {
+		r.Events = append(r.Events, v)
+		return nil
+	}), s.assistant())
+	if by := s.assistant(); by != nil && s.detachedMode(*q) == config.DetachedAuto {
+		asked = append(asked, by)
 	}
-	if s.opts.AgentQuestions == "go_on" && ofAgent(*q) {
-		return agentDecides(), nil
-	}
-	if s.policy != nil {
-		a, err := s.policyResponder(nil, func(v core.VerifyFinished) error {
-			r.Events = append(r.Events, v)
-			return nil
-		}).Respond(ctx, *q, st)
-		if err == nil || ctx.Err() != nil {
-			return a, err
-		}
-		if !errors.Is(err, core.ErrNoAnswer) {
-			refused(core.RespondedByPolicy, err)
-		}
-	}
-	mode := s.opts.Detached.Mode(namesOf(*q)...)
-	if mode == "" && s.policy != nil {
-		mode = string(s.policy.Detached)
-	}
-	if by := s.assistant(); by != nil && (mode == config.DetachedAuto || s.assists(*q)) {
+	for _, by := range asked {
 		a, err := by.Respond(ctx, *q, st)
-		if err == nil || ctx.Err() != nil {
-			return a, err
+		if err == nil {
+			return a, nil
+		}
+		if ctx.Err() != nil {
+			return a, context.Cause(ctx)
 		}
 		if advice := adviceOf(*q, a, err); advice != nil {
 			q.Advice = advice
 			r.Events = append(r.Events, core.AdviceGiven{QuestionID: q.ID, Responder: core.RespondedByAssistant, Advice: *advice})
 		} else if !errors.Is(err, core.ErrNoAnswer) && !errors.Is(err, core.ErrDeferred) {
-			refused(core.RespondedByAssistant, err)
+			r.Events = append(r.Events, core.AnswerInvalid{QuestionID: q.ID, Responder: a.Responder, Reason: err.Error()})
 		}
-	}
-	if mode == "" {
-		return core.Answer{}, core.ErrDeferred
 	}
 	return s.detached(*q)
 }

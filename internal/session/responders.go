@@ -19,6 +19,7 @@ import (
 	"github.com/looprun/looprun/internal/ask"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/console"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/helper"
 	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/internal/plural"
@@ -34,23 +35,11 @@ import (
 // policy, the assistant, the run that this one was started in, a person, and the substitute for
 // an absent person.
 func (s *Session) responders() []core.Responder {
-	list := []core.Responder{own(core.ResponderFunc(s.whenStuck))}
-	if s.opts.AgentQuestions == "go_on" {
-		list = append(list, own(core.ResponderFunc(decidesItself)))
-	}
-	if s.policy != nil {
-		list = append(list, own(core.ResponderFunc(s.byPolicy)))
-	}
 	assisted := s.assistant()
 	if assisted != nil {
 		assisted = s.advised(assisted)
-		list = append(list, own(core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
-			if s.detachedMode(q) == config.DetachedAuto || !s.assists(q) {
-				return core.Answer{}, core.ErrNoAnswer
-			}
-			return assisted.Respond(ctx, q, st)
-		})))
 	}
+	list := s.programs(core.ResponderFunc(s.byPolicy), assisted)
 	if s.parent != "" {
 		list = append(list, core.ResponderFunc(s.byParent))
 	}
@@ -123,6 +112,27 @@ func (s *Session) whenStuck(_ context.Context, q core.Question, st *core.State) 
 	return a, nil
 }
 
+// programs returns the responders that are asked before a person, in their order; each of them
+// ignores questions from nested runs, which may only reach this run's person.
+func (s *Session) programs(policy, assisted core.Responder) []core.Responder {
+	list := []core.Responder{core.ResponderFunc(s.whenStuck)}
+	if s.opts.AgentQuestions == "go_on" {
+		list = append(list, core.ResponderFunc(decidesItself))
+	}
+	if s.policy != nil {
+		list = append(list, policy)
+	}
+	if assisted != nil {
+		list = append(list, core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
+			if s.detachedMode(q) == config.DetachedAuto || !s.assists(q) {
+				return core.Answer{}, core.ErrNoAnswer
+			}
+			return assisted.Respond(ctx, q, st)
+		}))
+	}
+	return convert.Each(list, own)
+}
+
 // onlyAssistant returns the error explaining why nobody but the assistant may answer its
 // questions.
 func (s *Session) onlyAssistant() error {
@@ -132,8 +142,7 @@ func (s *Session) onlyAssistant() error {
 	return core.ErrNoAnswer
 }
 
-// own makes a responder ignore questions from nested runs: those may only reach this run's
-// person.
+// own makes a responder ignore questions from nested runs.
 func own(r core.Responder) core.Responder {
 	return core.ResponderFunc(func(ctx context.Context, q core.Question, st *core.State) (core.Answer, error) {
 		if len(q.Path) > 0 {
