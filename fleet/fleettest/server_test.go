@@ -656,6 +656,7 @@ func TestASickWorker(t *testing.T) {
 }
 
 // Where no worker is, lists and waits say it, a cancel by force ends a loop, and a wait for it ends.
+// A wait that is interrupted says that the loop goes on.
 func TestALoopWithoutAWorkerIsCancelled(t *testing.T) {
 	y := newYard(t)
 	id := y.submit(1, "true", nil)[0]
@@ -674,6 +675,11 @@ func TestALoopWithoutAWorkerIsCancelled(t *testing.T) {
 	}
 	if out := y.says("list", "--all"); !strings.Contains(out, "terminated") || strings.Contains(out, why) {
 		t.Errorf("%s", out)
+	}
+	left := start(t, why, "looprun-fleet", "wait", y.submit(1, "echo the same; exit 1", nil)[0], "--address", server.address, "--queue", y.queue, "--key-file", server.key)
+	_ = left.Process.Signal(os.Interrupt)
+	if err := left.Wait(); err == nil || !strings.HasSuffix(left.said.String(), "looprun-fleet: interrupted; loops that were submitted go on\n") {
+		t.Errorf("a wait that was interrupted: %v, %s", err, left.said.String())
 	}
 	y.worker("w", 1)
 	y.question(y.submit(1, "echo the same; exit 1", nil)[0])

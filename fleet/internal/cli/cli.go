@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"go.temporal.io/api/serviceerror"
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/fleet"
@@ -137,6 +138,9 @@ func Main(args []string, version string, dev Dev) int {
 	if err == nil {
 		c.Submit.Command = command
 		err = k.Run()
+	}
+	if left := (*serviceerror.Canceled)(nil); ctx.Err() != nil && errors.As(err, &left) {
+		err = errors.New("interrupted; loops that were submitted go on")
 	}
 	if err != nil {
 		for _, line := range strings.Split(termsafe.Text(err.Error()), "\n") {
