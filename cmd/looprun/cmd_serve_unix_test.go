@@ -176,8 +176,8 @@ func (v *window) shows(expression string) {
 	until(v.t, expression, func() bool { return browsertest.Eval[bool](v.Browser, "!!("+expression+")") })
 }
 
-// holds keeps the answers to such requests from the page, in window.held, until lets says in which
-// order it has them. New ones pass once window.fetch is window.real again.
+// holds keeps back the answers to requests whose path contains this, in window.held. Setting
+// window.fetch to window.real ends that for new requests.
 func (v *window) holds(path string) {
 	v.t.Helper()
 	browsertest.Eval[any](v.Browser, fmt.Sprintf(`(() => {
@@ -190,6 +190,7 @@ func (v *window) holds(path string) {
 	})()`, path))
 }
 
+// lets gives the page the answers that were kept back, in this order.
 func (v *window) lets(order string) {
 	v.t.Helper()
 	browsertest.Eval[any](v.Browser, `(async () => { window.fetch = window.real; `+order+`.forEach((h) => h.go()); await new Promise((done) => setTimeout(done)); })()`)
@@ -720,7 +721,7 @@ func browserAnswer(t *testing.T, b *browsertest.Browser) {
 	v.Call("Input.insertText", map[string]any{"text": "Too late."}, nil)
 	v.Call("Page.reload", nil, nil)
 	v.shows(`document.querySelector("[name=guidance]")?.value === "Too late."`)
-	// An answer of the server that was overtaken does not bring the question back.
+	// A late answer from before the question was answered does not bring it back.
 	v.holds("api/runs/")
 	again := `(Date.now = () => performance.timeOrigin + performance.now() + (window.ahead = (window.ahead || 0) + 30000), document.dispatchEvent(new Event("visibilitychange")))`
 	browsertest.Eval[any](v.Browser, again)
@@ -731,7 +732,7 @@ func browserAnswer(t *testing.T, b *browsertest.Browser) {
 	v.shows(`document.querySelector(".settled")`)
 	v.lets(`window.held`)
 	if verdict := browsertest.Eval[string](v.Browser, `document.querySelector(".verdict").textContent`); strings.Contains(verdict, "asks") {
-		t.Errorf("an answer that was overtaken says %q", verdict)
+		t.Errorf("after a late answer the page says %q", verdict)
 	}
 	v.shows(`document.querySelector(".settled [name=guidance][readonly]")?.value === "Too late."`)
 	v.shows(`document.querySelector(".settled .said").textContent.includes('user answered it with "cancel"')`)
@@ -896,7 +897,7 @@ func browserSteady(t *testing.T, b *browsertest.Browser) {
 	latest := `document.querySelector(".output h2").textContent.startsWith("Output of iteration 4")`
 	v.shows(latest)
 
-	// An output that was asked for before it does not take its place.
+	// An output that was requested earlier does not replace it.
 	v.holds("/output/2")
 	browsertest.Eval[any](v.Browser, `document.querySelectorAll(".cell")[1].click()`)
 	v.shows(`window.held.length`)
@@ -1098,8 +1099,8 @@ func browserBatch(t *testing.T, b *browsertest.Browser) {
 	}
 	browsertest.Eval[any](v.Browser, `document.activeElement.blur()`)
 	v.shows(same + ` === "first and second both change f"`)
-	// Opened and closed while the list is on its way, whichever answer comes first, it is what was
-	// chosen last.
+	// The batch is opened and closed while requests are open. Whatever the order of their answers,
+	// the last choice holds.
 	v.tabTo(`e.matches("#runs > button")`)
 	chosen := func(sent, order string) {
 		t.Helper()

@@ -159,10 +159,10 @@
 
   let list = null; // what the server has told, once it has
   let at = "", view = null, orders = null, pinned = null, cut = "";
-  // turn returns what tells, of each answer of the server, whether it is in time: not when it was
-  // asked for before one that is there, nor for a list before it was to be another.
-  const turn = (of) => { const mine = ++of.sent; return () => mine >= of.newest && (of.newest = mine); };
-  const lists = { sent: 0, newest: 0 }, looks = { sent: 0, newest: 0 }, outputs = { sent: 0, newest: 0 };
+  // track numbers the requests for one part of the page. It returns a function that reports whether
+  // the answer may still be shown: not after the answer to a later request.
+  const track = (part) => { const number = ++part.sent; return () => number >= part.shown && (part.shown = number); };
+  const lists = { sent: 0, shown: 0 }, looks = { sent: 0, shown: 0 }, outputs = { sent: 0, shown: 0 };
 
   // --- The list ---
   const state = () => {
@@ -264,13 +264,13 @@
     }
   };
   const fetchList = async () => {
-    const inTime = turn(lists);
+    const isLatest = track(lists);
     // Out of sight it tells of all runs, whatever is searched for.
     const [filter, search] = document.hidden && wanted() ? ["", ""] : [$("filter").value, $("search").value];
     const query = new URLSearchParams({ filter, search });
     for (const key of opened.keys()) query.append("open", key);
     const told = await get("api/runs?" + query);
-    if (!inTime()) return;
+    if (!isLatest()) return;
     list = told;
     notice(filter + "/" + search).catch(() => {}); // the list is there without them
     list.runs.filter((r) => r.group?.open).forEach(compare); // the list is there before
@@ -285,15 +285,16 @@
   let waiting = 0, fetched = 0;
   const fetchSoon = (ms) => { clearTimeout(waiting); waiting = setTimeout(() => { waiting = 0; fetched = Date.now(); fetchList().catch(failed); }, ms); };
   const later = () => { if (!waiting) fetchSoon(Math.max(50, fetched + 1000 - Date.now())); };
-  const other = (ms) => { order = []; lists.newest = lists.sent + 1; fetchSoon(ms); };
-  $("search").addEventListener("input", () => other(120));
-  $("filter").addEventListener("change", () => other(0));
+  // restart drops the answers to earlier requests: they are of another list.
+  const restart = (ms) => { order = []; lists.shown = lists.sent + 1; fetchSoon(ms); };
+  $("search").addEventListener("input", () => restart(120));
+  $("filter").addEventListener("change", () => restart(0));
   $("fresh").addEventListener("click", () => { order = []; drawList(); });
   $("runs").addEventListener("click", (e) => {
     const batch = e.target.closest("button")?.dataset.key;
     if (!batch) return;
     if (!opened.delete(batch)) opened.set(batch, {});
-    other(0);
+    restart(0);
   });
   // landmark says where the page's main part is: a phone and the wall do not show the run.
   const wide = matchMedia("(min-width: 48.01rem)");
@@ -495,8 +496,8 @@
     fill(output.check, t.check);
   };
   const fetchOutput = async (n, heard = "") => {
-    const key = at, inTime = turn(outputs), t = await get(`api/runs/${key}/output/${n}${heard}`);
-    if (key === at && (pinned ?? n) === n && inTime()) drawOutput(t);
+    const key = at, isLatest = track(outputs), t = await get(`api/runs/${key}/output/${n}${heard}`);
+    if (key === at && (pinned ?? n) === n && isLatest()) drawOutput(t);
   };
   const pin = (n) => {
     pinned = n;
@@ -649,10 +650,10 @@
   };
   const gone = (why) => { view = null; drawRun.last = ""; $("run").replaceChildren(el("p", { class: "said bad" }, why)); };
   const fetchRun = async () => {
-    const key = at, inTime = turn(looks);
+    const key = at, isLatest = track(looks);
     if (!key) return;
     const v = await get("api/runs/" + key).catch((err) => err);
-    if (key !== at || !inTime()) return;
+    if (key !== at || !isLatest()) return;
     if (!(v instanceof Error)) drawRun(v);
     else if (v.name === "Error") gone(v.message);
     else throw v;
