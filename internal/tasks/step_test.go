@@ -46,6 +46,8 @@ func TestStep(t *testing.T) {
 			want: engine.Exit{Code: 1, OpenTasks: true, Tasks: &core.TaskChanges{Opened: []string{"a"}, Closed: []string{"c"}}},
 		},
 		"others have its words": {text: "- [ ] a\n- [x] a and b", before: []string{"a"}, want: engine.Exit{Code: 1, OpenTasks: true}, says: "not ok 1 - a\n1..2\n"},
+		"without a text":        {text: "- [ ]", want: engine.Exit{Code: 1, OpenTasks: true}, says: "not ok 1 - task 1\n1..1\n"},
+		"in other letters":      {text: "- [x] **Fix** the-bug", before: []string{"fix the bug."}, want: engine.Exit{Tasks: &core.TaskChanges{Closed: []string{"fix the bug."}}}},
 		"deleted":               {text: "- [x] a c", before: []string{"a b"}, want: engine.Exit{Code: 1, OpenTasks: true}, says: "not ok 2 - a b (gone from FILE)\n1..2\n" + deleted},
 		"deleted, no words":     {text: "- [x] ???", before: []string{"!!!"}, want: engine.Exit{Code: 1, OpenTasks: true}, says: "not ok 2 - !!! (gone from FILE)\n1..2\n" + deleted},
 		"kept cut":              {text: "- [x] " + words, before: []string{words[:maxText-1] + "x"}, want: engine.Exit{Tasks: &core.TaskChanges{Closed: []string{words[:maxText-1] + "x"}}}},

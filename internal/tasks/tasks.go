@@ -149,12 +149,9 @@ func File(dir, name string) string {
 // Next returns the first open task of a file, with the progress of the list, for a prompt. It
 // is empty if there is no file, or no open task in it.
 func Next(dir, name string) string {
-	if name == "" {
-		return ""
-	}
-	p, err := read(File(dir, name))
+	p, _ := read(File(dir, name))
 	list, open := p.list, p.list.Open()
-	if err != nil || len(open) == 0 {
+	if len(open) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%s (%d of %d in %s are done)", open[0].Text, len(list)-len(open), len(list), name)
@@ -206,7 +203,7 @@ func markdown(text string) (p page, err error) {
 	for line := range strings.FieldsFuncSeq(text, endsLine) {
 		line = strings.Map(visible, line)
 		m := boxOf(line)
-		if m != nil && fence != "" && columns(line[:len(line)-len(strings.TrimLeft(line, " \t>"))]) < column {
+		if m != nil && columns(line[:len(line)-len(strings.TrimLeft(line, " \t>"))]) < column {
 			fence = ""
 		}
 		run, rest, in := fenceOf(line)
@@ -388,7 +385,7 @@ func fromEntries(entries []any) (list List, err error) {
 			return nil, fmt.Errorf("entry %d has no flag that says done; give it one of %s", i+1, strings.Join(flags, ", "))
 		}
 		for _, name := range names {
-			if text, ok := o[name].(string); ok && strings.TrimSpace(text) != "" {
+			if text, _ := o[name].(string); strings.TrimSpace(text) != "" {
 				t.Text = shown(text)
 				break
 			}
