@@ -57,7 +57,7 @@ func TestTheLimitOfADay(t *testing.T) {
 		"an account of it":              {9, end{Outcome: core.OutcomeNotDone}, []core.Data{core.CostReported{USD: 2}}, nil, "spent $11.00"},
 		"a signal that was refused":     {9, end{Outcome: core.OutcomeNotDone}, []core.Data{cost(2, "no")}, nil, ""},
 		"another signal":                {9, end{Outcome: core.OutcomeNotDone}, []core.Data{core.SignalReceived{Signal: signal.Signal{Name: signal.Progress, USD: 2}}}, nil, ""},
-		"nobody said what it cost":      {1, end{Outcome: core.OutcomeNotDone}, nil, func(_ *testing.T, s *Session, _ string) { s.day.named = false }, "reported no dollars"},
+		"nobody said what it cost":      {1, end{Outcome: core.OutcomeNotDone}, []core.Data{core.CostReported{}}, func(_ *testing.T, s *Session, _ string) { s.day.named = false }, "reported no dollars"},
 		"it is said at the end":         {1, end{Outcome: core.OutcomeNotDone}, []core.Data{cost(1, "")}, func(_ *testing.T, s *Session, _ string) { s.day.named = false }, ""},
 		"what was spent is lost":        {1, end{Outcome: core.OutcomeNotDone}, nil, func(_ *testing.T, s *Session, _ string) { s.day.lost = errors.New("disk full") }, "is not known"},
 		"what was spent is broken": {1, end{Outcome: core.OutcomeNotDone}, nil, func(t *testing.T, _ *Session, dir string) {
@@ -102,6 +102,8 @@ func TestSpending(t *testing.T) {
 	holds("tokens without dollars", 1, false)
 	s.spend(core.Event{Time: time.Now(), Data: core.CostReported{USD: 2}})
 	holds("an account", 3, true)
+	s.spend(core.Event{Time: time.Now(), Data: core.CostReported{}})
+	holds("tokens after it", 3, true)
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}

@@ -77,6 +77,28 @@ func TestWhatCannotBeRead(t *testing.T) {
 	if _, err := Open(""); err == nil {
 		t.Error("no folder is one")
 	}
+	if usd, err := (&Ledger{filepath.Join(t.TempDir(), "gone")}).Total(noon); err == nil {
+		t.Errorf("a folder that is gone is %g", usd)
+	}
+}
+
+// What is nothing of this package's stays and does not count; a file that another run has just
+// removed has nothing in it.
+func TestWhatDoesNotCount(t *testing.T) {
+	l := open(t)
+	mine := filepath.Join(l.dir, "notes")
+	if err := os.WriteFile(mine, []byte("2026-03-01T11:00:00Z 5 run\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("gone", l.file(noon)); err != nil {
+		t.Skip(err)
+	}
+	if got := total(t, l, noon); got != 0 {
+		t.Errorf("it is %g", got)
+	}
+	if _, err := os.Stat(mine); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestRunsAtTheSameTime(t *testing.T) {
