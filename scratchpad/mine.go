@@ -157,7 +157,7 @@ func StateDirs(dir string) ([]string, error) {
 func notedStateDirs() ([]string, error) {
 	notes := StateNotes()
 	entries, err := os.ReadDir(notes)
-	if notes == "" || errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
@@ -166,9 +166,9 @@ func notedStateDirs() ([]string, error) {
 	var dirs []string
 	for _, e := range entries {
 		name := filepath.Join(notes, e.Name())
-		text, err := os.ReadFile(name)
+		text, _ := os.ReadFile(name)
 		dir := strings.TrimSuffix(string(text), "\n")
-		if err != nil || !filepath.IsAbs(dir) {
+		if !filepath.IsAbs(dir) {
 			continue
 		}
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {

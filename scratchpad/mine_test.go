@@ -254,6 +254,9 @@ func TestLatest(t *testing.T) {
 	const broken = "29991231-235959-dead"
 	planted(t, filepath.Join(state, broken), nil)
 	writeFile(t, journalOf(filepath.Join(state, broken)), "broken\n")
+	if err := os.Mkdir(filepath.Join(state, "20260106-000000-0000"), 0o700); err != nil { // it has not begun
+		t.Fatal(err)
+	}
 
 	all := func(string) bool { return true }
 	if got, mine, err := Latest(state, all); got != dir || !mine || err != nil {
@@ -319,6 +322,9 @@ func TestStateDirs(t *testing.T) {
 	}
 	if _, err := os.Stat(odd); err != nil {
 		t.Error(err)
+	}
+	if got, err := StateDirs(gone); err != nil || !slices.Contains(got, gone) || StateNote(gone) == StateNote(gone+"s") {
+		t.Errorf("a folder that is not there: %q, %v", got, err)
 	}
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(here, link); err != nil {
