@@ -110,7 +110,7 @@ func (p *pairing) begin(now time.Time) (string, error) {
 func (p *pairing) check(code string, now time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.code == nil || !now.Before(p.until) {
+	if !now.Before(p.until) {
 		return origin.ErrNoWord
 	}
 	err := p.code.Check(strings.ToUpper(strings.TrimSpace(code)))
@@ -158,19 +158,13 @@ func (d *devices) note(id, address string, now time.Time) {
 }
 
 func writeJSON(name string, v any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
+	b, _ := json.Marshal(v) // texts and times of now always encode
 	return atomicfile.Write(name, b, false)
 }
 
 func readJSON(name string, v any) error {
 	b, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(b, v)
+	return cmp.Or(err, json.Unmarshal(b, v))
 }
 
 func readDevice(dir, id string) (one Device, err error) {
@@ -192,13 +186,10 @@ func Devices(dir string) ([]Device, error) {
 	}
 	var list []Device
 	for _, e := range entries {
-		id, is := strings.CutSuffix(e.Name(), deviceFile)
-		if !is {
-			continue
-		}
+		id := strings.TrimSuffix(e.Name(), deviceFile)
 		one, err := readDevice(dir, id)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it has just been revoked
+			continue // it is no device, or has just been revoked
 		} else if err != nil {
 			return nil, fmt.Errorf("%s cannot be read; remove it, and pair the device again: %w", filepath.Join(dir, e.Name()), err)
 		}

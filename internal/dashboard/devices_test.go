@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/origin"
 )
 
@@ -72,6 +73,22 @@ func bearer(token string) func(*http.Request) { return header("Authorization", "
 // restarted is what comes after a server: other secrets, the same devices.
 func (v *serving) restarted() { v.token, v.secret, v.challenge = random(), random(), random() }
 
+// A device that is paired again keeps its name, and each other gets one of its own.
+func TestNamesOfDevices(t *testing.T) {
+	d, named := &devices{dir: t.TempDir()}, make(chan string)
+	go func() { // a name that is sought without end would hang the test
+		for _, id := range []string{"a", "a", "b", "c"} {
+			name, err := d.pair(id, "chrome", "localhost")
+			named <- fmt.Sprint(name, err)
+		}
+	}()
+	for _, want := range []string{"chrome<nil>", "chrome<nil>", "chrome-2<nil>", "chrome-3<nil>"} {
+		if got := eventually.Receive(t, "a device has a name", named); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 // A paired browser is let in by its key alone after the server was started again. A key that was not
 // paired, another's signature, an old one, another address and a process below a run are not.
 func TestADeviceComesBack(t *testing.T) {
@@ -85,21 +102,26 @@ func TestADeviceComesBack(t *testing.T) {
 	other := newBrowser(t)
 	mixed := strings.Replace(other.back(t, v.challenge), other.public, b.public, 1)
 	v.hosts["localhost:9000"] = true
+	if err := writeJSON(filepath.Join(v.devices.dir, deviceFile), Device{Host: v.ln.Addr().String()}); err != nil { // no key has this id
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		body string
 		from origin.Origin
 		host string
 		want int
 	}{
-		"its key":             {b.back(t, v.challenge), origin.Unknown, "", 200},
-		"an old signature":    {before, origin.Unknown, "", 401},
-		"another key":         {other.back(t, v.challenge), origin.Unknown, "", 401},
-		"another's signature": {mixed, origin.Unknown, "", 401},
-		"a short signature":   {`{"key": "` + b.public + `", "signature": "AAAA"}`, origin.Unknown, "", 401},
-		"no signature":        {`{"key": "` + b.public + `"}`, origin.Unknown, "", 200}, // asks for a code
-		"no key":              {`{"key": "AAAA", "signature": "AAAA"}`, origin.Unknown, "", 401},
-		"another address":     {b.back(t, v.challenge), origin.Unknown, "localhost:9000", 401},
-		"below a run":         {b.back(t, v.challenge), origin.Inside, "", 403},
+		"its key":              {b.back(t, v.challenge), origin.Unknown, "", 200},
+		"an old signature":     {before, origin.Unknown, "", 401},
+		"another key":          {other.back(t, v.challenge), origin.Unknown, "", 401},
+		"another's signature":  {mixed, origin.Unknown, "", 401},
+		"a key and more":       {strings.Replace(b.back(t, v.challenge), b.public, b.public+"!", 1), origin.Unknown, "", 401},
+		"a signature and more": {strings.Replace(b.back(t, v.challenge), `"}`, `!"}`, 1), origin.Unknown, "", 401},
+		"a short signature":    {`{"key": "` + b.public + `", "signature": "AAAA"}`, origin.Unknown, "", 401},
+		"no signature":         {`{"key": "` + b.public + `"}`, origin.Unknown, "", 200}, // asks for a code
+		"no key":               {strings.Replace(b.back(t, v.challenge), b.public, "AAAA", 1), origin.Unknown, "", 401},
+		"another address":      {b.back(t, v.challenge), origin.Unknown, "localhost:9000", 401},
+		"below a run":          {b.back(t, v.challenge), origin.Inside, "", 403},
 	} {
 		v.from = c.from
 		code, token, said := v.enter(c.body, func(r *http.Request) {
@@ -198,7 +220,8 @@ func TestDevicesAreListedAndRevoked(t *testing.T) {
 	}
 	now := time.Now().Add(-time.Hour) // the clock was set back
 	v.devices.note(id, "127.0.0.1", now)
-	if uses := list()[0].Uses; !uses[0].At.Equal(now) {
+	v.devices.note(id, "127.0.0.1", now.Add(noteEvery-1)) // too soon to be written
+	if uses := list()[0].Uses; !uses[0].At.Equal(now) || len(uses) != 4 {
 		t.Errorf("%+v, want %s", uses, now)
 	}
 
@@ -228,6 +251,41 @@ func TestDevicesAreListedAndRevoked(t *testing.T) {
 	}
 	if left := list(); len(left) != 1 || left[0].Name != "chrome-android-2" {
 		t.Errorf("%+v", left)
+	}
+}
+
+// There are no devices where there is no folder for them, and none is where one has just been revoked.
+// What cannot be read is said, and lets nobody in; no other is paired beside it.
+func TestDevicesThatCannotBeRead(t *testing.T) {
+	v, shown, b, _ := paired(t)
+	dir := v.devices.dir
+	if list, err := Devices(filepath.Join(dir, "none")); len(list) > 0 || err != nil {
+		t.Errorf("no folder: %v %v", list, err)
+	}
+	if list, err := Devices(filepath.Join(v.dir, "journal.jsonl")); err == nil {
+		t.Errorf("a file: %v", list)
+	}
+	if os.Symlink("gone", filepath.Join(dir, "gone"+deviceFile)) == nil {
+		if list, err := Devices(dir); len(list) != 1 || err != nil {
+			t.Errorf("one that has just been revoked: %v %v", list, err)
+		}
+	}
+	id, _, err := keyOf(b.public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writeJSON(filepath.Join(dir, id+deviceFile), map[string]any{"host": v.ln.Addr().String(), "paired": 5}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Revoke(dir, "chrome-android"); err == nil || !strings.Contains(err.Error(), id+deviceFile+" cannot be read") {
+		t.Errorf("it is revoked: %v", err)
+	}
+	if code, _, _ := v.enter(b.back(t, v.challenge)); code != 401 {
+		t.Errorf("it is let in: %d", code)
+	}
+	v.enter("{}")
+	if code, token, said := v.enter(`{"code": "` + shown() + `", "key": "` + newBrowser(t).public + `"}`); code != 200 || !strings.HasPrefix(token, ".") {
+		t.Errorf("another is paired: %d %q %s", code, token, said)
 	}
 }
 
@@ -273,19 +331,38 @@ func TestDevicesThatArePairedAtOnce(t *testing.T) {
 
 // A browser that cannot have a key, or whose key cannot be kept, is let in until the server ends.
 func TestABrowserWithoutAKey(t *testing.T) {
-	v, shown, _, _ := paired(t)
-	for name, c := range map[string]struct{ key, dir string }{
-		"no key":        {"", v.devices.dir},
-		"a broken key":  {"AAAA", v.devices.dir},
-		"no room":       {newBrowser(t).public, filepath.Join(v.dir, "journal.jsonl", "x")},
-		"no fixed port": {newBrowser(t).public, ""},
+	v, shown, b, _ := paired(t)
+	kept, say, warned := v.devices.dir, v.o.Say, false
+	v.o.Say = func(line string) {
+		say(line)
+		warned = warned || strings.HasPrefix(line, "warning: a browser is let in, but not paired")
+	}
+	t.Chdir(kept) // no device is sought or noted here where none is kept
+	for name, c := range map[string]struct {
+		key, dir string
+		warns    bool
+	}{
+		"no key":        {"", kept, false},
+		"a broken key":  {"AAAA", kept, true},
+		"no room":       {newBrowser(t).public, filepath.Join(v.dir, "journal.jsonl", "x"), true},
+		"no fixed port": {newBrowser(t).public, "", false},
 	} {
-		v.devices.dir = c.dir
+		v.devices.dir, warned = c.dir, false
 		v.enter("{}")
 		code, token, said := v.enter(`{"code": "` + shown() + `", "key": "` + c.key + `"}`)
 		if code != 200 || !strings.HasPrefix(token, ".") || v.request("GET", "/api/runs", "", bearer(token)).Code != 200 {
 			t.Errorf("%s: %d %q %s", name, code, token, said)
 		}
+		if warned != c.warns {
+			t.Errorf("%s: it warns: %v", name, warned)
+		}
+	}
+	v.devices.dir = ""
+	if code, _, _ := v.enter(b.back(t, v.challenge)); code != 401 {
+		t.Errorf("a device of another server: %d", code)
+	}
+	if entries, err := os.ReadDir(kept); len(entries) != 2 || err != nil {
+		t.Errorf("%v, %v are kept", entries, err)
 	}
 }
 

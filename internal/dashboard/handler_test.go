@@ -147,8 +147,14 @@ const anAnswer = `{"question": "q-1", "option": "accept"}`
 func TestAttacks(t *testing.T) {
 	v := newServing(t, false)
 	answer := "/api/runs/" + v.key + "/answer"
+	rung := v.bell.next()
 	if w := v.request("POST", answer, anAnswer); w.Code != 200 || len(v.done) != 1 {
 		t.Fatalf("a good answer: %d %s", w.Code, w.Body)
+	}
+	select {
+	case <-rung:
+	default:
+		t.Error("the pages are not told of an answer")
 	}
 	for name, c := range map[string]struct {
 		method, path, body string
@@ -201,7 +207,7 @@ func TestAttacks(t *testing.T) {
 			if change == nil {
 				change = func(*http.Request) {}
 			}
-			if w := v.request(c.method, c.path, c.body, change); w.Code != c.want {
+			if w := v.request(c.method, c.path, c.body, change); w.Code != c.want || strings.Count(w.Body.String(), "\n") != 1 { // nothing after it
 				t.Errorf("%d %s, want %d", w.Code, w.Body, c.want)
 			}
 		})
@@ -229,7 +235,10 @@ func (v *serving) enter(body string, change ...func(*http.Request)) (code int, t
 	w := v.request("POST", "/api/enter", body, append(change, header("Authorization", ""))...)
 	var given struct{ Token, Said string }
 	if w.Code != 200 {
-		return w.Code, "", w.Body.String()
+		if said = w.Body.String(); strings.Count(said, "\n") != 1 {
+			v.t.Errorf("%s is refused, and then: %s", body, said)
+		}
+		return w.Code, "", said
 	}
 	if err := json.Unmarshal(w.Body.Bytes(), &given); err != nil {
 		v.t.Fatal(err)
@@ -249,6 +258,9 @@ func TestTheDoor(t *testing.T) {
 	}
 	if code, _, said := v.enter("{}"); code != 200 || shown() == "" {
 		t.Fatalf("%d %s", code, said)
+	}
+	if v.enter("{}"); shown() == "" {
+		t.Fatal("a second code is shown while the first is good, and it is none")
 	}
 	for i, c := range []struct {
 		name       string
@@ -306,6 +318,16 @@ func TestTheDoor(t *testing.T) {
 	if code, _, said := v.enter("{}"); code != 401 || !strings.Contains(said, "no terminal") {
 		t.Errorf("a code where there is no terminal: %d %s", code, said)
 	}
+	addressed := func(remote string, local any) *http.Request {
+		r := httptest.NewRequestWithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, local), "GET", "/", nil)
+		r.RemoteAddr = remote
+		return r
+	}
+	for _, r := range []*http.Request{addressed("127.0.0.1:9", nil), addressed("@", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9})} {
+		if from := clientOf(r); from != origin.Unknown {
+			t.Errorf("a request of which nobody knows the addresses is from %d", from)
+		}
+	}
 }
 
 // There is one code at a time. It ends after two minutes, after five wrong ones, and with the first
@@ -353,6 +375,34 @@ func TestReadOnly(t *testing.T) {
 	}
 	if w := v.request("GET", "/api/runs/"+v.key, ""); w.Code != 200 || !strings.Contains(w.Body.String(), `"writable":false`) {
 		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := v.request("GET", "/api/runs", ""); w.Code != 200 || !strings.Contains(w.Body.String(), v.key) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// A run that has just begun is found though nobody has read the list since. Of a run that cannot be
+// read the page is told so, and nothing else.
+func TestARunThatHasJustBegun(t *testing.T) {
+	v := newServing(t, false)
+	run, record := created(t, filepath.Dir(v.dir))
+	record(core.RunStarted{RunID: run.ID, Command: []string{"true"}, Dir: v.dir})
+	if err := run.Close(); err != nil {
+		t.Fatal(err)
+	}
+	at := fmt.Sprintf("/api/runs/%016x", xxhash.Sum64String(run.Dir))
+	var ticket struct{ Path string }
+	if err := json.Unmarshal(v.request("POST", at+"/report", "{}").Body.Bytes(), &ticket); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(run.Dir); err != nil {
+		t.Fatal(err)
+	}
+	v.o.Explain = func(string) (string, error) { return "", errors.New("it is gone") }
+	for _, path := range []string{ticket.Path, at + "/explain"} {
+		if w := v.request("GET", path, ""); w.Code != 500 || strings.Count(w.Body.String(), "\n") != 1 {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
 	}
 }
 
