@@ -74,8 +74,10 @@ func TestHandle(t *testing.T) {
 	if err != nil || res.Status != core.StatusCancelled || res.Responder != core.RespondedByProgram {
 		t.Errorf("got %+v, %v", res, err)
 	}
-	if err := h.Answer(t.Context(), q.ID, core.Answer{Option: "cancel"}); !errors.Is(err, core.ErrEnded) {
-		t.Errorf("an answer after the end: %v", err)
+	for _, answer := range []func(context.Context, string, core.Answer) error{h.Answer, h.AnswerForPerson} {
+		if err := answer(t.Context(), q.ID, core.Answer{Option: "cancel"}); !errors.Is(err, core.ErrEnded) {
+			t.Errorf("an answer after the end: %v", err)
+		}
 	}
 	<-h.Done()
 }

@@ -192,9 +192,6 @@ func (l *Loop) run(ctx context.Context) (core.Result, error) {
 	defer close(l.inbox.over)
 	for ran := false; ; {
 		next, err := l.driver.Next()
-		if err != nil {
-			return l.failed(err)
-		}
 		if next == core.NextIterate && l.Once {
 			if ran {
 				next, err = core.NextEnd, l.record(core.RunPaused{Reason: "one iteration at a time"})

@@ -49,16 +49,18 @@ const asks = 2
 func (l *Loop) put(ctx context.Context, q core.Question) (reply, error) {
 	valid := func(a core.Answer) error { return l.driver.Acceptable(q.ID, a) }
 	if q.From == core.FromCommand {
-		valid = q.Accepts // with the advice that q gets meanwhile
+		valid = q.Accepts // with the advice that q gets meanwhile, and with the options as they are
 	}
 	nobody := "nobody answered"
 	for _, r := range l.Responders {
 		for try := 1; ; try++ {
-			h := l.respond(ctx, r, q, valid)
-			if h.counted != nil {
-				return h, nil // it was checked when it came
-			}
+			h, err := l.respond(ctx, r, q, valid)
 			switch {
+			case err != nil:
+				h.confirm(err)
+				return reply{}, err
+			case h.counted != nil:
+				return h, nil // it was checked when it came
 			case ctx.Err() != nil:
 				return reply{err: context.Cause(ctx)}, nil
 			case errors.Is(h.err, core.ErrInterrupted):
@@ -107,8 +109,9 @@ type unanswered string
 func (u unanswered) Error() string   { return string(u) }
 func (u unanswered) Is(e error) bool { return e == core.ErrNoAnswer }
 
-// respond waits for one responder's answer, or for an answer from elsewhere.
-func (l *Loop) respond(ctx context.Context, r core.Responder, q core.Question, valid func(core.Answer) error) reply {
+// respond waits for one responder's answer, or for an answer from elsewhere. The error is
+// looprun's own.
+func (l *Loop) respond(ctx context.Context, r core.Responder, q core.Question, valid func(core.Answer) error) (_ reply, failed error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	got := make(chan reply, 1)
@@ -135,11 +138,13 @@ func (l *Loop) respond(ctx context.Context, r core.Responder, q core.Question, v
 				panic(h.panicked)
 			}
 			if p.first != nil {
-				return *p.first
+				h = *p.first
 			}
-			return h
+			return h, failed
 		case m := <-l.inbox.messages:
-			_ = l.handle(ctx, m) // whoever sent it has its error, or has it when its turn comes
+			if failed = cmp.Or(failed, l.handle(ctx, m)); failed != nil {
+				cancel(failed)
+			}
 		}
 	}
 }

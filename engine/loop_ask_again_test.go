@@ -87,6 +87,7 @@ func TestTheSameQuestionIsAskedOnce(t *testing.T) {
 		{"declined", change(func(q *core.Question) { q.AllowCancel = true }), change(func(q *core.Question) { q.AllowCancel = true }), declined, 2},
 		{"by default", looptest.Database(), looptest.Database(), defaulted, 2},
 		{"a secret", change(freely), change(freely), token, 2},
+		{"a secret option", change(func(q *core.Question) { q.Options[0].ID = hidden }), change(func(q *core.Question) { q.Options[0].ID = hidden }), looptest.Chosen(hidden), 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var run *looptest.Run

@@ -219,9 +219,7 @@ func (l *Loop) post(ctx context.Context, do func() error) error {
 }
 
 func (l *Loop) await(ctx context.Context, p *post) error {
-	if err := l.inbox.send(ctx, p); err != nil {
-		return err
-	}
+	_ = l.inbox.send(ctx, p) // what keeps it from being taken ends the wait too
 	var gone error
 	select {
 	case err := <-p.done:
@@ -246,9 +244,7 @@ func (l *Loop) await(ctx context.Context, p *post) error {
 // may be called from any goroutine once Start or Resume has returned.
 func (l *Loop) Ask(ctx context.Context, key string, q core.Question) (core.Asked, error) {
 	a := &asker{ctx: ctx, key: key, question: q, reply: make(chan reply, 1)}
-	if err := l.inbox.send(ctx, a); err != nil {
-		return core.Asked{}, err
-	}
+	_ = l.inbox.send(ctx, a) // what keeps it from being taken ends the wait too
 	var gone error
 	select {
 	case h := <-a.reply:
@@ -298,11 +294,8 @@ func (l *Loop) queue(a *asker) error {
 	if l.state.Remembered(q) != nil || l.driver.Refuse(core.QuestionAsked{Question: q}) != nil {
 		return nil // its turn decides
 	}
-	err := l.record(core.QuestionAsked{Question: q})
-	if err == nil {
-		a.recorded = q.ID
-	}
-	return err
+	a.recorded = q.ID
+	return l.record(core.QuestionAsked{Question: q})
 }
 
 // askers are all askers that wait for the answer to the same question.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/looptest"
 	"github.com/looprun/looprun/protocol/signal"
 )
@@ -504,11 +505,99 @@ func TestTell(t *testing.T) {
 	if err := run.Tell(t.Context(), core.CostReported{USD: 1}); !errors.Is(err, core.ErrEnded) {
 		t.Errorf("after the end: %v", err)
 	}
+	if _, err := run.Advice(t.Context(), looptest.Database()); !errors.Is(err, core.ErrEnded) {
+		t.Errorf("advice after the end: %v", err)
+	}
+	if _, err := run.Ask(t.Context(), "key", looptest.Database()); !errors.Is(err, core.ErrEnded) {
+		t.Errorf("a question after the end: %v", err)
+	}
 	if slices.ContainsFunc(run.Kept.Events, func(e core.Event) bool {
 		d, ok := e.Data.(core.CostReported)
 		return !ok && e.Data.Type() == core.TypeCostReported || e.Data.Type() == "foreign" || ok && !(d.USD >= 0)
 	}) {
 		t.Error("on record is what was refused")
+	}
+}
+
+// An order is on record, or refused in words, and a refusal ends nothing.
+func TestOrder(t *testing.T) {
+	var run *looptest.Run
+	run = looptest.Start(t, looptest.Defaults, looptest.Once(func(ctx context.Context) {
+		if err := run.Order(ctx, core.OrderReceived{Order: core.OrderSay, Words: "mind the disk"}); err != nil {
+			t.Error(err)
+		}
+		if err := run.Order(ctx, core.OrderReceived{Order: core.OrderSay}); !errors.Is(err, core.ErrEvent) || strings.Contains(err.Error(), string(core.OrderReceived{}.Type())) {
+			t.Errorf("an order without words: %v", err)
+		}
+	}))
+	if res := run.ToEnd(t); res.Status != core.StatusDone || strings.Count(run.Story(), string(core.OrderReceived{}.Type())) != 1 {
+		t.Errorf("%+v: %s", res, run.Story())
+	}
+}
+
+// impatient is a journal that cannot write a cost; whoever reports it has left before that.
+type impatient struct {
+	core.MemoryJournal
+	leave func()
+}
+
+func (j *impatient) Append(e core.Event) error {
+	if _, ok := e.Data.(core.CostReported); ok {
+		j.leave()
+		time.Sleep(time.Second) // of simulated time
+		return errors.New("no space left on device")
+	}
+	return j.MemoryJournal.Append(e)
+}
+
+// Who leaves when what he says is being recorded is told whether it was.
+func TestWhoLeavesTooLateIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, leave := context.WithCancel(t.Context())
+		var run *looptest.Run
+		var told error
+		run = looptest.Start(t, looptest.Defaults, looptest.Once(func(context.Context) { told = run.Tell(ctx, core.CostReported{USD: 1}) }))
+		run.Journal = &impatient{leave: leave}
+		if res, err := run.Run(t.Context()); res.Status != core.StatusFailed || err == nil || told == nil || !strings.Contains(told.Error(), "no space left") {
+			t.Errorf("%+v, %v; who left was told %v", res, err, told)
+		}
+	})
+}
+
+// An answer waits for the loop no longer than whoever gives it.
+func TestAnAnswerThatNobodyTakes(t *testing.T) {
+	eventually.Ends(t)
+	synctest.Test(t, func(t *testing.T) {
+		run := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone, Same: 1}}}, looptest.Says("debug", "cancel"))
+		run.Debug = looptest.Debugs(func(ctx context.Context) (core.DebugFinished, error) {
+			ctx, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			if err := run.Answer(ctx, "loop_detected-1", looptest.Chosen("cancel")); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("who answered was told %v", err)
+			}
+			return core.DebugFinished{}, nil
+		})
+		run.ToEnd(t)
+	})
+}
+
+// A question that the run cannot take is refused, and nobody has an answer that is not on record.
+func TestAQuestionThatIsNotRecorded(t *testing.T) {
+	var run *looptest.Run
+	for left := range 4 {
+		var err error
+		q := looptest.Database()
+		if left == 0 {
+			q.Options[1].ID = q.Options[0].ID
+		}
+		run = looptest.Start(t, looptest.Defaults, looptest.Once(func(ctx context.Context) { _, err = run.Ask(ctx, "key", q) }), looptest.Says("pg"))
+		if left > 0 {
+			run.Journal = &looptest.BrokenJournal{Left: left}
+		}
+		res, _ := run.Run(t.Context())
+		if err == nil || (left == 0) != errors.Is(err, core.ErrEvent) || (res.Status == core.StatusDone) != (left == 0) {
+			t.Errorf("%d: %+v; who asked was told %v", left, res, err)
+		}
 	}
 }
 

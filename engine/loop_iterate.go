@@ -10,7 +10,7 @@ import (
 
 // iterate runs one iteration (0 is the precheck) and records its end.
 func (l *Loop) iterate(ctx context.Context, n int) error {
-	if stop, err := l.wait(ctx, n); stop || err != nil {
+	if stop, err := l.wait(ctx, n); stop {
 		return err
 	}
 	it, err := l.driver.Begin(n, l.fresh)

@@ -13,6 +13,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/looptest"
 )
 
@@ -61,8 +62,8 @@ func TestTheClockIsOnRecordWhileAnIterationRuns(t *testing.T) {
 				during++
 			}
 		}
-		if during != 1 {
-			t.Errorf("%d trips are in the middle of an iteration", during)
+		if during != 1 || run.Elapsed() < before {
+			t.Errorf("%d trips are in the middle of an iteration, and %s have passed", during, run.Elapsed())
 		}
 	})
 }
@@ -100,6 +101,67 @@ func TestARunnerThatFailsEndsTheRun(t *testing.T) {
 	if s := run.State(); !s.Ended || s.Ending.Status != core.StatusFailed || s.Ending.ExitCode != 125 {
 		t.Errorf("on record is %+v", s.Ending)
 	}
+}
+
+// So does one that fails as it is interrupted, or while somebody is asked whether it may go on.
+func TestARunnerThatFailsAtItsEndEndsTheRun(t *testing.T) {
+	for name, at := range map[string]time.Duration{"interrupted": time.Minute, "while somebody is asked": time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), at)
+			defer cancel()
+			run := looptest.Start(t, looptest.Defaults, looptest.RunnerFunc(func(context.Context, core.Iteration) (core.IterationResult, error) {
+				time.Sleep(20 * time.Minute) // and it cannot be suspended
+				return core.IterationResult{}, errors.New("the output cannot be kept")
+			}), core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+				time.Sleep(10 * time.Minute)
+				return looptest.Chosen("cancel"), nil
+			}))
+			if res, err := run.Run(ctx); err == nil || res.Status != core.StatusFailed || res.ExitCode != 125 {
+				t.Errorf("%s: got %+v, %v; want failed with 125", name, res, err)
+			}
+		})
+	}
+}
+
+// The runner is told who interrupts: whoever ended the context, or a person at a question.
+func TestARunnerIsToldWhoInterrupts(t *testing.T) {
+	for _, code := range []int{143, 130} {
+		var run *looptest.Run
+		var told error
+		ctx, cancel := context.WithCancelCause(t.Context())
+		run = looptest.Start(t, looptest.Defaults, looptest.Once(func(ctx context.Context) {
+			if code == 143 {
+				cancel(&engine.Interrupt{Signal: "SIGTERM", Code: code})
+			} else {
+				_, _ = run.Ask(ctx, "key", looptest.Database())
+			}
+			<-ctx.Done()
+			told = context.Cause(ctx)
+		}), core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+			return core.Answer{}, core.ErrInterrupted
+		}))
+		res, err := run.Run(ctx)
+		if i, ok := errors.AsType[*engine.Interrupt](told); err != nil || res.ExitCode != code || !ok || i.Code != code {
+			t.Errorf("%d: %+v, %v; it was told %v", code, res, err, told)
+		}
+		cancel(nil)
+	}
+}
+
+// A start that is not followed by a run, or that fails, leaves no clock behind.
+func TestAStartThatIsNotRunLeavesNothing(t *testing.T) {
+	eventually.Ends(t)
+	synctest.Test(t, func(t *testing.T) { // it fails, or hangs, when a goroutine is left
+		l := &engine.Loop{Guards: guards.Default(), Runner: &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeDone}}}}
+		for i, limits := range []core.Limits{{}, looptest.Defaults, looptest.Defaults} { // the third is of a run that has begun
+			if err := l.Start(core.RunStarted{Limits: limits}); (err == nil) != (i == 1) {
+				t.Errorf("%+v: %v", limits, err)
+			}
+		}
+		if res, err := l.Run(t.Context()); err == nil {
+			t.Errorf("it ran: %+v", res)
+		}
+	})
 }
 
 // silent makes no question.

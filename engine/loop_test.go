@@ -99,6 +99,11 @@ func TestInvalidAnswersAreNone(t *testing.T) {
 			if run.State().Continues != 0 {
 				t.Error("it was taken for continue")
 			}
+			for _, e := range run.Kept.Events {
+				if d, ok := e.Data.(core.AnswerInvalid); ok && d.Responder == core.RespondedByProgram {
+					t.Errorf("%+v: the program gave no answer", d)
+				}
+			}
 		})
 	}
 }
@@ -332,6 +337,9 @@ func TestNothingRunsWithoutGuards(t *testing.T) {
 			if err := loop.Start(core.RunStarted{Limits: c.limits}); !errors.Is(err, core.ErrNoGuards) {
 				t.Errorf("got %v, want ErrNoGuards", err)
 			}
+			if _, err := loop.Run(t.Context()); err == nil {
+				t.Error("it runs")
+			}
 		})
 	}
 	if len(r.Seen) > 0 {
@@ -366,7 +374,7 @@ func TestAContextThatEndsTooLate(t *testing.T) {
 			cancel()
 		}
 	}
-	if res, err := run.Run(ctx); err != nil || res.Status != core.StatusDone || ctx.Err() == nil {
+	if res, err := run.Run(ctx); err != nil || res.Status != core.StatusDone || res.Cause != nil || ctx.Err() == nil {
 		t.Errorf("%+v, %v", res, err)
 	}
 }

@@ -126,7 +126,7 @@ func (l *Loop) waitOut(ctx context.Context) error {
 		}
 		return time.Until(*l.state.Until)
 	})
-	if err != nil || stop || l.state.Until == nil {
+	if stop || l.state.Until == nil {
 		return err
 	}
 	return l.record(core.WaitFinished{})

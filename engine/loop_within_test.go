@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -137,6 +138,45 @@ func TestAVerifyCommandEndsTheSuspendedIteration(t *testing.T) {
 	})
 }
 
+// One that is over when the command begins has ended as it did.
+func TestAVerifyAfterTheEndOfTheIteration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := 0
+		var run *looptest.Run
+		run = looptest.Start(t, looptest.Defaults, looptest.Works(func(context.Context, core.Iteration) core.IterationFinished {
+			begun++
+			time.Sleep(looptest.Defaults.Runtime + time.Minute) // it cannot be suspended
+			return core.IterationFinished{Outcome: core.OutcomeDone}
+		}), core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+			time.Sleep(time.Hour)
+			run.BeforeVerify()
+			if err := run.AfterVerify(core.VerifyFinished{Rule: "p.yaml:3", Command: "make smoke"}); err != nil {
+				t.Error(err)
+			}
+			return looptest.Chosen("continue"), nil
+		}))
+		if res := run.ToEnd(t); res.Status != core.StatusDone || begun != 1 {
+			t.Errorf("got %+v, begun %d times", res, begun)
+		}
+	})
+}
+
+// A verify command whose end cannot be recorded ends the run, and its responder is told.
+func TestAVerifyThatCannotBeRecorded(t *testing.T) {
+	var told error
+	var run *looptest.Run
+	run = looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone, Same: 1}}}, core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+		run.BeforeVerify() // no iteration stands still
+		run.Journal = &looptest.BrokenJournal{}
+		told = run.AfterVerify(core.VerifyFinished{Rule: "p.yaml:3", Command: "make smoke"})
+		run.Journal = &run.Kept // there is room again
+		return looptest.Chosen("cancel"), nil
+	}))
+	if res, err := run.Run(t.Context()); told == nil || err == nil || res.Status != core.StatusFailed {
+		t.Errorf("%+v, %v; the responder was told %v", res, err, told)
+	}
+}
+
 // experts runs experts by a function.
 type experts func(context.Context) (core.ExpertFinished, error)
 
@@ -176,6 +216,31 @@ func TestAnInterruptKeepsTheExpert(t *testing.T) {
 		}
 		if _, next := run.State().NextExpert(); !next {
 			t.Errorf("before: %t: the expert is not next", before)
+		}
+	}
+}
+
+// An expert that cannot be run gives no guidance, and the run goes on.
+func TestAnExpertThatCannotBeRun(t *testing.T) {
+	for want, run := range map[string]experts{
+		"nothing runs experts here": nil,
+		"no such program": func(context.Context) (core.ExpertFinished, error) {
+			return core.ExpertFinished{}, errors.New("no such program")
+		},
+	} {
+		r := startExpert(t, looptest.Said(20), nil)
+		if r.Experts = nil; run != nil {
+			r.Experts = run
+		}
+		r.ToEnd(t)
+		said := 0
+		for _, e := range r.Kept.Events {
+			if d, ok := e.Data.(core.ExpertFinished); ok && d.ExitCode != 0 && strings.Contains(d.Why, want) {
+				said++
+			}
+		}
+		if said != 1 {
+			t.Errorf("%s: %s", want, r.Story())
 		}
 	}
 }

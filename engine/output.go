@@ -478,10 +478,8 @@ func (f *outputFile) write(w io.Writer, b []byte) {
 	if _, err := w.Write(b); err != nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if f.err == nil {
-			f.err = err
-			f.cancel(err)
-		}
+		f.err = cmp.Or(f.err, err)
+		f.cancel(err)
 	}
 }
 
@@ -490,8 +488,5 @@ func (f *outputFile) close() error {
 		return nil
 	}
 	err := f.out.Close()
-	if f.err != nil {
-		return f.err
-	}
-	return err
+	return cmp.Or(f.err, err)
 }

@@ -334,10 +334,7 @@ func exitOf(ctx context.Context, end proc.Exit, in Invocation) Exit {
 	case proc.Interrupted:
 		e.Cause, e.Detail = core.CauseInterrupt, "interrupted at the terminal"
 	case proc.StartFailed:
-		e.Cause, e.Detail = core.CauseStartFailed, "it could not be started"
-		if end.StartErr != nil {
-			e.Detail = end.StartErr.Error()
-		}
+		e.Cause, e.Detail = core.CauseStartFailed, end.StartErr.Error()
 	case proc.Lost:
 		e.Cause, e.Detail = core.CauseLost, end.Lost.Error()
 	case proc.Stopped:

@@ -200,7 +200,8 @@ func TestALoopEndsATurnThatGoesInCircles(t *testing.T) {
 					run.Journal = &looptest.BrokenJournal{Left: 1}
 				}
 				res, err := run.Run(t.Context())
-				if res.Status != c.status || (err != nil) != c.broken || r.ended != c.ended || r.heard != c.heard || len(asked) != c.asked {
+				if res.Status != c.status || (err != nil) != c.broken || r.ended != c.ended || r.heard != c.heard || len(asked) != c.asked ||
+					c.status == core.StatusTripped && run.State().Ran.Cause != core.CauseTurnLoop {
 					t.Errorf("%+v, %v: %d ended, %d heard, %d asked", res, err, r.ended, r.heard, len(asked))
 				}
 			})

@@ -160,7 +160,7 @@ func TestInstallAndRemove(t *testing.T) {
 // What is added to a list stands as what is in it does.
 func TestInstallSetsOut(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"hooks":{"Stop":["x" ]}}`:             `["x", {`,
+		`{"hooks":{"Stop":["x" ]}}`:            `["x", {`,
 		"{\"hooks\":{\"Stop\":[\n  \"x\"\n]}}": "[\n  \"x\",\n  {",
 	} {
 		if got, err := Find("claude").With([]byte(text)); err != nil || !strings.Contains(string(got), want) {
