@@ -81,9 +81,9 @@ func Genuine(dir string) bool {
 // Above returns the directory of the run whose command started the run in dir. It is empty if
 // there is none in the state directory.
 func Above(dir string) string {
-	first, err := First(dir)
+	first, _ := First(dir)
 	started, _ := first.Data.(core.RunStarted)
-	if err != nil || !isID(started.Parent) || started.Parent == filepath.Base(dir) {
+	if !isID(started.Parent) || started.Parent == filepath.Base(dir) {
 		return ""
 	}
 	if above := filepath.Join(filepath.Dir(dir), started.Parent); HasEvents(above) {

@@ -72,10 +72,18 @@ func TestOnlyMyRunsGoOn(t *testing.T) {
 	if err := goOn(other, Open); !errors.Is(err, ErrNotMine) || !strings.Contains(err.Error(), "clone") {
 		t.Errorf("planted: %v", err)
 	}
-	as(t, t.TempDir())
-	if err := goOn(moved, Open); !errors.Is(err, ErrNotMine) || !strings.Contains(err.Error(), "key") {
-		t.Errorf("another user's key: %v", err)
+	for says, key := range map[string]string{"you have no key yet": "", "holds no key": "what", "another one now": strings.Repeat("ab", keySize)} {
+		as(t, t.TempDir())
+		if key != "" {
+			if err := put(xdg.State(), key, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := goOn(moved, Open); !errors.Is(err, ErrNotMine) || !strings.Contains(err.Error(), says) {
+			t.Errorf("another user's key: %v, want %q", err, says)
+		}
 	}
+	as(t, t.TempDir())
 	for range 2 { // with its next event it is mine
 		if err := goOn(moved, OpenTrusted); err != nil {
 			t.Fatal(err)
@@ -127,12 +135,15 @@ func TestNoChangeIsMine(t *testing.T) {
 			}
 			continue
 		}
-		if err := Mine(dir); !errors.Is(err, ErrNotMine) {
+		if err := Mine(dir); !errors.Is(err, ErrNotMine) || strings.Contains(err.Error(), "something other than your looprun") != (lines[0] == good[0]) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, _, _, err := Open(dir, SyncOff); err == nil {
 			t.Errorf("%s: it was opened", name)
 		}
+	}
+	if err := Mine(filepath.Join(dir, "none")); err == nil || errors.Is(err, ErrNotMine) { // else it is opened where somebody trusts it
+		t.Errorf("a journal that cannot be read: %v", err)
 	}
 	writeFile(t, journalOf(dir), strings.Join(good, "")+`{"torn`)
 	if err := Mine(dir); err != nil {
@@ -291,6 +302,28 @@ func TestGenuine(t *testing.T) {
 	writeFile(t, file, "")
 	if got, _, err := Latest(file, func(string) bool { return true }); err == nil {
 		t.Errorf("the latest run of a file: %q", got)
+	}
+}
+
+// The run above one is another run, in the same state directory.
+func TestAbove(t *testing.T) {
+	as(t, t.TempDir())
+	outer, other := written(t, iterations(1)), written(t, iterations(1))
+	const id, gone = "20260103-000000-0000", "20260104-000000-0000"
+	dir := filepath.Join(filepath.Dir(outer), id)
+	for parent, want := range map[string]string{
+		filepath.Base(outer):                           outer,
+		must(filepath.Rel(filepath.Dir(outer), other)): "",
+		"": "", id: "", gone: "",
+	} {
+		events := iterations(1)
+		begun := events[0].Data.(core.RunStarted)
+		begun.Parent = parent
+		events[0].Data = begun
+		planted(t, dir, events)
+		if got := Above(dir); got != want || Outermost(dir) != (want == "") {
+			t.Errorf("started in %q: above it is %q, want %q", parent, got, want)
+		}
 	}
 }
 

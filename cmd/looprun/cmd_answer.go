@@ -115,7 +115,7 @@ func (c *answerCmd) after(a *app, dir string) (said string, do func() error, err
 		return "", func() error { return resume.Run(a) }, nil
 	case state.Concludes():
 		return "", func() error {
-			_, err := session.Conclude(a.program(), dir, c.TrustFlag)
+			_, err := session.Conclude(a.program(), dir, state, c.TrustFlag)
 			if errors.Is(err, scratchpad.ErrLocked) || errors.Is(err, session.ErrConcluded) {
 				a.say.Printf("another looprun has the run open and will carry it out")
 			} else if err != nil {

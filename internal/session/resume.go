@@ -36,10 +36,8 @@ type ResumeFlags struct {
 func (c *ResumeFlags) place(dir string, state *core.State) (string, error) {
 	id := state.RunID
 	if c.Dir != "" {
-		place, err := filepath.Abs(c.Dir)
+		place, _ := filepath.Abs(c.Dir)
 		switch {
-		case err != nil:
-			return "", err
 		case !isDir(place):
 			return "", config.Usage("--dir "+c.Dir+" is not a directory", "name the one that the project is in now")
 		case !utf8.ValidString(place):
@@ -68,8 +66,8 @@ func Moved(dir string, state *core.State) (kept string, moved bool) {
 
 // below reports whether dir is above or inside it.
 func below(dir, above string) bool {
-	rel, err := filepath.Rel(above, dir)
-	return err == nil && filepath.IsLocal(rel)
+	rel, _ := filepath.Rel(above, dir)
+	return filepath.IsLocal(rel)
 }
 
 func isDir(name string) bool {
@@ -101,11 +99,7 @@ func Resume(p *Program, dir string, state *core.State, tail scratchpad.Tail, wit
 
 // Conclude applies the recorded answer of a run at rest, if that answer ends or pauses the
 // run. It runs no iteration, so the daily cost limit does not matter.
-func Conclude(p *Program, dir string, trust TrustFlag) (Ended, error) {
-	state, _, err := scratchpad.Load(dir)
-	if err != nil {
-		return Ended{}, err
-	}
+func Conclude(p *Program, dir string, state *core.State, trust TrustFlag) (Ended, error) {
 	s, event, err := (&ResumeFlags{TrustFlag: trust}).restore(p, dir, state)
 	if err != nil {
 		return Ended{}, err

@@ -46,6 +46,29 @@ func TestCapsOfARunThatGoesOn(t *testing.T) {
 	}
 }
 
+// A run whose configuration is not known, or not whole, is not run again.
+func TestWhatIsNotKnownDoesNotGoOn(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	for recorded, want := range map[string]string{
+		"": "no recorded configuration", `"text"`: "another looprun recorded it", `{"masked":true}`: "held a secret", `{"lossy":true}`: "not UTF-8",
+	} {
+		run, err := scratchpad.Create(t.TempDir(), time.Now(), scratchpad.SyncOff)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state := new(core.State)
+		if _, err := core.Record(state, run.Journal, nil, 0, core.RunStarted{RunID: run.ID, Command: []string{"true"}, Dir: t.TempDir(), Config: []byte(recorded)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := run.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := (&ResumeFlags{}).restore(&Program{}, run.Dir, state); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", recorded, err, want)
+		}
+	}
+}
+
 // The commands of a run go on in its directory; where that is gone or has moved, a person says where.
 func TestWhereARunGoesOn(t *testing.T) {
 	t.Parallel()
