@@ -111,12 +111,7 @@ func (c *restoreCmd) Run(a *app) error {
 		return err
 	}
 	defer func() { _ = release() }()
-	ctx := context.Background()
-	k, err := checkpoint.Open(ctx, kept.dir, dir, id)
-	if err != nil {
-		return err
-	}
-	back, err := k.Restore(ctx, to.commit, fmt.Sprintf("Iteration %d, restored", to.number))
+	back, err := checkpoint.Restore(context.Background(), kept.dir, dir, id, to.commit, fmt.Sprintf("Iteration %d, restored", to.number))
 	if lost, ok := errors.AsType[*checkpoint.LostError](err); ok {
 		return config.Usage(fmt.Sprintf("restore changed nothing: %v", lost), "move it away, then restore again")
 	} else if err != nil {

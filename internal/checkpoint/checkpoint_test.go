@@ -106,6 +106,12 @@ func TestACopyOfTheIndexThatWasCut(t *testing.T) {
 	if err := errors.Join(os.Remove(index), os.Rename(index+".kept", index)); err != nil {
 		t.Fatal(err)
 	}
+	save(t, k)
+	put(t, k.index, "broken")
+	if commit, err := k.Save(t.Context(), "Iteration"); err == nil {
+		t.Errorf("%s has a broken index", commit)
+	}
+	put(t, filepath.Join(tree, "b"), "b")
 	if got := call("show", save(t, k)+":a"); got != "a" {
 		t.Errorf("it has %q", got)
 	}
@@ -177,12 +183,8 @@ func TestNothingChanged(t *testing.T) {
 func TestHostileCommits(t *testing.T) {
 	t.Parallel()
 	top, run := repository(t)
-	k, err := Open(t.Context(), top, run, id)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, commit := range []string{"", "HEAD", "--output=x", "-x", strings.Repeat("-", 40), strings.Repeat("A", 40)} {
-		if _, err := k.Restore(t.Context(), commit, "x"); err == nil || !strings.Contains(err.Error(), "is not the id of a commit") {
+		if _, err := Restore(t.Context(), top, run, id, commit, "x"); err == nil || !strings.Contains(err.Error(), "is not the id of a commit") {
 			t.Errorf("restore %q: %v", commit, err)
 		}
 		if _, err := Diff(t.Context(), top, commit, commit); err == nil || !strings.Contains(err.Error(), "is not the id of a commit") {
@@ -213,8 +215,47 @@ func TestWhichCommitsAreKnown(t *testing.T) {
 		if text, err := Diff(t.Context(), top, commit, commit); err != nil || text != "" {
 			t.Errorf("%q, %v", text, err)
 		}
+		put(t, filepath.Join(top, "a"), "a\n")
+		if text, err := Diff(t.Context(), top, commit, save(t, k)); err != nil || !strings.HasSuffix(text, "\n+a\n") {
+			t.Errorf("%q, %v", text, err)
+		}
 		if _, err := Resolve(t.Context(), top, "HEAD"); err == nil || !strings.Contains(err.Error(), "there is no commit") {
 			t.Errorf("a branch without a commit: %v", err)
+		}
+	}
+}
+
+// A ref that leads to a branch of the user's is replaced, and removed, alone.
+func TestARefThatLeadsElsewhere(t *testing.T) {
+	t.Parallel()
+	top, run := repository(t)
+	head, err := Resolve(t.Context(), top, "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := Open(t.Context(), top, run, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func() error{
+		"save":   func() error { _, err := k.Save(t.Context(), "Iteration"); return err },
+		"forget": func() error { return Forget(t.Context(), top, id) },
+	} {
+		if _, err := git.Run(t.Context(), top, nil, "symbolic-ref", Ref(id), "refs/heads/mine"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := git.Run(t.Context(), top, nil, "update-ref", "refs/heads/mine", head); err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(top, "a"), name)
+		if err := change(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if now, err := Find(t.Context(), top, "refs/heads/mine"); err != nil || now != head {
+			t.Errorf("%s: the branch is at %q, %v", name, now, err)
+		}
+		if last, err := Last(t.Context(), top, id); err != nil || last == head {
+			t.Errorf("%s: the last checkpoint is %q, %v", name, last, err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -110,11 +111,7 @@ func TestARestoreWhereGitFails(t *testing.T) {
 	whereGitFails(t, func(n int) error {
 		mine := strconv.Itoa(n)
 		put(t, a, mine)
-		k, err := Open(t.Context(), top, t.TempDir(), id)
-		if err != nil {
-			return err
-		}
-		r, failed := k.Restore(t.Context(), first, "restoring")
+		r, failed := Restore(t.Context(), top, t.TempDir(), id, first, "restoring")
 		text, err := os.ReadFile(a)
 		if err != nil {
 			t.Fatal(err)
@@ -195,6 +192,7 @@ func TestARestoreOverwritesNothingThatIsInNoCommit(t *testing.T) {
 		"a file in a folder's place":  {"d/x", "d", "d"},
 		"a repository in its place":   {"x", "x/.git", "x"},
 		"nothing, where a folder was": {"d/x", "e", ""},
+		"another in the folder":       {"d/x", "d/y", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -215,7 +213,7 @@ func TestARestoreOverwritesNothingThatIsInNoCommit(t *testing.T) {
 			put(t, filepath.Join(top, ".git", "info", "exclude"), "/"+strings.Split(c.now, "/")[0]+"\n")
 			mkdir(t, filepath.Dir(now))
 			put(t, now, "now")
-			_, err = k.Restore(t.Context(), commit, "restoring")
+			_, err = Restore(t.Context(), top, run, id, commit, "restoring")
 			lost, is := errors.AsType[*LostError](err)
 			if is != (c.lost != "") || is && strings.Join(lost.Files, " ") != c.lost || !is && err != nil {
 				t.Errorf("%v, want %q", err, c.lost)
@@ -228,6 +226,118 @@ func TestARestoreOverwritesNothingThatIsInNoCommit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A file that the checkpoint has as it is now is not looked at: in a sparse work tree something else
+// may be in its place. Where one cannot be looked at, nothing is changed.
+func TestARestoreLooksAtWhatItChanges(t *testing.T) {
+	t.Parallel()
+	top, run := repository(t)
+	call := func(env []string, args ...string) string {
+		t.Helper()
+		out, err := git.Run(t.Context(), top, append(env, git.Own...), args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	x, d := filepath.Join(top, "x"), filepath.Join(top, "d")
+	mkdir(t, d)
+	put(t, filepath.Join(d, "y"), "y")
+	call(nil, "add", "d/y")
+	call(nil, "update-index", "--skip-worktree", "d/y")
+	mkdir(t, filepath.Join(top, ".git", "info"))
+	put(t, filepath.Join(top, ".git", "info", "exclude"), "/d\n")
+	if err := os.RemoveAll(d); err != nil {
+		t.Fatal(err)
+	}
+	put(t, d, "mine")
+	put(t, x, "then")
+	k, err := Open(t.Context(), top, run, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := save(t, k)
+	put(t, x, "now")
+	restore := func(commit, x string) error {
+		t.Helper()
+		_, err := Restore(t.Context(), top, run, id, commit, "restoring")
+		for name, want := range map[string]string{"x": x, "d": "mine"} {
+			if text, err := os.ReadFile(filepath.Join(top, name)); err != nil || string(text) != want {
+				t.Errorf("%s has %q, %v", name, text, err)
+			}
+		}
+		return err
+	}
+	if err := restore(first, "then"); err != nil {
+		t.Error(err)
+	}
+	own := []string{"GIT_INDEX_FILE=" + filepath.Join(run, "index")}
+	call(own, "update-index", "--add", "--cacheinfo", "100644,"+call(nil, "rev-parse", first+":x")+","+strings.Repeat("n", 300)+"/x")
+	long := call(nil, "commit-tree", "-m", "long", call(own, "write-tree"))
+	if err := restore(long, "then"); err == nil {
+		t.Error("a folder has a name that is too long")
+	}
+}
+
+// Neither what a link leads to nor a folder that cannot be read is overwritten: the link that is
+// kept makes room for the folder that was in its place, and the folder stays, with all else.
+func TestARestoreInThePlaceOfAFolder(t *testing.T) {
+	t.Parallel()
+	top, run := repository(t)
+	k, err := Open(t.Context(), top, run, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	way, elsewhere, x := filepath.Join(top, "way"), filepath.Join(top, "elsewhere"), filepath.Join(top, "x")
+	is := func(name, want string) {
+		t.Helper()
+		if text, err := os.ReadFile(name); err != nil || string(text) != want {
+			t.Errorf("%s has %q, %v", name, text, err)
+		}
+	}
+	mkdir(t, filepath.Join(top, ".git", "info"))
+	put(t, filepath.Join(top, ".git", "info", "exclude"), "/elsewhere\n/x\n")
+	mkdir(t, way)
+	put(t, filepath.Join(way, "a"), "then")
+	first := save(t, k)
+	if err := os.Rename(way, elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(elsewhere, "a"), "now")
+	if err := os.Symlink("elsewhere", way); err != nil {
+		t.Skip(err)
+	}
+	link := save(t, k)
+	if _, err := Restore(t.Context(), top, run, id, first, "restoring"); err != nil {
+		t.Error(err)
+	}
+	is(filepath.Join(way, "a"), "then")
+	is(filepath.Join(elsewhere, "a"), "now")
+
+	put(t, x, "a file")
+	if _, err := git.Run(t.Context(), top, k.env(), "add", "-f", "x"); err != nil {
+		t.Fatal(err)
+	}
+	with := save(t, k)
+	if _, err := Restore(t.Context(), top, run, id, link, "restoring"); err != nil {
+		t.Error(err)
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("it has no path that is too long")
+	}
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := root.MkdirAll(filepath.Join("x", strings.Repeat(strings.Repeat("n", 200)+"/", 30)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(t.Context(), top, run, id, with, "restoring"); err == nil {
+		t.Error("a folder whose paths are too long was read")
+	}
+	is(filepath.Join(way, "a"), "now") // it is the link still
 }
 
 // A nested repository stays as it is: its new commits do not stop a restore, and nothing is put in
@@ -259,14 +369,14 @@ func TestARestoreBesideARepository(t *testing.T) {
 	with := save(t, k)
 	commits()
 	put(t, filepath.Join(top, "x"), "now")
-	r, err := k.Restore(t.Context(), with, "restoring")
+	r, err := Restore(t.Context(), top, run, id, with, "restoring")
 	if text, readErr := os.ReadFile(filepath.Join(top, "x")); err != nil || readErr != nil || string(text) != "then" || strings.Join(r.Nested, " ") != "nested" || !strings.HasSuffix(r.Except(), "nested") {
 		t.Errorf("%+v, %v; x has %q, %v", r, err, text, readErr)
 	}
 	if last, err := git.Run(t.Context(), top, nil, "log", "-1", "--format=%s", Ref(id)); err != nil || !strings.HasPrefix(last, "restoring") {
 		t.Errorf("the last checkpoint is %q, %v", last, err)
 	}
-	_, err = k.Restore(t.Context(), file, "restoring")
+	_, err = Restore(t.Context(), top, run, id, file, "restoring")
 	if lost, is := errors.AsType[*LostError](err); !is || strings.Join(lost.Files, " ") != "nested" {
 		t.Errorf("a file would be put in its place: %v", err)
 	}

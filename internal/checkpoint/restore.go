@@ -19,7 +19,7 @@ import (
 // modeNested is the mode that git gives to a nested repository.
 const modeNested = "160000"
 
-// Restored is the result of [Keeper.Restore].
+// Restored is the result of [Restore].
 type Restored struct {
 	Before string   // the checkpoint of the files as they were
 	Nested []string // the nested repositories, whose files were not restored
@@ -43,11 +43,15 @@ func (e *LostError) Error() string {
 // list returns the first few paths, as text.
 func list(paths []string) string { return termsafe.Line(plural.First(paths, 10)) }
 
-// Restore changes the files to those of a checkpoint. It first saves a checkpoint of the
-// current files, and afterwards one of the restored files. If it would overwrite a file that
-// is not in the first one, it changes nothing and returns a [LostError].
-func (k *Keeper) Restore(ctx context.Context, commit, what string) (r Restored, err error) {
+// Restore changes the files to those of a checkpoint of the run that [Open] describes. It first
+// saves a checkpoint of the current files, and afterwards one of the restored files. If it would
+// overwrite a file that is not in the first one, it changes nothing and returns a [LostError].
+func Restore(ctx context.Context, dir, runDir, id, commit, what string) (r Restored, err error) {
 	if err := isCommit(commit); err != nil {
+		return r, err
+	}
+	k, err := Open(ctx, dir, runDir, id)
+	if err != nil {
 		return r, err
 	}
 	if r.Before, err = k.Save(ctx, "Before "+what); err != nil {
@@ -59,7 +63,6 @@ func (k *Keeper) Restore(ctx context.Context, commit, what string) (r Restored, 
 		return r, err
 	}
 	if _, err = git.Run(within, k.top, k.env(), "read-tree", "--no-recurse-submodules", "-m", "-u", r.Before+"^{tree}", commit+"^{tree}"); err != nil {
-		_ = os.Remove(k.index)
 		return r, err
 	}
 	_, err = k.Save(ctx, what)
@@ -90,24 +93,24 @@ func (k *Keeper) safe(ctx context.Context, before, commit string) (nested []stri
 			lost = append(lost, name)
 		}
 	}
-	seen := map[string]bool{} // the folders above a file
 	for name, f := range wanted {
 		if f.mode == modeNested || f == kept[name] {
 			continue
 		}
-		for above := path.Dir(name); above != "." && !seen[above]; above = path.Dir(above) {
-			seen[above] = true
-			if info, err := os.Lstat(k.file(above)); err == nil && !info.IsDir() {
-				lose(above)
-			} else if err != nil && !absent(err) {
+		at := ""
+		for part := range strings.SplitSeq(name, "/") {
+			at = path.Join(at, part)
+			info, err := os.Lstat(k.file(at))
+			if absent(err) {
+				break
+			}
+			if at != name && err == nil && info.IsDir() {
+				continue
+			}
+			if err := k.below(at, lose); err != nil {
 				return nil, err
 			}
-		}
-		if _, err := os.Lstat(k.file(name)); absent(err) {
-			continue
-		}
-		if err := k.below(name, lose); err != nil {
-			return nil, err
+			break
 		}
 	}
 	if len(lost) > 0 {
@@ -126,10 +129,7 @@ func (k *Keeper) below(dir string, lose func(name string)) error {
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(k.top, name)
-		if err != nil {
-			return err
-		}
+		rel, _ := filepath.Rel(k.top, name) // an empty one is in no commit
 		if d.IsDir() {
 			if _, err := os.Lstat(filepath.Join(name, ".git")); err != nil {
 				return nil

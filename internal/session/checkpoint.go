@@ -60,24 +60,16 @@ func (s *Session) checkpoint(iteration int) string {
 
 // takeBest restores the files of the iteration that the run was accepted with.
 func (s *Session) takeBest(state *core.State, result core.Result) error {
-	n := len(state.Decisions)
-	if result.Status != core.StatusAccepted || n == 0 || state.Decisions[n-1].Restore == 0 {
+	if result.Status != core.StatusAccepted {
 		return nil
 	}
-	d := state.Decisions[n-1]
-	fail := func(err error) error {
-		return fmt.Errorf("the files of iteration %d were not brought back: %w; looprun restore %s %d tries again", d.Restore, err, state.RunID, d.Restore)
+	d := state.Decisions[len(state.Decisions)-1] // to accept it
+	if d.Restore == 0 {
+		return nil
 	}
-	k := s.keeper
-	if k == nil { // the run was resumed without
-		var err error
-		if k, err = checkpoint.Open(context.Background(), s.dir, s.run.Dir, s.run.ID); err != nil {
-			return fail(err)
-		}
-	}
-	restored, err := k.Restore(context.Background(), d.Checkpoint, fmt.Sprintf("Iteration %d, accepted", d.Restore))
+	restored, err := checkpoint.Restore(context.Background(), s.dir, s.run.Dir, s.run.ID, d.Checkpoint, fmt.Sprintf("Iteration %d, accepted", d.Restore))
 	if err != nil {
-		return fail(err)
+		return fmt.Errorf("the files of iteration %d were not brought back: %w; looprun restore %s %d tries again", d.Restore, err, state.RunID, d.Restore)
 	}
 	s.app.Say.News("the files are those of iteration %d%s; what they were before is kept as %.12s", d.Restore, restored.Except(), restored.Before)
 	return nil
