@@ -127,7 +127,7 @@ func (k *keyboard) next() (stroke, error) {
 			}
 		}
 		until := k.redrawAt
-		escaping := k.decoder.state == inEscape
+		escaping := k.decoder.escaped
 		if escaping && until.IsZero() {
 			until = k.lastByte.Add(sequenceGap)
 		}
@@ -136,7 +136,7 @@ func (k *keyboard) next() (stroke, error) {
 			return stroke{}, err
 		}
 		if err != nil && escaping { // nothing came after it
-			k.decoder.state = inText
+			k.decoder = decoder{}
 			k.pending = append(k.pending, stroke{key: keyBack})
 			continue
 		}

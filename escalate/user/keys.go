@@ -1,6 +1,10 @@
 package user
 
-import "time"
+import (
+	"time"
+
+	"github.com/looprun/looprun/internal/escape"
+)
 
 // key is a person's action, as far as the prompt knows it.
 type key int
@@ -35,34 +39,22 @@ type stroke struct {
 // it but text, which means nothing.
 const sequenceGap = 100 * time.Millisecond
 
-// Parts of an escape sequence.
-const (
-	inText    = iota
-	inEscape  // after ESC
-	inControl // after ESC [
-	inShift   // after ESC O
-	inString  // after ESC ], ESC P and the like, up to BEL or ESC \
-	inMouse   // after ESC [ M: where the mouse is, in three bytes
-)
-
 // mouseBytes is the length of an old mouse report.
 const mouseBytes = 3
-
-// maxSequence limits how much of a sequence is kept.
-const maxSequence = 32
 
 // decoder turns bytes into keys. The zero value is ready to use. Unknown sequences, whole or
 // cut off, are not keys, and their bytes never become other keys.
 type decoder struct {
-	state int
-	seq   []byte
-	last  time.Time
+	in      escape.Scanner
+	escaped bool // the last byte was ESC
+	more    int  // bytes of the last sequence that are still to come, which the scanner leaves out
+	last    time.Time
 }
 
 // decode returns the keys in bytes that arrived at that time.
 func (d *decoder) decode(b []byte, at time.Time) []stroke {
-	if d.state != inText && at.Sub(d.last) > sequenceGap {
-		d.state = inText
+	if at.Sub(d.last) > sequenceGap {
+		*d = decoder{}
 	}
 	d.last = at
 	var strokes []stroke
@@ -79,73 +71,40 @@ func (d *decoder) decode(b []byte, at time.Time) []stroke {
 }
 
 func (d *decoder) feed(c byte) key {
+	d.escaped = c == 0x1b
 	switch {
 	case c == 0x03, c == 0x1c: // also in the middle of a sequence
-		d.state = inText
+		*d = decoder{last: d.last}
 		if c == 0x1c {
 			return keyQuit
 		}
 		return keyInterrupt
-	case c == 0x1b && d.state != inString:
-		d.state = inEscape
+	case d.more > 0 && !d.escaped:
+		if d.more--; d.in.Kind() == escape.Escape {
+			return arrow(c)
+		}
 		return keyNone
 	}
-	switch d.state {
-	case inEscape:
-		return d.introduce(c)
-	case inControl:
+	d.more = 0
+	step := d.in.Take(c)
+	switch {
+	case step == escape.Broken && d.escaped:
+		d.in.Take(c) // it begins another
+	case step == escape.Text:
+		return plain(c)
+	case step == escape.End && d.in.Kind() == escape.Control:
 		return d.control(c)
-	case inShift:
-		d.state = inText
-		return arrow(c)
-	case inString:
-		if c == 0x07 || c == 0x1b {
-			// ESC begins the end of the string; the \ after it ends nothing else.
-			d.state = inText
-			if c == 0x1b {
-				d.state = inEscape
-			}
-		}
-		return keyNone
-	case inMouse:
-		if d.seq = append(d.seq, c); len(d.seq) == mouseBytes {
-			d.state = inText
-		}
-		return keyNone
-	}
-	return plain(c)
-}
-
-// introduce reads the byte after ESC.
-func (d *decoder) introduce(c byte) key {
-	d.state = inText
-	switch c {
-	case '[':
-		d.state, d.seq = inControl, d.seq[:0]
-	case 'O':
-		d.state = inShift
-	case ']', 'P', 'X', '^', '_':
-		d.state = inString
+	case step == escape.End && d.in.Kind() == escape.Escape && c == 'O':
+		d.more = 1
 	}
 	return keyNone
 }
 
-// control reads a byte after ESC [.
+// control returns the key of a sequence that began with ESC [ and ends with c.
 func (d *decoder) control(c byte) key {
-	switch {
-	case c < 0x20 || c > 0x7e:
-		d.state = inText // not a sequence after all
-		return keyNone
-	case c < 0x40:
-		if len(d.seq) < maxSequence {
-			d.seq = append(d.seq, c)
-		}
-		return keyNone
-	}
-	d.state = inText
-	switch params := string(d.seq); {
+	switch params := string(d.in.Parameters()); {
 	case params == "" && c == 'M':
-		d.state = inMouse
+		d.more = mouseBytes
 	case params == "":
 		return arrow(c)
 	case c == '~' && (params == "1" || params == "7"):
@@ -163,17 +122,7 @@ func (d *decoder) control(c byte) key {
 }
 
 func arrow(c byte) key {
-	switch c {
-	case 'A':
-		return keyUp
-	case 'B':
-		return keyDown
-	case 'H':
-		return keyFirst
-	case 'F':
-		return keyLast
-	}
-	return keyNone
+	return map[byte]key{'A': keyUp, 'B': keyDown, 'H': keyFirst, 'F': keyLast}[c]
 }
 
 func plain(c byte) key {
