@@ -12,15 +12,11 @@ type words struct {
 
 // newWords returns nil for a CI system without such words.
 func newWords(p Provider) *words {
-	switch p {
-	case GitHub:
-		return &words{stem: "##", words: []string{"##["}}
-	case Azure:
-		return &words{stem: "##", words: []string{"##[", "##vso["}}
-	case GitLab:
-		return &words{stem: "section_", words: []string{"section_start:", "section_end:"}}
-	}
-	return nil
+	return map[Provider]*words{
+		GitHub: {stem: "##", words: []string{"##["}},
+		Azure:  {stem: "##", words: []string{"##[", "##vso["}},
+		GitLab: {stem: "section_", words: []string{"section_start:", "section_end:"}},
+	}[p]
 }
 
 // ends appends to at the indexes in b of each word's last byte.

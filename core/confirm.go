@@ -33,18 +33,12 @@ const (
 
 // says returns the text that ends the trip's reason.
 func (c Confirmation) says() string {
-	switch c {
-	case ConfirmedSame:
-		return "; a repeat of the check failed the same way"
-	case ConfirmedOther:
-		return "; a repeat of the check failed differently"
-	case ConfirmedFlaky:
-		return "; the check is flaky: failed, passed, failed"
-	case ConfirmedPassed:
-		return "; a repeat of the check passed"
-	case ConfirmedNot:
-	}
-	return ""
+	return map[Confirmation]string{
+		ConfirmedSame:   "; a repeat of the check failed the same way",
+		ConfirmedOther:  "; a repeat of the check failed differently",
+		ConfirmedFlaky:  "; the check is flaky: failed, passed, failed",
+		ConfirmedPassed: "; a repeat of the check passed",
+	}[c]
 }
 
 // CheckRerun is the result of running the check once more. It is not an iteration, and no

@@ -526,11 +526,5 @@ func (s *State) WindowIssues(t Trip) []KnownIssue {
 	case s.Last != nil && s.Last.Signature.Hash != 0:
 		from = []KnownIssue{{s.Match(s.Last.Signature), s.Last.Signature.Label}}
 	}
-	var out []KnownIssue
-	for _, k := range from {
-		if !slices.Contains(out, k) {
-			out = append(out, k)
-		}
-	}
-	return out
+	return distinct(from)
 }

@@ -104,11 +104,10 @@ func (s *State) Resolve(a Answer) (Option, error) {
 }
 
 // distinct returns the list without duplicates.
-func distinct(list []GuardID) []GuardID {
-	var out []GuardID
-	for _, id := range list {
-		if !slices.Contains(out, id) {
-			out = append(out, id)
+func distinct[T comparable](list []T) (out []T) {
+	for _, item := range list {
+		if !slices.Contains(out, item) {
+			out = append(out, item)
 		}
 	}
 	return out

@@ -138,14 +138,8 @@ func (m *model) render() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	style, err := pageFiles.ReadFile("page/page.css")
-	if err != nil {
-		return nil, err
-	}
-	script, err := pageFiles.ReadFile("page/page.js")
-	if err != nil {
-		return nil, err
-	}
+	style, _ := pageFiles.ReadFile("page/page.css") // it is in the program, as the next is
+	script, _ := pageFiles.ReadFile("page/page.js")
 	m.Style, m.Script = template.CSS(style), template.JS(script)
 	m.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", digest(style), digest(script))
 	var b bytes.Buffer

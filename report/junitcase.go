@@ -21,11 +21,7 @@ func (r *Report) cases() []junit.Case {
 	}
 	failed := map[string][]*Iteration{} // by check, oldest first
 	var names []string
-	for i := range r.History {
-		it := &r.History[i]
-		if !it.Counted {
-			continue
-		}
+	for _, it := range r.counted() {
 		for _, name := range it.Checks {
 			if failed[name] == nil && len(names) == maxCases {
 				continue
@@ -42,16 +38,21 @@ func (r *Report) cases() []junit.Case {
 	return convert.Each(names, func(name string) junit.Case { return r.checkCase(name, failed[name], last) })
 }
 
+func (r *Report) counted() (list []*Iteration) {
+	for i := range r.History {
+		if it := &r.History[i]; it.Counted {
+			list = append(list, it)
+		}
+	}
+	return list
+}
+
 // lastNamed returns the last iteration whose failing checks are known: because it names them,
 // or because none failed. It returns nil if no iteration named any.
 func (r *Report) lastNamed() *Iteration {
 	var last *Iteration
 	named := false
-	for i := range r.History {
-		it := &r.History[i]
-		if !it.Counted {
-			continue
-		}
+	for _, it := range r.counted() {
 		named = named || len(it.Checks) > 0
 		if len(it.Checks) > 0 || it.Failing == 0 || it.Outcome == core.OutcomeDone {
 			last = it
@@ -136,11 +137,7 @@ func (r *Report) commandCase() []junit.Case {
 	c := junit.Case{Name: commandLine(judge), Class: r.suite(), Time: junit.Seconds(0)}
 	var failed []*Iteration
 	var last *Iteration
-	for i := range r.History {
-		it := &r.History[i]
-		if !it.Counted {
-			continue
-		}
+	for _, it := range r.counted() {
 		last = it
 		if it.Outcome == core.OutcomeNotDone || it.Outcome == core.OutcomeError {
 			failed = append(failed, it)

@@ -2,7 +2,6 @@ package scratchpad
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -12,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -81,22 +79,13 @@ func encode(e core.Event) (object, detail []byte, err error) {
 
 // split moves fields to the detail file, largest first, until the rest fits.
 func split(seq int64, fields map[string]json.RawMessage) (object, detail []byte, err error) {
-	var names []string
-	for name := range fields {
-		if !slices.Contains(header, name) {
-			names = append(names, name)
-		}
-	}
-	slices.SortStableFunc(names, func(a, b string) int {
-		return cmp.Or(len(fields[b])-len(fields[a]), strings.Compare(a, b))
-	})
+	names := beside(fields)
+	slices.SortStableFunc(names, func(a, b string) int { return len(fields[b]) - len(fields[a]) })
 	moved := map[string]json.RawMessage{}
 	for i, name := range names {
 		moved[name] = fields[name]
 		delete(fields, name)
-		if detail, err = json.Marshal(moved); err != nil {
-			return nil, nil, err
-		}
+		detail, _ = json.Marshal(moved) // it was valid before
 		fields["detail"], _ = json.Marshal(names[:i+1])
 		fields["detail_sum"] = fmt.Appendf(nil, "%q", appendHash(nil, xxhash.Sum64(detail)))
 		if object := join(fields); len(object) <= recordSize {
@@ -112,17 +101,15 @@ func detailName(dir string, seq int64) string {
 	return filepath.Join(dir, detailDir, strconv.FormatInt(seq, 10)+".json")
 }
 
+// beside returns the names of the fields other than the header's, sorted.
+func beside(fields map[string]json.RawMessage) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(fields)), func(name string) bool { return slices.Contains(header, name) })
+}
+
 // join writes the fields as one object, header fields first.
 func join(fields map[string]json.RawMessage) []byte {
-	var rest []string
-	for name := range fields {
-		if !slices.Contains(header, name) {
-			rest = append(rest, name)
-		}
-	}
-	slices.Sort(rest)
 	object := []byte{'{'}
-	for _, name := range append(slices.Clone(header), rest...) {
+	for _, name := range slices.Concat(header, beside(fields)) {
 		if len(object) > 1 {
 			object = append(object, ',')
 		}

@@ -25,13 +25,9 @@ func datasync(f *os.File) error {
 	return err
 }
 
-// keepReserve reserves disk space with a file of that name.
-func keepReserve(name string, size int64) error {
-	f, err := openPlain(name, os.O_WRONLY|os.O_CREATE|readFlags)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+// allocate makes the file that large.
+func allocate(f *os.File, size int64) error {
+	var err error
 	for err = unix.EINTR; err == unix.EINTR; {
 		err = unix.Fallocate(int(f.Fd()), 0, 0, size)
 	}
@@ -39,7 +35,7 @@ func keepReserve(name string, size int64) error {
 		return writeReserve(f, size)
 	}
 	if err != nil {
-		return &os.PathError{Op: "allocate", Path: name, Err: err}
+		return &os.PathError{Op: "allocate", Path: f.Name(), Err: err}
 	}
 	return nil
 }

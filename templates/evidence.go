@@ -9,6 +9,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/cells"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
 )
 
@@ -74,13 +75,7 @@ func waits(lines []string) bool {
 }
 
 func full(lines []string) []string {
-	var out []string
-	for _, l := range lines {
-		if strings.TrimSpace(l) != "" {
-			out = append(out, l)
-		}
-	}
-	return out
+	return convert.Where(lines, func(l string) bool { return strings.TrimSpace(l) != "" })
 }
 
 // failing returns how many checks fail in the evidence; 0 when that is not known.

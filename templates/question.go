@@ -58,23 +58,16 @@ func (o Option) fill(values facts) (core.Option, error) {
 // missing returns why a requirement of the option is not met; "" if all are.
 func (s *Set) missing(o Option, src *source) string {
 	state := src.state
+	met := map[string]bool{
+		"check":       len(state.Check) > 0,
+		"promise":     state.Promise != "",
+		"debug":       s.debug,
+		"signature":   state.Last != nil && state.Last.Signature.Hash != 0,
+		"subtasks":    len(src.rejection.Alternatives) > 0,
+		"alternative": phrase(src.rejection.Suggested) != "",
+	}
 	for _, need := range o.Requires {
-		met := false
-		switch need {
-		case "check":
-			met = len(state.Check) > 0
-		case "promise":
-			met = state.Promise != ""
-		case "debug":
-			met = s.debug
-		case "signature":
-			met = state.Last != nil && state.Last.Signature.Hash != 0
-		case "subtasks":
-			met = len(src.rejection.Alternatives) > 0
-		case "alternative":
-			met = phrase(src.rejection.Suggested) != ""
-		}
-		if !met {
+		if !met[need] {
 			return s.texts.say("why_"+need, nil)
 		}
 	}

@@ -46,11 +46,7 @@ func (c *completeCmd) Run(a *app) error {
 	shell := completion.Shell(c.Shell)
 	words, quoted := shell.Typed(a.command)
 	grammar, _ := grammarFor(words, true)
-	app, err := modelOf(grammar)
-	if err != nil {
-		return err
-	}
-	return completed(app, words).Write(a.stdout, shell, quoted)
+	return completed(modelOf(grammar), words).Write(a.stdout, shell, quoted)
 }
 
 // completed returns the possible completions of the last word. The words before it may contain

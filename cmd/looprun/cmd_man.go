@@ -30,10 +30,7 @@ func (c *manCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	app, err := model()
-	if err != nil {
-		return err
-	}
+	app := model()
 	if c.Dir == "" {
 		return a.print(string(manPage(app.Node, date)))
 	}

@@ -17,10 +17,7 @@ import (
 
 func testModel(t *testing.T) *kong.Application {
 	t.Helper()
-	model, err := model()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := model()
 	return model
 }
 

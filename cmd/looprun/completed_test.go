@@ -11,10 +11,7 @@ import (
 
 // The words before the one that is completed are read as a command line is.
 func TestTheWordsBeforeTab(t *testing.T) {
-	app, err := model()
-	if err != nil {
-		t.Fatal(err)
-	}
+	app := model()
 	for _, tt := range []struct {
 		typed string // its words are separated by blanks; the last is completed
 		mode  completion.Mode

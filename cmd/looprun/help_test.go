@@ -32,10 +32,7 @@ func TestHelp(t *testing.T) {
 // The help of a command has all its arguments, flags and commands, within the width
 // that it is given.
 func TestHelpHasAllWithinItsWidth(t *testing.T) {
-	model, err := model()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := model()
 	var check func(n *kong.Node)
 	check = func(n *kong.Node) {
 		for _, width := range []int{40, 80, 100} {
@@ -127,10 +124,7 @@ func TestHelpNamesTheEnvironment(t *testing.T) {
 // The help without a command fits a screen, and has every command and no flag that
 // is none.
 func TestHelpFitsAScreen(t *testing.T) {
-	model, err := model()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := model()
 	text := topHelp()
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) > 24 {
@@ -181,10 +175,7 @@ func TestHelpOfRunIsShort(t *testing.T) {
 
 // Flags that a usage says to exclude each other are refused together.
 func TestExclusiveFlags(t *testing.T) {
-	model, err := model()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := model()
 	t.Chdir(t.TempDir())
 	t.Setenv("LOOPRUN", "")
 	t.Setenv("LOOPRUN_SOCKET", "")

@@ -61,8 +61,8 @@ func grammarFor(own []string, others bool) (grammar any, flags *commonFlags) {
 }
 
 // newParser builds a parser from the description of the commands.
-func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
-	return kong.New(grammar, append([]kong.Option{
+func newParser(grammar any, options ...kong.Option) *kong.Kong {
+	return kong.Must(grammar, append([]kong.Option{
 		kong.Name("looprun"), kong.Description(description), kong.FlagNamer(config.FlagName),
 		kong.KindMapper(reflect.String, kong.MapperFunc(config.AsGiven)), kong.ExplicitGroups(groups),
 	}, options...)...)
@@ -70,14 +70,10 @@ func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 
 // model describes all commands. If it cannot be built, there is a bug in the program, which
 // every test detects.
-func model() (*kong.Application, error) { return modelOf(new(cli)) }
+func model() *kong.Application { return modelOf(new(cli)) }
 
-func modelOf(grammar any) (*kong.Application, error) {
-	parser, err := newParser(grammar, kong.Writers(io.Discard, io.Discard))
-	if err != nil {
-		return nil, err
-	}
-	return parser.Model, nil
+func modelOf(grammar any) *kong.Application {
+	return newParser(grammar, kong.Writers(io.Discard, io.Discard)).Model
 }
 
 // parse parses looprun's own arguments, reads the configuration for the command that they
@@ -85,10 +81,7 @@ func modelOf(grammar any) (*kong.Application, error) {
 // parse prints.
 func (a *app) parse(own []string) (*kong.Context, error) {
 	grammar, flags := grammarFor(own, false)
-	parser, err := newParser(grammar, kong.Writers(a.stdout, a.stderr))
-	if err != nil {
-		return nil, err
-	}
+	parser := newParser(grammar, kong.Writers(a.stdout, a.stderr))
 	var command []string
 	if a.hasCommand {
 		command = append([]string{}, a.command...)
@@ -128,13 +121,7 @@ func (a *app) parse(own []string) (*kong.Context, error) {
 }
 
 // otherVariables returns the variables of all flags that are not keys.
-func otherVariables() []string {
-	all, err := model()
-	if err != nil {
-		return nil
-	}
-	return variablesOf(all.Node)
-}
+func otherVariables() []string { return variablesOf(model().Node) }
 
 // variablesOf returns the variables of the command's flags that are not keys.
 func variablesOf(n *kong.Node) []string {

@@ -74,10 +74,7 @@ func TestAPartSaysWhatTheWholeSays(t *testing.T) {
 	for _, n := range testModel(t).Leaves(true) {
 		words := strings.Fields(n.Path())
 		grammar, _ := grammarFor(words, false)
-		app, err := modelOf(grammar)
-		if err != nil {
-			t.Fatal(err)
-		}
+		app := modelOf(grammar)
 		l, err := readLine(app, append(words, "--help"), nil)
 		if err != nil || l.node.Path() != n.Path() || helpOf(l.node, 80) != helpOf(n, 80) {
 			t.Errorf("%s: %v, got\n%s", n.Path(), err, helpOf(l.node, 80))

@@ -271,20 +271,14 @@ func (n *node) decidedBy(strong verdict, of func(*node) verdict) verdict {
 }
 
 // valuesOf returns the possible values of a fact; nil if any value is possible.
-func valuesOf(fact string, known Known) (values []string) {
-	switch fact {
-	case "guard":
-		values = convert.Strings(known.guards())
-	case "outcome":
-		values = []string{string(core.OutcomeDone), string(core.OutcomeNotDone), string(core.OutcomeError)}
-	case "reason_type":
-		values = convert.Strings(rejection.Reasons())
-	case "cause":
-		values = signal.Causes()
-	case "ci_name":
-		values = []string{"github", "gitlab", "buildkite", "azure"}
-	}
-	return values
+func valuesOf(fact string, known Known) []string {
+	return map[string][]string{
+		"guard":       convert.Strings(known.guards()),
+		"outcome":     {string(core.OutcomeDone), string(core.OutcomeNotDone), string(core.OutcomeError)},
+		"reason_type": convert.Strings(rejection.Reasons()),
+		"cause":       signal.Causes(),
+		"ci_name":     {"github", "gitlab", "buildkite", "azure"},
+	}[fact]
 }
 
 // unlisted reports whether a value is accepted without being listed: the empty value, and the

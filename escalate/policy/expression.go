@@ -655,11 +655,7 @@ func plain(value any) any {
 	case time.Duration:
 		return float64(v)
 	case []string:
-		var list []any
-		for _, s := range v {
-			list = append(list, s)
-		}
-		return list
+		return convert.Each(v, func(s string) any { return s })
 	}
 	return value
 }

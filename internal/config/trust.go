@@ -81,17 +81,11 @@ func (w written) size() (float64, bool) {
 		return 0, false
 	}
 	var n float64
-	switch of := reflect.Indirect(w.value).Interface().(type) {
-	case CountLimit:
-		n = float64(of)
-	case DurationLimit:
-		n = float64(of)
+	switch v := reflect.Indirect(w.value); v.Interface().(type) {
+	case CountLimit, DurationLimit, TokenLimit, Duration: // of the last, zero is none
+		n = float64(v.Int())
 	case MoneyLimit:
-		n = float64(of)
-	case TokenLimit:
-		n = float64(of)
-	case Duration: // zero is none
-		n = float64(of)
+		n = v.Float()
 	default:
 		return 0, false
 	}

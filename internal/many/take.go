@@ -178,10 +178,7 @@ func (r *Removal) all() []planned {
 }
 
 func ambiguous(name string, fits []planned) error {
-	var ids []string
-	for _, l := range fits {
-		ids = append(ids, l.RunID)
-	}
+	ids := convert.Each(fits, func(l planned) string { return l.RunID })
 	return config.Usage(fmt.Sprintf("%q fits %d loops: %s", name, len(fits), short(ids)), "give the id of a run")
 }
 

@@ -351,18 +351,14 @@ func (t *talk) reject(ctx context.Context, _ socket.Peer, m RejectedMessage) (an
 // run's terminal shows.
 func (t *talk) admit(peer socket.Peer, word string) error {
 	ours := func(pid int) bool { return pid == os.Getpid() }
-	switch err := t.token.Admit(origin.Below(peer.PID, ours), word); err {
-	case origin.ErrInside:
-		return errInside
-	case origin.ErrNoWord:
-		return errors.New("it is not known whether this comes from the run's own command; add --token WORD, which the run shows on its terminal, or wait until it has paused")
-	case origin.ErrTries:
-		return errors.New("too many wrong tokens; use the run's own terminal, or wait until it has paused")
-	case origin.ErrWrong:
-		return errors.New("wrong token; the run's terminal shows it")
-	default:
-		return err
+	err := t.token.Admit(origin.Below(peer.PID, ours), word)
+	said := map[error]error{
+		origin.ErrInside: errInside,
+		origin.ErrNoWord: errors.New("it is not known whether this comes from the run's own command; add --token WORD, which the run shows on its terminal, or wait until it has paused"),
+		origin.ErrTries:  errors.New("too many wrong tokens; use the run's own terminal, or wait until it has paused"),
+		origin.ErrWrong:  errors.New("wrong token; the run's terminal shows it"),
 	}
+	return cmp.Or(said[err], err)
 }
 
 // answer accepts an answer from another terminal, never from the run's own command, which

@@ -32,19 +32,13 @@ func parseChange(text string) (change, error) {
 		}
 		return c, nil
 	case '1': // 1 XY sub mH mI mW hH hI path
-		f := strings.SplitN(text, " ", 9)
-		if len(f) != 9 {
-			return fail()
+		if f := strings.SplitN(text, " ", 9); len(f) == 9 {
+			c = change{path: f[8], mode: f[5], oldMode: f[3], oldObject: f[6]}
 		}
-		c = change{path: f[8], mode: f[5], oldMode: f[3], oldObject: f[6]}
 	case 'u': // u XY sub m1 m2 m3 mW h1 h2 h3 path: the second stage is ours
-		f := strings.SplitN(text, " ", 11)
-		if len(f) != 11 {
-			return fail()
+		if f := strings.SplitN(text, " ", 11); len(f) == 11 {
+			c = change{path: f[10], mode: f[6], oldMode: f[4], oldObject: f[8]}
 		}
-		c = change{path: f[10], mode: f[6], oldMode: f[4], oldObject: f[8]}
-	default:
-		return fail()
 	}
 	if c.path == "" || len(c.mode) != 6 {
 		return fail()

@@ -1,6 +1,7 @@
 package ladder
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,18 +104,12 @@ func (t *Tracking) causes() string {
 }
 
 func (c Cause) words() string {
-	switch c {
-	case CircularDependency:
-		return "a circular dependency"
-	case SecurityConcern:
-		return "a security concern"
-	case AmbiguousCriteria:
-		return "ambiguous criteria"
-	case Clarification:
-		return "a need for clarification"
+	known := map[Cause]string{
+		CircularDependency: "a circular dependency",
+		SecurityConcern:    "a security concern",
+		AmbiguousCriteria:  "ambiguous criteria",
+		Clarification:      "a need for clarification",
+		"":                 "no cause",
 	}
-	if c == "" {
-		return "no cause"
-	}
-	return "“" + name(string(c)) + "”"
+	return cmp.Or(known[c], "“"+name(string(c))+"”")
 }

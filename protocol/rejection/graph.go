@@ -2,6 +2,7 @@ package rejection
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -176,17 +177,8 @@ func (b *builder) edge(from, to, kind string) {
 
 // outline returns the Graphviz shape for a kind of node.
 func outline(kind string) string {
-	switch kind {
-	case NodeRejection:
-		return "octagon"
-	case NodeBlocker:
-		return "hexagon"
-	case NodeDecision:
-		return "diamond"
-	case NodeCreatedTask:
-		return "note"
-	}
-	return "box"
+	shapes := map[string]string{NodeRejection: "octagon", NodeBlocker: "hexagon", NodeDecision: "diamond", NodeCreatedTask: "note"}
+	return cmp.Or(shapes[kind], "box")
 }
 
 // DOT returns the graph in Graphviz's language. Labels are shortened to fit a node.
