@@ -88,12 +88,8 @@ func TestDecisionJSON(t *testing.T) {
 		{"copilot", Decision{Block: "no"}, map[string]string{"decision": "block", "reason": "no"}},
 		{"", Decision{Message: "m"}, map[string]string{"systemMessage": "m"}},
 	} {
-		text, err := c.d.JSON(c.agent)
-		got := map[string]string{}
-		if err == nil {
-			err = json.Unmarshal(text, &got)
-		}
-		if err != nil || !reflect.DeepEqual(got, c.want) {
+		text, got := c.d.JSON(c.agent), map[string]string{}
+		if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s %+v: %s %v", c.agent, c.d, text, err)
 		}
 	}
@@ -255,6 +251,12 @@ func TestFileOfAProject(t *testing.T) {
 	}
 	if got, err := WriteCheck("true", ""); err == nil || !strings.Contains(err.Error(), "current directory") {
 		t.Errorf("in a folder that is gone: %q, %v", got, err)
+	}
+	if got, err := Project(); err == nil {
+		t.Errorf("a folder that is gone is in %s", got)
+	}
+	if d, err := (Judge{}).Decide(t.Context(), Stop{Agent: "claude", Session: "s"}); err == nil || !strings.Contains(err.Error(), "cannot be used") {
+		t.Errorf("in a folder that is gone: %+v, %v", d, err)
 	}
 }
 

@@ -64,8 +64,7 @@ func (j Judge) Answer(ctx context.Context, in io.Reader, as string) (told []byte
 		}
 		Trouble{Time: time.Now(), Agent: s.Agent, Dir: s.Dir, Why: err.Error()}.Keep()
 	}
-	told, wrong := d.JSON(s.Agent)
-	return told, errors.Join(err, wrong)
+	return d.JSON(s.Agent), err
 }
 
 // Decide runs one iteration of the session's run and returns what that means for the agent. An
@@ -75,9 +74,7 @@ func (j Judge) Decide(ctx context.Context, s Stop) (Decision, error) {
 		return Decision{}, nil // of the first the looprun around this session judges
 	}
 	var err error
-	if s.Dir, err = filepath.Abs(s.Dir); err != nil {
-		return Decision{}, err
-	}
+	s.Dir, _ = filepath.Abs(s.Dir) // where there is none, it cannot be used
 	if info, err := os.Stat(s.Dir); err != nil || !info.IsDir() {
 		return Decision{}, fmt.Errorf("the agent's directory %s cannot be used", termsafe.Line(s.Dir))
 	}
@@ -271,16 +268,14 @@ const troubleName = "trouble.json"
 
 // Keep stores the trouble, if there is a place for it.
 func (t Trouble) Keep() {
-	text, err := json.Marshal(t)
-	if err == nil {
-		_ = keep(own(troubleName), append(text, '\n'))
-	}
+	text, _ := json.Marshal(t) // it has nothing that JSON lacks
+	_ = keep(own(troubleName), append(text, '\n'))
 }
 
 // LastTrouble returns the trouble stored since then; false if there is none.
 func LastTrouble(since time.Time) (t Trouble, ok bool) {
-	text, err := os.ReadFile(own(troubleName))
-	if err != nil || json.Unmarshal(text, &t) != nil || t.Time.Before(since) {
+	text, _ := os.ReadFile(own(troubleName))
+	if json.Unmarshal(text, &t) != nil || t.Time.Before(since) {
 		return Trouble{}, false
 	}
 	t.Agent, t.Dir, t.Why = termsafe.Line(t.Agent), termsafe.Line(t.Dir), termsafe.Line(t.Why)
@@ -299,7 +294,9 @@ func lastMessage(stderr []byte) (text string) {
 	plain := ""
 	for line := range bytes.Lines(stderr) {
 		var said struct{ Message string }
-		if line = bytes.TrimSpace(line); json.Unmarshal(line, &said) == nil && said.Message != "" {
+		line = bytes.TrimSpace(line)
+		_ = json.Unmarshal(line, &said) // what is no JSON has no message
+		if said.Message != "" {
 			text, _, _ = strings.Cut(said.Message, "\n")
 		} else if len(line) > 0 {
 			plain = string(line)

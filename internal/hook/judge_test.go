@@ -15,6 +15,7 @@ import (
 	"github.com/looprun/looprun/guards"
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/looptest"
+	"github.com/looprun/looprun/internal/workspace"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -57,6 +58,9 @@ func TestWhatAnIterationMeans(t *testing.T) {
 		}
 		if d := unjudged(c.s, "/x/run"); d.Block != "" || !strings.Contains(d.Message, c.unjudged) || (d.Message == "") != (c.unjudged == "") {
 			t.Errorf("%s: unjudged: %+v", name, d)
+		}
+		if strings.Contains(d.Message, "looprun answer") != (name == "it asks") {
+			t.Errorf("%s: %s", name, d.Message)
 		}
 	}
 }
@@ -115,6 +119,157 @@ func TestNotes(t *testing.T) {
 	}
 	if off, err := Off("/w"); off || err != nil || n.prompted() != (prompted{}) {
 		t.Errorf("files of the current directory are taken for notes: %v, %v, %+v", off, err, n.prompted())
+	}
+	if err := Switch("/w", false); err == nil {
+		t.Error("it is off, and that is noted nowhere")
+	}
+}
+
+// What cannot be noted or read is told, and half a note is none.
+func TestNotesThatCannotBeKept(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	t.Setenv("LOOPRUN", "")
+	dir := t.TempDir()
+	project := filepath.Dir(config.Nearest(dir))
+	stop := Stop{Agent: "claude", Session: "s", Prompt: "p", Dir: dir}
+	n := notesOf(stop, project)
+	if err := keep(n.began, []byte(`{"Words": "x", "Tree": 7}`)); err != nil || n.prompted() != (prompted{}) {
+		t.Errorf("%+v, %v", n.prompted(), err)
+	}
+	run := runOf(t, "continue")
+	if err := errors.Join(os.MkdirAll(filepath.Join(n.prompt, "x"), 0o700), os.MkdirAll(filepath.Join(switchFile(project), "x"), 0o700), keep(n.session, []byte(run+"\n"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.write(run); err == nil {
+		t.Error("a note is written over a folder")
+	}
+	if f := look(t.Context(), filepath.Join(dir, "gone")); f != (workspace.Fingerprint{}) {
+		t.Errorf("a folder that is gone is as %+v", f)
+	}
+	if got, s := n.begun(true); got != "" || s != nil {
+		t.Errorf("the stop belongs to %s, and that is not noted", got)
+	}
+	for _, on := range []bool{true, false} {
+		if err := Switch(project, on); err == nil {
+			t.Errorf("a folder is switched %v", on)
+		}
+	}
+	if err := os.RemoveAll(switchFile(project)); err != nil {
+		t.Fatal(err)
+	}
+	judge := Judge{Looprun: looprunThat(t, `while [ $# -gt 0 ]; do case $1 in --run-id) id=$2;; --state-dir) in=$2;; esac; shift; done; mkdir -p "$in"; cp -R '`+runOf(t, "paused")+`' "$in/$id"; exit 102`), Show: showCheck, Timeout: time.Minute}
+	if d, err := judge.Decide(t.Context(), stop); err == nil {
+		t.Errorf("a run that is not noted decides %+v", d)
+	}
+	if err := os.RemoveAll(n.prompt); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := judge.Decide(t.Context(), stop); err != nil || d.Block == "" {
+		t.Errorf("a run that is noted: %+v, %v", d, err)
+	}
+	hooks := filepath.Dir(n.prompt)
+	if err := errors.Join(os.RemoveAll(hooks), os.WriteFile(hooks, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if off, err := Off(project); off || err == nil {
+		t.Errorf("nobody can say whether it is off: %v, %v", off, err)
+	}
+	if d, err := judge.Decide(t.Context(), stop); err == nil || !strings.Contains(err.Error(), ".off") {
+		t.Errorf("nobody can say whether it is off: %+v, %v", d, err)
+	}
+}
+
+// looprunThat returns a program for looprun that does what a script says.
+func looprunThat(t *testing.T, script string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "looprun")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	return file
+}
+
+// What looprun is run with: the project's own limits stay, and the time of an agent between two
+// stops is that of its run.
+func TestWhatLooprunIsRunWith(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("LOOPRUN", "")
+	says := looprunThat(t, `echo "{\"message\":\"with $*\"}" >&2; exit 125`)
+	dir := t.TempDir()
+	project := filepath.Dir(config.Nearest(dir))
+	for origin, want := range map[string]bool{"default": true, "looprun.yaml": false} {
+		show := func(string, []string) ([]config.Shown, error) {
+			return []config.Shown{{Key: "check", Value: "true"}, {Key: "max_iterations", Value: "9", Origin: origin}}, nil
+		}
+		_, err := Judge{Looprun: says, Show: show, Timeout: time.Minute}.Decide(t.Context(), Stop{Agent: "claude", Session: "s", Dir: dir})
+		if err == nil || strings.Contains(err.Error(), "--max-iterations") != want {
+			t.Errorf("%s: %v", origin, err)
+		}
+	}
+	judge := Judge{Looprun: says, Show: showCheck, Timeout: time.Minute}
+	stop := Stop{Agent: "claude", Session: "s", Prompt: "p", SameTurn: true, Dir: dir}
+	if err := notesOf(stop, project).write(runOf(t, "paused")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := judge.Decide(t.Context(), stop); err == nil || !strings.Contains(err.Error(), "with resume") || strings.HasSuffix(err.Error(), "--took 0s") {
+		t.Errorf("the agent's time: %v", err)
+	}
+	// Words that are a prompt's only name are the same turn only where a hook has sent the agent back.
+	words := Stop{Agent: "gemini", Session: "s", Prompt: "mend it", Dir: dir}
+	n := notesOf(words, project)
+	if err := n.write(runOf(t, "asks")); err != nil {
+		t.Fatal(err)
+	}
+	begins := words
+	begins.Begins, begins.Unfinished = "mend it", "the agent plans"
+	if _, err := judge.Decide(t.Context(), begins); err != nil || n.prompted().Words != "mend it" {
+		t.Errorf("a prompt in plan mode: %+v, %v", n.prompted(), err)
+	}
+	if run, _ := recorded(n.prompt); run == "" {
+		t.Error("the run of a prompt with a name is forgotten")
+	}
+	if d, err := judge.Decide(t.Context(), words); err == nil || !strings.Contains(err.Error(), "with run ") {
+		t.Errorf("the same words once more: %+v, %v", d, err)
+	}
+	// A check that passes has nothing to pass on.
+	run := runOf(t, "paused")
+	if err := notesOf(stop, project).write(run); err != nil {
+		t.Fatal(err)
+	}
+	judge.Looprun = looprunThat(t, "cp -R '"+runOf(t, "done")+"/.' '"+run+"'")
+	if d, err := judge.Decide(t.Context(), stop); err != nil || d != (Decision{}) {
+		t.Errorf("done: %+v, %v", d, err)
+	}
+}
+
+// Only a run that waits for an answer is superseded, and none that nobody noted.
+func TestWhatIsSuperseded(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	asks, n := runOf(t, "asks"), notesOf(Stop{Agent: "claude", Session: "s", Prompt: "p"}, "/w")
+	t.Chdir(asks)
+	if err := n.supersede("x"); err != nil || !scratchpad.Summarize(asks).Pending {
+		t.Errorf("a run of the current directory: %v", err)
+	}
+	for _, run := range []string{filepath.Join(t.TempDir(), "gone"), runOf(t, "done"), asks} {
+		if err := errors.Join(n.write(run), n.supersede("x")); err != nil || scratchpad.Summarize(run).Pending {
+			t.Errorf("%s: %v", run, err)
+		}
+	}
+}
+
+// The last of looprun's own messages says why, and without one the last line.
+func TestLastMessage(t *testing.T) {
+	t.Parallel()
+	for stderr, want := range map[string]string{
+		"": "",
+		"{\"message\":\"a\"}\n{\"message\":\"b\\nc\"}\nplain\n\n": "b",
+		"first\nplain\n\n":  "plain",
+		"{\"level\":\"x\"}": "{\"level\":\"x\"}",
+	} {
+		if got := lastMessage([]byte(stderr)); got != want {
+			t.Errorf("%q: %q, want %q", stderr, got, want)
+		}
 	}
 }
 
@@ -215,8 +370,19 @@ func TestNoStopToJudge(t *testing.T) {
 	missing := Judge{Looprun: filepath.Join(t.TempDir(), "looprun"), Show: showCheck, Timeout: time.Minute}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("LOOPRUN", "")
-	if _, err := missing.Decide(t.Context(), Stop{Agent: "claude", Session: "s"}); err == nil {
-		t.Error("a looprun that is not there judges")
+	if _, err := missing.Decide(t.Context(), Stop{Agent: "claude", Session: "s"}); err == nil || !strings.Contains(err.Error(), missing.Looprun) {
+		t.Errorf("a looprun that is not there: %v", err)
+	}
+	for dir, in := range map[string]string{filepath.Dir(missing.Looprun): `{"session_id":"s","cwd":"` + filepath.ToSlash(filepath.Dir(missing.Looprun)) + `"}`, "": "none"} {
+		if _, err := missing.Answer(t.Context(), strings.NewReader(in), ""); err == nil {
+			t.Errorf("%s: it judges", in)
+		}
+		if dir == "" {
+			dir, _ = os.Getwd()
+		}
+		if got, ok := LastTrouble(time.Time{}); !ok || filepath.FromSlash(got.Dir) != dir {
+			t.Errorf("%s: the trouble was in %s, want %s", in, got.Dir, dir)
+		}
 	}
 	if d, err := missing.Decide(t.Context(), Stop{Agent: "claude", Session: "s", Unfinished: "it was stopped"}); err != nil || d != (Decision{}) {
 		t.Errorf("stopped: %+v, %v", d, err)
@@ -302,6 +468,12 @@ func TestTrouble(t *testing.T) {
 	}
 	if got, ok := LastTrouble(now.Add(time.Second)); ok {
 		t.Errorf("one of before: %+v", got)
+	}
+	if err := keep(own(troubleName), []byte(`{"Time":"`+now.Format(time.RFC3339)+`","Why":7}`)); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := LastTrouble(time.Time{}); ok {
+		t.Errorf("half a trouble: %+v", got)
 	}
 	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("HOME", "")

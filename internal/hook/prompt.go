@@ -46,8 +46,8 @@ func (n notes) supersede(name string) error {
 
 // prompted returns what begin recorded last, or the zero value if there is no record.
 func (n notes) prompted() (p prompted) {
-	text, err := os.ReadFile(n.began)
-	if err != nil || json.Unmarshal(text, &p) != nil {
+	text, _ := os.ReadFile(n.began)
+	if json.Unmarshal(text, &p) != nil {
 		return prompted{}
 	}
 	return p

@@ -152,7 +152,7 @@ const (
 )
 
 // JSON returns the decision in the agent's format.
-func (d Decision) JSON(agent string) ([]byte, error) {
+func (d Decision) JSON(agent string) []byte {
 	out := map[string]string{}
 	switch {
 	case d.Block != "" && agent == "cursor":
@@ -166,6 +166,6 @@ func (d Decision) JSON(agent string) ([]byte, error) {
 	case d.Message != "" && agent != "cursor" && agent != "copilot": // they show none
 		out["systemMessage"] = d.Message
 	}
-	text, err := json.Marshal(out)
-	return append(text, '\n'), err
+	text, _ := json.Marshal(out) // of words
+	return append(text, '\n')
 }
