@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -105,14 +106,8 @@ type Option struct {
 func (o Option) Misnamed(guard GuardID) Action {
 	named := Action(o.ID)
 	if guard == Rejection {
-		switch rejection.Decision(o.ID) {
-		case rejection.Override:
-			named = ActionContinue
-		case rejection.Accept:
-			named = ActionReject
-		case rejection.Defer:
-			named = ActionPause
-		}
+		decided := map[rejection.Decision]Action{rejection.Override: ActionContinue, rejection.Accept: ActionReject, rejection.Defer: ActionPause}
+		named = cmp.Or(decided[rejection.Decision(o.ID)], named)
 	}
 	if named == o.Action || !slices.Contains(Actions(), named) {
 		return ""

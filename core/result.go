@@ -54,21 +54,12 @@ const (
 // ExitCode returns the exit code for a status. A tripped run exits with its guard's code and
 // an interrupted one with its signal's; this method returns the general code for them.
 func (s Status) ExitCode() int {
-	switch s {
-	case StatusDone:
-		return 0
-	case StatusAccepted:
-		return 100
-	case StatusCancelled, StatusSuperseded:
-		return 101
-	case StatusPaused:
-		return 102
-	case StatusRejected:
-		return 103
-	case StatusTripped:
-		return 115
-	case StatusInterrupted:
-		return exitInterrupted
+	codes := map[Status]int{
+		StatusDone: 0, StatusAccepted: 100, StatusCancelled: 101, StatusSuperseded: 101,
+		StatusPaused: 102, StatusRejected: 103, StatusTripped: 115, StatusInterrupted: exitInterrupted,
+	}
+	if code, ok := codes[s]; ok {
+		return code
 	}
 	return ExitFailed
 }

@@ -53,13 +53,8 @@ func (c *askCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	path, err := runSocket()
-	if err != nil {
-		return err
-	}
 	var response ask.Response
-	err = socket.Call(context.Background(), path, session.KindAsk, r, &response)
-	if err != nil {
+	if err := callRun(session.KindAsk, r, &response); err != nil {
 		return c.unanswered(a, r, err)
 	}
 	if err := ask.CheckResponse(r, response); err != nil {
@@ -68,15 +63,15 @@ func (c *askCmd) Run(a *app) error {
 	return c.print(a, r, response)
 }
 
-// runSocket returns the socket of the run that this process is inside of.
-func runSocket() (string, error) {
+// callRun sends a message to the run that this process is inside of.
+func callRun(kind string, message, reply any) error {
 	if role := os.Getenv("LOOPRUN_ROLE"); role != "" {
-		return "", errors.New(session.CannotAsk(role))
+		return errors.New(session.CannotAsk(role))
 	}
 	if path := session.ParentSocket(); path != "" {
-		return path, nil
+		return socket.Call(context.Background(), path, kind, message, reply)
 	}
-	return "", config.Usage("not inside a run: LOOPRUN_SOCKET is not set", "use it in a command that looprun runs")
+	return config.Usage("not inside a run: LOOPRUN_SOCKET is not set", "use it in a command that looprun runs")
 }
 
 // request returns the document, or one built from the flags.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/looprun/looprun/internal/config"
 	"github.com/looprun/looprun/internal/session"
-	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/protocol/rejection"
 )
 
@@ -39,16 +37,9 @@ func (c *rejectCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	path, err := runSocket()
-	if err != nil {
-		return err
-	}
-	document, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
+	document, _ := json.Marshal(r) // texts and a number always encode
 	var reply session.RejectedReply
-	if err := socket.Call(context.Background(), path, session.KindReject, session.RejectedMessage{Rejection: document}, &reply); err != nil {
+	if err := callRun(session.KindReject, session.RejectedMessage{Rejection: document}, &reply); err != nil {
 		return err
 	}
 	if !reply.Valid {

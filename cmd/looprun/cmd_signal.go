@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 
 	"github.com/looprun/looprun/internal/session"
-	"github.com/looprun/looprun/internal/socket"
 	"github.com/looprun/looprun/protocol/signal"
 )
 
@@ -39,11 +37,7 @@ func (c *signalCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	path, err := runSocket()
-	if err != nil {
-		return err
-	}
-	return socket.Call(context.Background(), path, session.KindSignal, session.Signalled{Signal: document}, nil)
+	return callRun(session.KindSignal, session.Signalled{Signal: document}, nil)
 }
 
 func (c *signalCmd) document(a *app) (json.RawMessage, error) {

@@ -300,8 +300,8 @@ func (k *keyboard) arm() error {
 	k.pending = nil
 	for {
 		until := quietFrom.Add(k.quiet)
-		if !reported {
-			until = later(until, shown.Add(k.report))
+		if most := shown.Add(k.report); !reported && until.Before(most) {
+			until = most
 		}
 		err := k.fill(until)
 		switch {
@@ -324,13 +324,6 @@ func (k *keyboard) arm() error {
 		}
 		k.pending = k.pending[:0]
 	}
-}
-
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
 }
 
 // fill reads the available input, or waits until the deadline. Keys from one read are marked

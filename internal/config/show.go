@@ -11,7 +11,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/internal/termsafe"
+	"github.com/looprun/looprun/protocol/ladder"
 )
 
 // Shown is an option in the form that config show prints.
@@ -79,11 +81,7 @@ func (c *Settings) Show(o *Options) []Shown {
 		return ""
 	})
 	part("ladder", func(l *layer) string {
-		var rungs []string
-		for _, r := range l.ladder {
-			rungs = append(rungs, string(r.Rung))
-		}
-		return strings.Join(rungs, ", ")
+		return strings.Join(convert.Each(l.ladder, func(r ladder.Rung) string { return string(r.Rung) }), ", ")
 	})
 	part("assistants", func(l *layer) string { return strings.Join(slices.Sorted(maps.Keys(l.assistants)), ", ") })
 	part("agents", func(l *layer) string { return strings.Join(slices.Sorted(maps.Keys(l.agents)), ", ") })

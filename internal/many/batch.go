@@ -19,6 +19,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/internal/convert"
+	"github.com/looprun/looprun/internal/lines"
 	"github.com/looprun/looprun/internal/parallel"
 	"github.com/looprun/looprun/internal/plural"
 	"github.com/looprun/looprun/internal/proc"
@@ -387,7 +388,7 @@ func (b *Batch) argv(e *entry) []string {
 
 // launch starts the run of a loop.
 func (b *Batch) launch(e *entry, dir string) {
-	said := &messages{said: tail.Buffer{Limit: saidMost}, tell: func(text string) { b.events <- func() { b.warn(e, text) } }}
+	said := newMessages(func(text string) { b.events <- func() { b.warn(e, text) } })
 	p := proc.Start(proc.Spec{
 		Argv: b.argv(e), Dir: filepath.Join(e.Tree, filepath.FromSlash(e.Dir)), Env: e.environ(),
 		Stderr: said.take, KillAfter: 40 * time.Second,
@@ -566,27 +567,24 @@ func lastLine(text []byte) string {
 // messages reads looprun's own messages, JSON objects, from a run's standard error, and passes
 // on the warnings and errors. The command prints there too.
 type messages struct {
-	said tail.Buffer
-	line []byte
-	tell func(text string)
-	own  string // the last message
+	said  tail.Buffer
+	lines lines.Shown
+	tell  func(text string)
+	own   string // the last message
+}
+
+func newMessages(tell func(text string)) *messages {
+	m := &messages{said: tail.Buffer{Limit: saidMost}, tell: tell}
+	m.lines.To = m.read
+	return m
 }
 
 func (m *messages) take(b []byte) {
 	m.said.Take(b)
-	for {
-		part, rest, ended := bytes.Cut(b, []byte{'\n'})
-		const most = 64 << 10
-		m.line = append(m.line, part[:min(len(part), most-min(len(m.line), most))]...)
-		if !ended {
-			return
-		}
-		m.read(m.line)
-		m.line, b = m.line[:0], rest
-	}
+	_, _ = m.lines.Write(b) // it never fails
 }
 
-func (m *messages) read(line []byte) {
+func (m *messages) read(line []byte, _ bool) {
 	at := bytes.LastIndex(line, []byte(`{"time":"`)) // after what the command did not end with a line break
 	var said struct{ Level, Message, Event string }
 	if at < 0 || json.Unmarshal(line[at:], &said) != nil || said.Message == "" {

@@ -812,7 +812,7 @@ func TestWhatARunSays(t *testing.T) {
 		`of the command`:                                                     {"", "of the command"},
 	} {
 		var told []string
-		m := &messages{said: tail.Buffer{Limit: saidMost}, tell: func(text string) { told = append(told, text) }}
+		m := newMessages(func(text string) { told = append(told, text) })
 		taken := make(chan bool, 1)
 		go func() {
 			m.take([]byte(line))

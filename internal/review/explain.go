@@ -244,10 +244,7 @@ func (e *Explanation) sidesText(b *strings.Builder) {
 	fmt.Fprintf(b, "\nIterations %d and %d: %s\n", e.first.Iteration, e.last.Iteration, e.Compare.Why)
 	var sides [2][]string
 	for i, s := range e.sides {
-		lines := s.Lines[max(0, len(s.Lines)-sideLines):]
-		for _, l := range lines {
-			sides[i] = append(sides[i], l.Text)
-		}
+		sides[i] = texts(s.Lines[max(0, len(s.Lines)-sideLines):])
 	}
 	if slices.Equal(sides[0], sides[1]) {
 		b.WriteString("\nBoth end in the same way, with noise masked:\n\n")

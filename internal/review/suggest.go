@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -101,10 +102,14 @@ func (e *Explanation) outputs(o signature.Options) ([]seen, error) {
 		signer := signed(o, text)
 		sig := signer.Sum(d.ExitCode)
 		s.hash = sig.Hash
-		s.masked = convert.Each(signer.Explain(sig).Lines, func(l signature.MaskedLine) string { return l.Text })
+		s.masked = texts(signer.Explain(sig).Lines)
 		all = append(all, s)
 	}
 	return all, nil
+}
+
+func texts(lines []signature.MaskedLine) []string {
+	return convert.Each(lines, func(l signature.MaskedLine) string { return l.Text })
 }
 
 // signed returns a signer that has read the output.
@@ -164,12 +169,7 @@ func differences(outputs []seen, hidden bool) []difference {
 			all = append(all, d)
 		}
 	}
-	slices.SortFunc(all, func(a, b difference) int {
-		if a.rank != b.rank {
-			return a.rank - b.rank
-		}
-		return strings.Compare(a.pattern, b.pattern)
-	})
+	slices.SortFunc(all, func(a, b difference) int { return cmp.Or(a.rank-b.rank, strings.Compare(a.pattern, b.pattern)) })
 	return all[:min(len(all), 50)]
 }
 

@@ -78,15 +78,8 @@ func (r *reader) ambiguous(n *yaml.Node, name string) bool {
 }
 
 func wanted(k reflect.Kind) string {
-	switch k {
-	case reflect.String:
-		return "a text"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Float32, reflect.Float64:
-		return "a number"
-	}
-	return "a whole number"
+	kinds := map[reflect.Kind]string{reflect.String: "a text", reflect.Bool: "true or false", reflect.Float32: "a number", reflect.Float64: "a number"}
+	return cmp.Or(kinds[k], "a whole number")
 }
 
 // describe names the kind of a value, and shows the value if it is short.

@@ -115,15 +115,7 @@ const (
 // priority is acted on. Blocked comes before clarify, then an expert request, then all others,
 // which have 0.
 func (n Name) Priority() int {
-	switch n {
-	case Blocked:
-		return 3
-	case Clarify:
-		return 2
-	case Expert:
-		return 1
-	}
-	return 0
+	return map[Name]int{Blocked: 3, Clarify: 2, Expert: 1}[n]
 }
 
 // Asks reports whether the signal puts a question to a person.
