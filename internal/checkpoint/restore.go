@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/looprun/looprun/internal/git"
 	"github.com/looprun/looprun/internal/plural"
@@ -101,7 +100,7 @@ func (k *Keeper) safe(ctx context.Context, before, commit string) (nested []stri
 		for part := range strings.SplitSeq(name, "/") {
 			at = path.Join(at, part)
 			info, err := os.Lstat(k.file(at))
-			if absent(err) {
+			if errors.Is(err, fs.ErrNotExist) {
 				break
 			}
 			if at != name && err == nil && info.IsDir() {
@@ -140,12 +139,6 @@ func (k *Keeper) below(dir string, lose func(name string)) error {
 		lose(filepath.ToSlash(rel))
 		return nil
 	})
-}
-
-// absent reports whether a name does not exist, including when a file is in the place of a
-// folder above it.
-func absent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // Nested returns the paths of the nested repositories, such as submodules, in a commit.

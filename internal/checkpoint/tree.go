@@ -73,10 +73,7 @@ func removeBelow(home, dir string) error {
 		return err
 	}
 	defer func() { _ = root.Close() }()
-	rel, err := filepath.Rel(home, dir)
-	if err != nil {
-		return err
-	}
+	rel, _ := filepath.Rel(home, dir) // nothing has an empty name
 	way := strings.Split(rel, string(filepath.Separator))
 	last := way[len(way)-1]
 	for i, name := range way[:len(way)-1] {
@@ -84,23 +81,18 @@ func removeBelow(home, dir string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", filepath.Join(home, filepath.Join(way[:i+1]...)), err)
 		}
-		there, err := root.Lstat(name)
-		found, err2 := below.Stat(".")
+		there, _ := root.Lstat(name) // nil is the same as nothing
+		found, _ := below.Stat(".")
 		_ = root.Close()
 		root = below
-		if err := errors.Join(err, err2); err != nil {
-			return err
-		}
 		if !os.SameFile(there, found) {
 			return fmt.Errorf("%s is a link now: nothing was removed below it", filepath.Join(home, filepath.Join(way[:i+1]...)))
 		}
 	}
 	defer func() { _ = root.Close() }()
 	gone := removing + last
-	if err := removeAll(root, gone); err != nil { // of an earlier removal
-		return err
-	}
-	if err := root.Rename(last, gone); err != nil {
+	_ = removeAll(root, gone) // of an earlier removal
+	if err := root.Rename(last, gone); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return removeAll(root, gone)
@@ -108,9 +100,7 @@ func removeBelow(home, dir string) error {
 
 // removeAll removes a folder, even if folders in it are read-only.
 func removeAll(root *os.Root, dir string) error {
-	if root.RemoveAll(dir) == nil {
-		return nil
-	}
+	_ = root.RemoveAll(dir)
 	_ = fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
 			_ = root.Chmod(name, 0o700) //nolint:gosec // it is to be removed

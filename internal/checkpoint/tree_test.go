@@ -71,6 +71,12 @@ func TestRemoveTreeOfNoMirror(t *testing.T) {
 			t.Errorf("%s: %v", of, err)
 		}
 	}
+	if err := RemoveTree(t.Context(), "", home, filepath.Join(home, "none", "0001-a")); err != nil {
+		t.Errorf("the folder above it is gone: %v", err)
+	}
+	if err := RemoveTree(t.Context(), "", home, "batch"); err == nil {
+		t.Error("it is not said where the tree is")
+	}
 }
 
 // A loop that puts a link in the place of a folder above its tree has nothing removed
@@ -102,34 +108,37 @@ func TestRemoveTreeBelowALink(t *testing.T) {
 	}
 }
 
-// Folders that cannot be written are removed, and a tree that is gone is no error.
+// Folders that cannot be written are removed, also where a removal was killed, and a tree that is
+// gone is no error. A link's file is not the tree's.
 func TestRemoveTreeThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	tree := filepath.Join(home, "batch", "0001-a")
-	mkdir(t, filepath.Join(tree, "cache", "mod"))
-	put(t, filepath.Join(tree, "cache", "mod", "f"), "f")
-	for _, dir := range []string{"cache/mod", "cache", ""} {
-		if err := os.Chmod(filepath.Join(tree, dir), 0o500); err != nil { //nolint:gosec // as a cache of modules is
-			t.Fatal(err)
-		}
-	}
 	above := filepath.Dir(tree)
-	for _, mode := range []os.FileMode{0o500, 0o700} {
-		if err := os.Chmod(above, mode); err != nil {
-			t.Fatal(err)
+	other := filepath.Join(above, "other")
+	for _, name := range []string{tree, filepath.Join(above, removing+"0001-a")} {
+		mkdir(t, filepath.Join(name, "cache", "mod"))
+		put(t, filepath.Join(name, "cache", "mod", "f"), "f")
+		put(t, other, "other")
+		if err := os.Symlink("../../other", filepath.Join(name, "cache", "link")); err != nil {
+			t.Skip(err)
 		}
-		if err := RemoveTree(t.Context(), "", home, tree); (err == nil) != !TreeLeft(tree) {
-			t.Errorf("the folder above is %o: %v, it is left: %t", mode, err, TreeLeft(tree))
+		for _, dir := range []string{"cache/mod", "cache", ""} {
+			if err := os.Chmod(filepath.Join(name, dir), 0o500); err != nil { //nolint:gosec // as a cache of modules is
+				t.Fatal(err)
+			}
 		}
-	}
-	for range 2 {
-		if err := RemoveTree(t.Context(), "", home, tree); err != nil {
-			t.Error(err)
+		for _, mode := range []os.FileMode{0o500, 0o700, 0o700} {
+			if err := os.Chmod(above, mode); err != nil {
+				t.Fatal(err)
+			}
+			if err := RemoveTree(t.Context(), "", home, tree); (err == nil) != !TreeLeft(tree) || err != nil && mode == 0o700 {
+				t.Errorf("%s, the folder above is %o: %v, it is left: %t", name, mode, err, TreeLeft(tree))
+			}
 		}
-	}
-	if _, err := os.Lstat(tree); err == nil {
-		t.Error("it is still there")
+		if info, err := os.Stat(other); err != nil || info.Mode().Perm()&0o100 != 0 {
+			t.Errorf("the other has another mode now, %v", err)
+		}
 	}
 }
 
