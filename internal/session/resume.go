@@ -130,9 +130,7 @@ func (c *ResumeFlags) restore(app *Program, dir string, state *core.State) (*Ses
 	if place != state.Dir {
 		event.Dir = place
 	}
-	if err := c.locate(place); err != nil {
-		return nil, event, err
-	}
+	c.locate(place)
 	changed := c.change(&r, app.Config.Has)
 	if changed {
 		if err := r.Options.Wrong(); err != nil {
@@ -193,10 +191,10 @@ func (c *ResumeFlags) caps(old core.Caps, l core.Limits, now core.Caps) core.Cap
 
 // locate makes relative paths that were given here absolute, because everything else is
 // relative to the run's directory.
-func (c *ResumeFlags) locate(dir string) error {
-	here, err := config.CurrentDir()
-	if err != nil || here == dir {
-		return err
+func (c *ResumeFlags) locate(dir string) {
+	here, _ := config.CurrentDir() // the files of the configuration were sought from there
+	if here == dir {
+		return
 	}
 	from := func(path string) string {
 		if path == "" || filepath.IsAbs(path) {
@@ -209,7 +207,6 @@ func (c *ResumeFlags) locate(dir string) error {
 			list[i] = from(path)
 		}
 	}
-	return nil
 }
 
 // change merges the new flags into the recorded ones.
