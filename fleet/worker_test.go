@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.temporal.io/api/serviceerror"
@@ -661,4 +662,49 @@ func TestAWorkerLogsForPrograms(t *testing.T) {
 			t.Errorf("%s: %q", line, got)
 		}
 	}
+}
+
+// A poll has a slot until it is released, or until the loop that it brought ends. A worker that fails
+// to place loops rests, and one that stops takes none, however long it lives.
+func TestSlotsArePassedOn(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // without it a worker that never takes would hang here
+	defer cancel()
+	if _, err := newSlots(1).ReserveSlot(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newSlots(1)
+		takes := func(want bool, when string) {
+			t.Helper()
+			ctx, cancel := context.WithTimeout(t.Context(), rest/2)
+			defer cancel()
+			if _, err := s.ReserveSlot(ctx, nil); (err == nil) != want {
+				t.Fatalf("%s: %v", when, err)
+			}
+		}
+		fails := func() {
+			for i := range sickAfter {
+				if s.placed(errors.New("the disk is full")) != (i == sickAfter-1) {
+					t.Errorf("after %d failures", i+1)
+				}
+			}
+		}
+		takes(true, "a free slot")
+		takes(false, "a slot in use")
+		s.ReleaseSlot(nil)
+		takes(true, "a slot that was released")
+		s.keep()
+		s.ReleaseSlot(nil)
+		takes(false, "a slot that a loop keeps")
+		s.give()
+		fails()
+		takes(false, "a worker that rests")
+		time.Sleep(rest)
+		takes(true, "a worker that has rested")
+		s.ReleaseSlot(nil)
+		s.close()
+		fails()
+		time.Sleep(2 * rest)
+		takes(false, "a worker that stops")
+	})
 }
