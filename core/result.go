@@ -66,11 +66,7 @@ func (s Status) ExitCode() int {
 
 // Resumable reports whether a run with this final status can be resumed.
 func (s Status) Resumable() bool {
-	switch s {
-	case StatusDone, StatusAccepted, StatusCancelled, StatusRejected, StatusSuperseded:
-		return false
-	}
-	return true
+	return !slices.Contains([]Status{StatusDone, StatusAccepted, StatusCancelled, StatusRejected, StatusSuperseded}, s)
 }
 
 // Reopens reports whether a run with this final status can be reopened if a person asks for it

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -171,36 +172,29 @@ const (
 	LabelBest    = "label_best"      // Iteration: the option that takes it
 )
 
+// english has the notes, with the names of their values in braces.
+var english = map[string]string{
+	NoteCapped:   "The cap of {Cap} is reached, so continuing is not offered ({Flag}).",
+	NoteRoom:     "The cap leaves room for {Room} more ({Flag}).",
+	NoteKnown:    "Only skipped issues came since, so skipping is not offered again.",
+	NoteNotGiven: "{Label} is not offered: {Why}.",
+	NoteFindings: "Findings:",
+	NoteBest:     "Iteration {Iteration} had the fewest failures: {FailingOf}.",
+	noteKilled:   "killed by {Signal}",
+	noteNotFound: "{Label} was not found",
+	noteSilent:   "printed nothing",
+	noteCode:     "exit code {Code}",
+	NoteProgress: "{Text}",
+	LabelBest:    "Accept iteration {Iteration}",
+}
+
 // String returns the note in English.
 func (n Note) String() string {
-	v := n.Values
-	switch n.Key {
-	case NoteCapped:
-		return fmt.Sprintf("The cap of %v is reached, so continuing is not offered (%v).", v["Cap"], v["Flag"])
-	case NoteRoom:
-		return fmt.Sprintf("The cap leaves room for %v more (%v).", v["Room"], v["Flag"])
-	case NoteKnown:
-		return "Only skipped issues came since, so skipping is not offered again."
-	case NoteNotGiven:
-		return fmt.Sprintf("%v is not offered: %v.", v["Label"], v["Why"])
-	case NoteFindings:
-		return "Findings:"
-	case NoteBest:
-		return fmt.Sprintf("Iteration %v had the fewest failures: %v.", v["Iteration"], v["FailingOf"])
-	case noteKilled:
-		return fmt.Sprintf("killed by %v", v["Signal"])
-	case noteNotFound:
-		return fmt.Sprintf("%v was not found", v["Label"])
-	case noteSilent:
-		return "printed nothing"
-	case noteCode:
-		return fmt.Sprintf("exit code %v", v["Code"])
-	case NoteProgress:
-		return fmt.Sprint(v["Text"])
-	case LabelBest:
-		return fmt.Sprintf("Accept iteration %v", v["Iteration"])
+	var values []string
+	for _, name := range slices.Sorted(maps.Keys(n.Values)) {
+		values = append(values, "{"+name+"}", fmt.Sprint(n.Values[name]))
 	}
-	return n.Key
+	return strings.NewReplacer(values...).Replace(cmp.Or(english[n.Key], n.Key))
 }
 
 // in returns the note in the words of texts, or in English if they have none.

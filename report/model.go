@@ -67,7 +67,6 @@ type pageTrip struct {
 func (r *Report) model(n int) *model {
 	m := &model{
 		Report: r, Heading: r.title(), Standing: r.standing(), Verdict: fullStop(termsafe.Cut(r.course(), pageProse)), Tone: r.tone(), Facts: r.facts(),
-		Comparable: nil,
 	}
 	history := r.History[max(0, len(r.History)-n):]
 	trips := r.Trips[max(0, len(r.Trips)-min(n, pageTrips)):]

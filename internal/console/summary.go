@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -63,26 +64,15 @@ func (m *Observer) morning() {
 
 // ToneOf returns the tone of a verdict.
 func ToneOf(status core.Status) Tone {
-	t := Tone{Level: "info", Colour: StatusColour(status)}
-	switch status {
-	case core.StatusTripped:
-		t.Level = "warning"
-	case core.StatusFailed:
-		t.Level = "error"
-	}
-	return t
+	levels := map[core.Status]string{core.StatusTripped: "warning", core.StatusFailed: "error"}
+	return Tone{Level: cmp.Or(levels[status], "info"), Colour: StatusColour(status)}
 }
 
 // StatusColour returns the colour of a status: green is done, red needs somebody, and yellow
 // is what a person decided or can continue with.
 func StatusColour(status core.Status) string {
-	switch status {
-	case core.StatusDone:
-		return Green
-	case core.StatusTripped, core.StatusFailed, core.StatusCrashed:
-		return Red
-	}
-	return Yellow
+	colours := map[core.Status]string{core.StatusDone: Green, core.StatusTripped: Red, core.StatusFailed: Red, core.StatusCrashed: Red}
+	return cmp.Or(colours[status], Yellow)
 }
 
 // closing tells a person how the run ended, and what to do next.

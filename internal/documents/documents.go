@@ -30,17 +30,12 @@ func Schema(t reflect.Type, form, title, about string) []byte {
 
 // known returns the schemas of types that marshal themselves, or have few values.
 func known(t reflect.Type) object {
-	switch t {
-	case reflect.TypeFor[signature.Hash]():
-		return object{"type": "string", "pattern": "^[0-9a-f]{16}$"}
-	case reflect.TypeFor[core.Limits]():
-		return limits()
-	case reflect.TypeFor[core.Outcome]():
-		return object{"enum": []core.Outcome{core.OutcomeDone, core.OutcomeNotDone, core.OutcomeError, core.OutcomeInterrupted, core.OutcomeWaiting}}
-	case reflect.TypeFor[core.Status]():
-		return object{"enum": append([]core.Status{core.StatusRunning, core.StatusAwaiting, core.StatusCrashed, core.StatusSuperseded}, core.Statuses()...)}
-	}
-	return nil
+	return map[reflect.Type]object{
+		reflect.TypeFor[signature.Hash](): {"type": "string", "pattern": "^[0-9a-f]{16}$"},
+		reflect.TypeFor[core.Limits]():    limits(),
+		reflect.TypeFor[core.Outcome]():   {"enum": []core.Outcome{core.OutcomeDone, core.OutcomeNotDone, core.OutcomeError, core.OutcomeInterrupted, core.OutcomeWaiting}},
+		reflect.TypeFor[core.Status]():    {"enum": append([]core.Status{core.StatusRunning, core.StatusAwaiting, core.StatusCrashed, core.StatusSuperseded}, core.Statuses()...)},
+	}[t]
 }
 
 // limits returns the schema of limits: "off" for one that is off, runtime as a duration, and

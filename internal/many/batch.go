@@ -285,22 +285,20 @@ func (b *Batch) stop(why string, code int) {
 	}
 	b.end(why, code)
 	b.told = true
+	b.signal(syscall.SIGTERM)
+}
+
+func (b *Batch) signal(sig syscall.Signal) {
 	for _, e := range b.entries {
 		if e.process != nil {
-			e.process.Stop(syscall.SIGTERM)
+			e.process.Stop(sig)
 		}
 	}
 }
 
 // Kill immediately kills the loops that were asked to end.
 func (b *Batch) Kill() {
-	b.events <- func() {
-		for _, e := range b.entries {
-			if e.process != nil {
-				e.process.Stop(syscall.SIGKILL)
-			}
-		}
-	}
+	b.events <- func() { b.signal(syscall.SIGKILL) }
 }
 
 // start creates the tree of a loop, if it has none yet, and runs the loop.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/looprun/looprun/internal/atomicfile"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/convert"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -123,24 +125,16 @@ func (p *Plan) write(mask func(string) string) error {
 		kept.Loops = slices.Clone(p.Loops)
 		for i := range kept.Loops {
 			l := &kept.Loops[i]
-			clean := func(list []string) []string {
-				out := make([]string, len(list))
-				for i, text := range list {
-					out[i] = mask(text)
-					kept.Masked = kept.Masked || out[i] != text
-				}
-				return out
+			clean := func(text string) string {
+				masked := mask(text)
+				kept.Masked = kept.Masked || masked != text
+				return masked
 			}
-			l.Flags, l.Command = clean(l.Flags), clean(l.Command)
-			if text := mask(l.Setup); text != l.Setup {
-				l.Setup, kept.Masked = text, true
-			}
-			env := map[string]string{}
+			l.Flags, l.Command, l.Setup = convert.Each(l.Flags, clean), convert.Each(l.Command, clean), clean(l.Setup)
+			l.Env = maps.Clone(l.Env)
 			for k, v := range l.Env {
-				env[k] = mask(v)
-				kept.Masked = kept.Masked || env[k] != v
+				l.Env[k] = clean(v)
 			}
-			l.Env = env
 		}
 	}
 	text, err := json.MarshalIndent(kept, "", "  ")

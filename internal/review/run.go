@@ -279,13 +279,7 @@ func (d *endedIteration) spent() string {
 }
 
 func outcomeColour(o core.Outcome) string {
-	switch o {
-	case core.OutcomeDone:
-		return console.Green
-	case core.OutcomeError:
-		return console.Red
-	}
-	return ""
+	return map[core.Outcome]string{core.OutcomeDone: console.Green, core.OutcomeError: console.Red}[o]
 }
 
 // Questions prints the waiting questions, and how to answer them.

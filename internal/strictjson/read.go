@@ -133,17 +133,8 @@ func (s Shape) nearest(text string) string {
 
 // kind returns the kind of a value, in words for a person.
 func kind(raw json.RawMessage) string {
-	switch raw[0] {
-	case '{':
-		return string(Object)
-	case '[':
-		return string(List)
-	case '"':
-		return string(Text)
-	case 't', 'f', 'n':
-		return string(raw)
-	}
-	return termsafe.Cut(string(raw), 20)
+	kinds := map[byte]Form{'{': Object, '[': List, '"': Text}
+	return cmp.Or(string(kinds[raw[0]]), termsafe.Cut(string(raw), 20))
 }
 
 func (s Shape) checkText(text, path string, ps *problem.List) bool {
