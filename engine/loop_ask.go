@@ -173,11 +173,8 @@ func (p *prompt) take(e *elsewhere) {
 // debug runs the command that the answer requires.
 func (l *Loop) debug(ctx context.Context) error {
 	a := *l.state.Answer
-	o, err := l.state.Question.Resolve(a)
-	if err != nil {
-		return err
-	}
-	if o.Shell { // a person is at work there
+	o, _ := l.state.Question.Resolve(a) // which was accepted
+	if o.Shell {                        // a person is at work there
 		l.watch.Pause()
 		defer l.watch.Continue()
 	}

@@ -190,7 +190,7 @@ func TestEachEventThatCannotBeWrittenEndsTheRun(t *testing.T) {
 			})
 		},
 		"an expert": func(t *testing.T, _ func()) *looptest.Run {
-			return startExpert(t, looptest.Once(func(context.Context) {}), func(context.Context) (core.ExpertFinished, error) { return core.ExpertFinished{Guidance: "so"}, nil })
+			return startExpert(t, looptest.Said(20), func(context.Context) (core.ExpertFinished, error) { return core.ExpertFinished{Guidance: "so"}, nil })
 		},
 		"stopped before an expert": func(t *testing.T, stop func()) *looptest.Run {
 			run := startExpert(t, looptest.Said(20), nil)
@@ -203,6 +203,13 @@ func TestEachEventThatCannotBeWrittenEndsTheRun(t *testing.T) {
 		},
 		"stopped in an expert": func(t *testing.T, stop func()) *looptest.Run {
 			return startExpert(t, looptest.Said(20), func(context.Context) (core.ExpertFinished, error) { stop(); return core.ExpertFinished{}, nil })
+		},
+		"an order": func(t *testing.T, _ func()) *looptest.Run {
+			run := &looptest.Run{}
+			*run = *looptest.Start(t, looptest.Defaults, looptest.Once(func(ctx context.Context) {
+				_ = run.Order(ctx, core.OrderReceived{Order: core.OrderSay, Words: "mind the disk"})
+			}))
+			return run
 		},
 		"a person interrupts the command's question": func(t *testing.T, _ func()) *looptest.Run {
 			run := &looptest.Run{}

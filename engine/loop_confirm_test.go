@@ -84,7 +84,9 @@ func TestACheckThatRunsOnceMoreDecides(t *testing.T) {
 			return passes, 2, nil
 		}, status: core.StatusInterrupted},
 		{name: "it reports a cost", again: func(ctx context.Context, run *looptest.Run, _ context.CancelCauseFunc) (core.IterationResult, int, error) {
-			return passes, 2, run.Tell(ctx, core.CostReported{USD: 1})
+			err := run.Tell(ctx, core.CostReported{USD: 1})
+			time.Sleep(time.Second) // of simulated time
+			return passes, 2, errors.Join(err, ctx.Err())
 		}, status: core.StatusDone, rerun: core.ConfirmedPassed},
 		{name: "the journal fails meanwhile", again: func(ctx context.Context, run *looptest.Run, _ context.CancelCauseFunc) (core.IterationResult, int, error) {
 			run.Journal = &looptest.BrokenJournal{}

@@ -69,6 +69,9 @@ func TestEqualQuestionsAreAskedOnce(t *testing.T) {
 		}), core.ResponderFunc(func(_ context.Context, q core.Question, _ *core.State) (core.Answer, error) {
 			asked++
 			<-release
+			if waiting := len(run.State().Pending()); waiting != 4-asked {
+				t.Errorf("at question %d there are %d on record", asked, waiting)
+			}
 			return core.Answer{Text: new("to " + q.Text), Person: true}, nil
 		}))
 		if res := run.ToEnd(t); res.Status != core.StatusDone || asked != 3 {
@@ -184,6 +187,66 @@ func TestAnAnswerBeforeTheTurnOfItsQuestion(t *testing.T) {
 		}
 		if by := run.State().Answered[0].Responder; by != core.RespondedByProgram {
 			t.Errorf("%q answered", by)
+		}
+	})
+}
+
+// Who leaves after the answer and before his turn has it when he asks again: nothing is closed.
+func TestWhoLeavesAfterTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		run := asksTwice(t, true, func(run *looptest.Run) {
+			if err := run.Answer(t.Context(), run.State().Pending()[1].ID, looptest.Chosen("pg")); err != nil {
+				t.Error(err)
+			}
+		})
+		if res, err := run.Run(t.Context()); err != nil || len(run.State().Asked) != 1 || run.State().Asked[0].Answer == nil {
+			t.Errorf("%+v, %v: %+v", res, err, run.State().Asked)
+		}
+	})
+}
+
+// What waits from before, or cannot be asked, is not recorded beside another question.
+func TestWhatIsNotRecordedBesideAQuestion(t *testing.T) {
+	kept := looptest.Database()
+	kept.AskID, kept.Text = "kept", "Which one is kept?"
+	before := &looptest.Run{}
+	before = looptest.Start(t, looptest.Defaults, looptest.Once(func(ctx context.Context) { _, _ = before.Ask(ctx, "kept", kept) }),
+		core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+			return core.Answer{}, core.ErrDeferred
+		}))
+	before.ToEnd(t)
+	twice := looptest.Database()
+	twice.AskID, twice.Text, twice.Options = "twice", "Which of the same?", []core.Option{{ID: "pg", Label: "a"}, {ID: "pg", Label: "b"}}
+	synctest.Test(t, func(t *testing.T) {
+		run := &looptest.Run{}
+		run.Loop = &engine.Loop{
+			Guards: before.Guards, Journal: &run.Kept, Questions: looptest.Asks{},
+			Responders: []core.Responder{core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+				time.Sleep(time.Minute)
+				return looptest.Chosen("pg"), nil
+			})},
+			Runner: looptest.Once(func(ctx context.Context) {
+				var all sync.WaitGroup
+				all.Go(func() { _, _ = run.Ask(ctx, "db", looptest.Database()) })
+				time.Sleep(time.Second) // of simulated time: it is asked
+				all.Go(func() {
+					if a, err := run.Ask(ctx, "kept", kept); err != nil || a.Answer == nil || a.Answer.Option != "pg" {
+						t.Errorf("what was kept: %+v, %v", a, err)
+					}
+				})
+				all.Go(func() {
+					if _, err := run.Ask(ctx, "twice", twice); !errors.Is(err, core.ErrEvent) {
+						t.Errorf("two options with one id: %v", err)
+					}
+				})
+				all.Wait()
+			}),
+		}
+		if err := run.Resume(*before.State(), core.RunResumed{}); err != nil {
+			t.Fatal(err)
+		}
+		if res, err := run.Run(t.Context()); err != nil || res.Status != core.StatusDone || strings.Count(run.Story(), "question.asked") != 1 {
+			t.Errorf("%+v, %v: %s", res, err, run.Story())
 		}
 	})
 }

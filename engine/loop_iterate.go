@@ -85,10 +85,8 @@ func (l *Loop) runIteration(ctx context.Context, it core.Iteration) (core.Iterat
 	go func() {
 		e := ended{err: errGoexit}
 		defer func() {
-			if e.panicked = recovered(recover()); e.panicked != nil || e.err == errGoexit { //nolint:errorlint // it is nobody else's
-				r.stopped = true
-				r.stop(errGoexit)
-			}
+			e.panicked = recovered(recover())
+			r.stop(errGoexit) // it has ended, or there is nobody left to end it
 			supervised <- e
 		}()
 		end, err := l.supervise(ctx, r, repeats)

@@ -108,6 +108,22 @@ func TestAnInterruptInADelayBeginsNoIteration(t *testing.T) {
 	})
 }
 
+// A pause that is ordered in a delay does not wait for its end.
+func TestAPauseEndsTheDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		run := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone}}})
+		run.Backoff = engine.Backoff{Base: 10 * time.Minute}
+		time.AfterFunc(time.Minute, func() {
+			if err := run.Order(t.Context(), core.OrderReceived{Order: core.OrderPause}); err != nil {
+				t.Error(err)
+			}
+		})
+		if res := run.ToEnd(t); res.Status != core.StatusPaused || res.Iterations != 1 || res.Runtime.Round(time.Second) != time.Minute {
+			t.Errorf("%+v", res)
+		}
+	})
+}
+
 // The delays begin anew with an answer that continues: behind it, too, one passes. They
 // are a minute, two, and a minute again, each a quarter longer or shorter; the third in
 // a row would be four.

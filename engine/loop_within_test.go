@@ -220,6 +220,54 @@ func TestAnInterruptKeepsTheExpert(t *testing.T) {
 	}
 }
 
+// shells is a question that opens a shell for a person.
+type shells struct{ looptest.Asks }
+
+func (a shells) Question(s *core.State, trip core.Trip) (core.Question, error) {
+	q, err := a.Asks.Question(s, trip)
+	for i := range q.Options {
+		q.Options[i].Shell = q.Options[i].Action == core.ActionDebug
+	}
+	return q, err
+}
+
+// The time of a person in a shell is none of the run's.
+func TestAShellTakesNoTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		run := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone, Same: 1}}}, looptest.Says("debug", "cancel"))
+		run.Questions = shells{}
+		run.Debug = looptest.Debugs(func(context.Context) (core.DebugFinished, error) {
+			time.Sleep(time.Hour)
+			return core.DebugFinished{}, nil
+		})
+		if res := run.ToEnd(t); res.Status != core.StatusCancelled || res.Runtime > time.Minute {
+			t.Errorf("%+v", res)
+		}
+	})
+}
+
+// Advice is recorded once, however often it is given, and without secrets for whoever answers.
+func TestAdviceIsGivenOnce(t *testing.T) {
+	var seen []core.Question
+	advises := core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+		return core.Answer{}, fmt.Errorf("the token is %s: %w", hidden, core.ErrDeferred)
+	})
+	advise := core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+		return core.Answer{}, secretive{}
+	})
+	run := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone, Same: 1}}}, advise, advise, looptest.Watched(&seen, advises))
+	run.Mask = func(s string) string { return strings.ReplaceAll(s, hidden, "***") }
+	run.ToEnd(t)
+	if len(seen) != 1 || seen[0].Advice == nil || strings.Contains(seen[0].Advice.Text, hidden) || strings.Count(run.Story(), "advice.given") != 2 {
+		t.Errorf("%+v: %s", seen, run.Story())
+	}
+}
+
+// secretive advises with a secret.
+type secretive struct{ advising }
+
+func (secretive) Advice() core.Advice { return core.Advice{Text: "do not tell " + hidden} }
+
 // An expert that cannot be run gives no guidance, and the run goes on.
 func TestAnExpertThatCannotBeRun(t *testing.T) {
 	for want, run := range map[string]experts{
