@@ -14,6 +14,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/looptest"
 )
 
@@ -97,6 +98,7 @@ func TestRunWithAnEmptyJudge(t *testing.T) {
 
 // Without caps of its own a run has the default ones: no answer adds for ever.
 func TestRunHasCaps(t *testing.T) {
+	eventually.Ends(t)
 	c := looprun.Config{
 		Limits: looptest.Defaults, Guards: guards.Default(), Questions: looptest.Asks{},
 		Work: engine.Func(func(context.Context, engine.Invocation) error { return errors.New("no") }),

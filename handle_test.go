@@ -17,6 +17,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/looptest"
 )
 
@@ -48,6 +49,7 @@ func waits(t *testing.T, c looprun.Config) (*looprun.Handle, core.Question) {
 }
 
 func TestHandle(t *testing.T) {
+	eventually.Ends(t)
 	h, q := waits(t, failing())
 	if list := h.Questions(); len(list) != 1 || list[0].ID != q.ID {
 		t.Errorf("waiting are %+v, want %s", list, q.ID)
@@ -84,6 +86,7 @@ func TestHandle(t *testing.T) {
 
 // Everything that a handle can do can be done at once, by anybody.
 func TestHandleFromManyGoroutines(t *testing.T) {
+	eventually.Ends(t)
 	h, q := waits(t, failing())
 	var all sync.WaitGroup
 	for i := range 8 {
@@ -106,6 +109,7 @@ func TestHandleFromManyGoroutines(t *testing.T) {
 
 // How a run ended is an error that says why, to those who ask with errors.Is.
 func TestResultAsAnError(t *testing.T) {
+	eventually.Ends(t)
 	stopped := errors.New("the service is shutting down")
 	sleeps := failing()
 	sleeps.Work = engine.Func(func(ctx context.Context, _ engine.Invocation) error { <-ctx.Done(); return ctx.Err() })
@@ -476,6 +480,7 @@ func encoded(t *testing.T, e core.Event) []byte {
 
 // Who waits for questions gets each, and is told of the end.
 func TestNextQuestion(t *testing.T) {
+	eventually.Ends(t)
 	synctest.Test(t, func(t *testing.T) {
 		c := failing()
 		c.Questions, c.Responders = looptest.Asks{}, []core.Responder{looprun.Await()}

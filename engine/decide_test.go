@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/looprun/looprun/core"
@@ -96,7 +97,7 @@ func TestUnadvised(t *testing.T) {
 		"no question of yes and no": {with(selects, func(*core.Question) {}), false, true, ""},
 	} {
 		a, err := unadvised(c.q, "nobody answered")
-		if (err == nil) != c.answer || err != nil && !errors.Is(err, core.ErrNoAnswer) || errors.Is(err, core.ErrAdvised) != c.advised {
+		if (err == nil) != c.answer || err != nil && !errors.Is(err, core.ErrNoAnswer) || errors.Is(err, core.ErrAdvised) != c.advised || errors.Is(err, core.ErrInterrupted) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err == nil && (a.Option != core.No || a.Reason != c.reason) {
@@ -119,6 +120,11 @@ func TestWhoInterrupts(t *testing.T) {
 	} {
 		if got := interruptedBy(c.err); got != c.want {
 			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	for code, want := range map[int]syscall.Signal{143: syscall.SIGTERM, 130: syscall.SIGINT, 101: syscall.SIGTERM} {
+		if got := stopSignal(&Interrupt{Code: code}); got != want {
+			t.Errorf("%d is sent as %s", code, got)
 		}
 	}
 }

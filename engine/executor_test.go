@@ -17,6 +17,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -248,6 +249,7 @@ func TestALongOutputIsSignedToItsEnd(t *testing.T) {
 }
 
 func TestOutputThatCannotBeKeptEndsTheIteration(t *testing.T) {
+	eventually.Ends(t)
 	x := &engine.Executor{
 		Work: engine.Shell("echo one; sleep 60"), Judge: new(engine.DefaultJudge()),
 		Output: func(int) (engine.Output, error) { return &kept{fail: syscall.ENOSPC}, nil },

@@ -8,6 +8,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/looptest"
 )
 
@@ -17,6 +18,7 @@ const hidden = "hunter2-hunter2"
 // Who answers a question of the command with what it does not take is asked once
 // more; who fails has tried again by itself, and a guard asks once.
 func TestHowOftenAResponderIsAsked(t *testing.T) {
+	eventually.Ends(t)
 	for _, c := range []struct {
 		name    string
 		command bool
@@ -48,6 +50,7 @@ func TestHowOftenAResponderIsAsked(t *testing.T) {
 // The command that asks the same again under the same name has the answer that it had.
 // What lets something happen, and what a person alone may answer, is asked each time.
 func TestTheSameQuestionIsAskedOnce(t *testing.T) {
+	eventually.Ends(t)
 	change := func(change func(*core.Question)) core.Question {
 		q := looptest.Database()
 		change(&q)

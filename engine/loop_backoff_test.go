@@ -26,6 +26,7 @@ func TestBackoff(t *testing.T) {
 	}{
 		{engine.Backoff{}, 3, 0, 0},
 		{engine.Backoff{Max: time.Hour, Exponential: true}, 3, 0, 0},
+		{engine.Backoff{Base: -time.Second, Exponential: true}, 3, 0, 0},
 		{engine.Backoff{Base: time.Second}, 0, time.Second, time.Second},
 		{engine.Backoff{Base: time.Second, Max: time.Millisecond}, 9, time.Second, time.Second},
 		{exponential(time.Second, 0), 0, 750 * time.Millisecond, 1250 * time.Millisecond},

@@ -13,6 +13,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/looptest"
 	"github.com/looprun/looprun/protocol/ladder"
 )
@@ -86,6 +87,7 @@ func asksTwice(t *testing.T, leaves bool, meanwhile func(*looptest.Run)) *loopte
 // A run in which one event could not be written ends as failed, whichever event that was, and
 // nothing but its end is on record after it.
 func TestEachEventThatCannotBeWrittenEndsTheRun(t *testing.T) {
+	eventually.Ends(t)
 	same := []looptest.Play{{Outcome: core.OutcomeNotDone, Same: 1}}
 	says := func(err error) core.Responder {
 		return core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) { return core.Answer{}, err })

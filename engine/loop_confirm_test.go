@@ -10,6 +10,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/looptest"
 	"github.com/looprun/looprun/signature"
 )
@@ -46,6 +47,7 @@ func startRerun(t *testing.T, again func(context.Context) (core.IterationResult,
 
 // Whatever interrupts the check that runs once more, or keeps it from running, decides nothing.
 func TestACheckThatRunsOnceMoreDecides(t *testing.T) {
+	eventually.Ends(t)
 	passes := core.IterationResult{IterationFinished: core.IterationFinished{Outcome: done, Signature: signature.Pass}}
 	fails := core.IterationResult{IterationFinished: core.IterationFinished{Outcome: notDone, Signature: sameAgain}}
 	broken := errors.New("the output cannot be kept")

@@ -11,12 +11,14 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/looptest"
 )
 
 // Whoever answers from elsewhere in the moment in which the run is interrupted is
 // told that the answer does not count.
 func TestAnAnswerFromElsewhereThatTheRunDoesNotTake(t *testing.T) {
+	eventually.Ends(t)
 	failing := &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone, Same: 1}}}
 	for _, c := range []struct {
 		name   string

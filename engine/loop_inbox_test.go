@@ -207,8 +207,7 @@ func TestWhoLeavesAfterTheAnswer(t *testing.T) {
 
 // What waits from before, or cannot be asked, is not recorded beside another question.
 func TestWhatIsNotRecordedBesideAQuestion(t *testing.T) {
-	kept := looptest.Database()
-	kept.AskID, kept.Text = "kept", "Which one is kept?"
+	kept := core.Question{Kind: core.KindConfirm, AskID: "kept", Header: "Cache", Text: "Drop the cache?"}
 	before := &looptest.Run{}
 	before = looptest.Start(t, looptest.Defaults, looptest.Once(func(ctx context.Context) { _, _ = before.Ask(ctx, "kept", kept) }),
 		core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
@@ -221,19 +220,27 @@ func TestWhatIsNotRecordedBesideAQuestion(t *testing.T) {
 		run := &looptest.Run{}
 		run.Loop = &engine.Loop{
 			Guards: before.Guards, Journal: &run.Kept, Questions: looptest.Asks{},
-			Responders: []core.Responder{core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
+			Responders: []core.Responder{core.ResponderFunc(func(_ context.Context, q core.Question, _ *core.State) (core.Answer, error) {
 				time.Sleep(time.Minute)
+				if q.Kind == core.KindConfirm {
+					return looptest.Chosen(core.No), nil
+				}
 				return looptest.Chosen("pg"), nil
 			})},
 			Runner: looptest.Once(func(ctx context.Context) {
 				var all sync.WaitGroup
+				answered := looptest.Database()
+				answered.AskID, answered.Text = "answered", "Which one before?"
+				_, _ = run.Ask(ctx, "answered", answered)
 				all.Go(func() { _, _ = run.Ask(ctx, "db", looptest.Database()) })
 				time.Sleep(time.Second) // of simulated time: it is asked
-				all.Go(func() {
-					if a, err := run.Ask(ctx, "kept", kept); err != nil || a.Answer == nil || a.Answer.Option != "pg" {
-						t.Errorf("what was kept: %+v, %v", a, err)
-					}
-				})
+				for _, q := range []core.Question{kept, answered} {
+					all.Go(func() {
+						if a, err := run.Ask(ctx, q.AskID, q); err != nil || a.Answer == nil {
+							t.Errorf("%s: %+v, %v", q.Text, a, err)
+						}
+					})
+				}
 				all.Go(func() {
 					if _, err := run.Ask(ctx, "twice", twice); !errors.Is(err, core.ErrEvent) {
 						t.Errorf("two options with one id: %v", err)
@@ -245,7 +252,7 @@ func TestWhatIsNotRecordedBesideAQuestion(t *testing.T) {
 		if err := run.Resume(*before.State(), core.RunResumed{}); err != nil {
 			t.Fatal(err)
 		}
-		if res, err := run.Run(t.Context()); err != nil || res.Status != core.StatusDone || strings.Count(run.Story(), "question.asked") != 1 {
+		if res, err := run.Run(t.Context()); err != nil || res.Status != core.StatusDone || strings.Count(run.Story(), "question.asked") != 2 {
 			t.Errorf("%+v, %v: %s", res, err, run.Story())
 		}
 	})

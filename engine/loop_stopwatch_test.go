@@ -26,8 +26,9 @@ func TestTheStopwatchStandsStillWhilePaused(t *testing.T) {
 		w.Pause()
 		time.Sleep(time.Hour)
 		w.Continue()
+		time.Sleep(300 * time.Millisecond)
 		w.Continue()
-		time.Sleep(10 * time.Second)
+		time.Sleep(9700 * time.Millisecond)
 		if e := w.Elapsed(); e != 80*time.Second {
 			t.Errorf("%s have elapsed, want 1m20s", e)
 		}

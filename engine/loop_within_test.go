@@ -233,17 +233,19 @@ func (a shells) Question(s *core.State, trip core.Trip) (core.Question, error) {
 
 // The time of a person in a shell is none of the run's.
 func TestAShellTakesNoTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		run := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone, Same: 1}}}, looptest.Says("debug", "cancel"))
-		run.Questions = shells{}
-		run.Debug = looptest.Debugs(func(context.Context) (core.DebugFinished, error) {
-			time.Sleep(time.Hour)
-			return core.DebugFinished{}, nil
+	for _, questions := range []core.Questions{shells{}, looptest.Asks{}} {
+		synctest.Test(t, func(t *testing.T) {
+			run := looptest.Start(t, looptest.Defaults, &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone, Same: 1}}}, looptest.Says("debug", "cancel"))
+			run.Questions = questions
+			run.Debug = looptest.Debugs(func(context.Context) (core.DebugFinished, error) {
+				time.Sleep(10 * time.Minute)
+				return core.DebugFinished{}, nil
+			})
+			if res := run.ToEnd(t); res.Status != core.StatusCancelled || (res.Runtime < time.Minute) != (questions == shells{}) {
+				t.Errorf("%+v", res)
+			}
 		})
-		if res := run.ToEnd(t); res.Status != core.StatusCancelled || res.Runtime > time.Minute {
-			t.Errorf("%+v", res)
-		}
-	})
+	}
 }
 
 // Advice is recorded once, however often it is given, and without secrets for whoever answers.

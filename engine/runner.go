@@ -229,7 +229,7 @@ func startFuncClock(limit time.Duration, cancel context.CancelCauseFunc) *funcCl
 func (c *funcClock) HoldClocks() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.holds++; c.holds == 1 && c.timer != nil && c.timer.Stop() {
+	if c.holds++; c.timer != nil && c.timer.Stop() { // once
 		c.left -= time.Since(c.since)
 	}
 }

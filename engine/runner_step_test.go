@@ -110,6 +110,46 @@ func TestAFunctionThatEndsWhileSomebodyIsAsked(t *testing.T) {
 	})
 }
 
+// What is held for two reasons stands still until both are over.
+func TestAFunctionThatIsHeldTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := &engine.Executor{IterationTimeout: time.Minute}
+		x.Work = engine.Func(func(ctx context.Context, _ engine.Invocation) error {
+			x.Hold()
+			x.Suspend()
+			time.Sleep(time.Hour)
+			x.Resume()
+			time.Sleep(time.Hour)
+			x.Release()
+			time.Sleep(30 * time.Second)
+			return ctx.Err()
+		})
+		if d, err := x.Run(t.Context(), core.Iteration{Number: 1}); err != nil || d.Outcome != core.OutcomeDone {
+			t.Errorf("%+v, %v", d.IterationFinished, err)
+		}
+	})
+}
+
+// A step that would run nothing is none.
+func TestCheckStep(t *testing.T) {
+	for _, c := range []struct {
+		step engine.Step
+		want string
+	}{
+		{engine.Argv(), "there is no command"},
+		{engine.Argv("", "x"), "there is no command"},
+		{engine.Argv("true"), ""},
+		{engine.Shell(" \n"), "is not a shell line"},
+		{engine.Shell("# $CHECK\n"), "is only a comment"},
+		{engine.Shell("# a\ntrue"), ""},
+		{engine.Func(nil), ""},
+	} {
+		if err := engine.CheckStep(c.step); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v", c.step.Argv(), err)
+		}
+	}
+}
+
 // The time limit of an iteration stands still while a question of the command waits:
 // for the function that asks, and for a check that begins meanwhile.
 func TestTheTimeLimitStandsStillWhileAQuestionWaits(t *testing.T) {

@@ -179,11 +179,13 @@ func TestALoopEndsATurnThatGoesInCircles(t *testing.T) {
 		ended, heard, asked int
 		status              core.Status
 		broken              bool
+		late                bool // the turn is over when it is heard
 	}{
-		{"it goes on", 8, "continue", 1, 2, 1, core.StatusDone, false},
-		{"nobody answers", 8, "", 1, 2, 1, core.StatusTripped, false},
-		{"off", core.Off, "", 0, 0, 0, core.StatusDone, false},
-		{"the journal fails", 8, "", 0, 1, 0, core.StatusFailed, true},
+		{"it is over", 8, "continue", 0, 2, 1, core.StatusDone, false, true},
+		{"it goes on", 8, "continue", 1, 2, 1, core.StatusDone, false, false},
+		{"nobody answers", 8, "", 1, 2, 1, core.StatusTripped, false, false},
+		{"off", core.Off, "", 0, 0, 0, core.StatusDone, false, false},
+		{"the journal fails", 8, "", 0, 1, 0, core.StatusFailed, true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -196,6 +198,13 @@ func TestALoopEndsATurnThatGoesInCircles(t *testing.T) {
 					says = looptest.Says(c.answer)
 				}
 				run := looptest.Start(t, l, r, looptest.Watched(&asked, says))
+				if c.late {
+					run.Observe = func(e core.Event, _ *core.State) {
+						if e.Data.Type() == core.TypeTurnRepeated {
+							time.Sleep(2 * time.Minute)
+						}
+					}
+				}
 				if c.broken {
 					run.Journal = &looptest.BrokenJournal{Left: 1}
 				}
