@@ -90,6 +90,9 @@ func TestWhoeverListensDecidesAboutARepetition(t *testing.T) {
 		x := &engine.Executor{}
 		told := x.Repeats()
 		x.EndTurn(core.TurnRepeated{}) // nothing runs
+		if x.Repeats() != told {
+			t.Error("who asks again is told elsewhere")
+		}
 
 		x.Work = circles(func() {}, same...)
 		d, err := x.Run(t.Context(), it)
