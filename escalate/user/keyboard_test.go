@@ -254,6 +254,22 @@ func TestKeyboardOfOtherPrompts(t *testing.T) {
 	}
 }
 
+// What stands in a sequence is no key, whatever it is.
+func TestASequenceIsNoKey(t *testing.T) {
+	for text, want := range map[string]string{
+		"\x1b]0;x\x18y\r": "", "\x1bPx\x1ay\r\x1b[Ay": "↑y", "\x1b#OHy": "Hy", "\x1bOHy": "homey", "\x1bk\r": "", "\x1b \r": "",
+	} {
+		var d decoder
+		got := ""
+		for _, k := range d.decode([]byte(text), time.Unix(1, 0)) {
+			got += map[key]string{keyText: string(k.text), keyEnter: "⏎", keyUp: "↑", keyFirst: "home"}[k.key]
+		}
+		if got != want {
+			t.Errorf("%q gives %q, want %q", text, got, want)
+		}
+	}
+}
+
 // How the bytes are cut into reads changes nothing, and keys that choose or
 // move come from their own bytes only.
 func FuzzDecoder(f *testing.F) {

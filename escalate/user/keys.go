@@ -1,6 +1,7 @@
 package user
 
 import (
+	"math"
 	"time"
 
 	"github.com/looprun/looprun/internal/escape"
@@ -71,6 +72,7 @@ func (d *decoder) decode(b []byte, at time.Time) []stroke {
 }
 
 func (d *decoder) feed(c byte) key {
+	after := d.escaped
 	d.escaped = c == 0x1b
 	switch {
 	case c == 0x03, c == 0x1c: // also in the middle of a sequence
@@ -94,8 +96,10 @@ func (d *decoder) feed(c byte) key {
 		return plain(c)
 	case step == escape.End && d.in.Kind() == escape.Control:
 		return d.control(c)
-	case step == escape.End && d.in.Kind() == escape.Escape && c == 'O':
+	case step == escape.End && after && c == 'O':
 		d.more = 1
+	case step == escape.End && (c == 0x18 || c == 0x1a): // they cancel a text, and whoever wrote it may have put them there
+		d.more = math.MaxInt
 	}
 	return keyNone
 }
