@@ -1,8 +1,10 @@
 package session
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +67,39 @@ func TestWhatIsNotKnownDoesNotGoOn(t *testing.T) {
 		}
 		if _, _, err := (&ResumeFlags{}).restore(&Program{}, run.Dir, state); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", recorded, err, want)
+		}
+	}
+	if _, err := RecordedOf(t.TempDir()); err == nil || errors.Is(err, ErrNoConfig) {
+		t.Errorf("no journal: %v", err)
+	}
+}
+
+// What is given replaces what was recorded, with what only belonged to that and what contradicts it.
+func TestWhatIsGivenToAResumedRun(t *testing.T) {
+	t.Parallel()
+	is := func(change func(*config.Options)) (o config.Options) {
+		o.Assistant, o.AssistantName, o.AssistantModel = "old", "Old", "model"
+		change(&o)
+		return o
+	}
+	nobody, asks := func(o *config.Options) { o.NonInteractive = true }, func(o *config.Options) { o.Ask = true }
+	for name, c := range map[string]struct {
+		given          config.AnswerFlags
+		recorded, want config.Options
+		same           bool
+	}{
+		"nothing, nobody is asked": {config.AnswerFlags{}, is(nobody), is(nobody), true},
+		"nothing, somebody is":     {config.AnswerFlags{}, is(asks), is(asks), true},
+		"ask":                      {config.AnswerFlags{Ask: true}, is(nobody), is(asks), false},
+		"ask nobody":               {config.AnswerFlags{NonInteractive: true}, is(asks), is(nobody), false},
+		"an assistant": {config.AnswerFlags{Assistant: "new"}, is(nobody), is(func(o *config.Options) {
+			nobody(o)
+			o.Assistant, o.AssistantName, o.AssistantModel = "new", "", ""
+		}), false},
+	} {
+		r := Recorded{Options: c.recorded}
+		if changed := (&ResumeFlags{AnswerFlags: c.given}).change(&r, func(string) bool { return false }); changed == c.same || !reflect.DeepEqual(r.Options, c.want) {
+			t.Errorf("%s: changed: %v\n%+v\nwant\n%+v", name, changed, r.Options, c.want)
 		}
 	}
 }
