@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -121,6 +122,9 @@ func TestWhoInterrupts(t *testing.T) {
 		if got := interruptedBy(c.err); got != c.want {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+	if says := (&Interrupt{Order: &order}).Error(); !strings.HasPrefix(says, "stopped by ") {
+		t.Errorf("an order says %q", says)
 	}
 	for code, want := range map[int]syscall.Signal{143: syscall.SIGTERM, 130: syscall.SIGINT, 101: syscall.SIGTERM} {
 		if got := stopSignal(&Interrupt{Code: code}); got != want {

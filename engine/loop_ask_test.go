@@ -10,6 +10,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/looptest"
 )
 
@@ -121,6 +122,7 @@ func TestNothingRunsAfterAnInterrupt(t *testing.T) {
 // A responder that runs a command of its own ends the iteration that stands
 // still: it runs again under its own number, and only the command's time counts.
 func TestAVerifyEndsTheIterationThatStandsStill(t *testing.T) {
+	eventually.Ends(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeDone, Took: 20 * time.Minute}, {Outcome: core.OutcomeDone, Took: time.Minute}}}
 		run := looptest.Start(t, looptest.Defaults, r)

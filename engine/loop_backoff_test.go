@@ -10,10 +10,12 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/looptest"
 )
 
 func TestBackoff(t *testing.T) {
+	eventually.Ends(t)
 	const far = time.Duration(math.MaxInt64)
 	exponential := func(base, most time.Duration) engine.Backoff {
 		return engine.Backoff{Base: base, Exponential: true, Max: most}
@@ -66,6 +68,7 @@ func (x *timed) Run(_ context.Context, it core.Iteration) (core.IterationResult,
 // Between two iterations there is the delay, also where an answer comes between
 // them; the time that the answer took is part of it.
 func TestDelays(t *testing.T) {
+	eventually.Ends(t)
 	const took = 10 * time.Second
 	for _, c := range []struct {
 		name    string

@@ -318,6 +318,7 @@ func TestAQuestionOfAnIterationThatAVerifyEnds(t *testing.T) {
 
 // Nobody waits for the answer any more: the prompt goes away, the run goes on.
 func TestTheClientThatAskedIsGone(t *testing.T) {
+	eventually.Ends(t)
 	synctest.Test(t, func(t *testing.T) {
 		var run *looptest.Run
 		run = looptest.Start(t, looptest.Defaults, looptest.Once(func(context.Context) {

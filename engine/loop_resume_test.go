@@ -11,6 +11,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/looptest"
 	"github.com/looprun/looprun/signature"
 )
@@ -82,6 +83,7 @@ func TestCrashesCountForTheirOwnIteration(t *testing.T) {
 
 // A delay ends when max_runtime passes in it, and no iteration begins after.
 func TestADelayEndsWithMaxRuntime(t *testing.T) {
+	eventually.Ends(t)
 	synctest.Test(t, func(t *testing.T) {
 		for _, base := range []time.Duration{15 * time.Minute, 15*time.Minute + 5*time.Second, time.Hour} {
 			r := &looptest.Script{Steps: []looptest.Play{{Outcome: core.OutcomeNotDone}}}

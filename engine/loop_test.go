@@ -12,6 +12,7 @@ import (
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
 	"github.com/looprun/looprun/guards"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/looptest"
 )
 
@@ -73,6 +74,7 @@ func TestContinuingExtendsFromWhatIsSpentUpToTheCap(t *testing.T) {
 }
 
 func TestInvalidAnswersAreNone(t *testing.T) {
+	eventually.Ends(t)
 	policy := func(option string) core.Responder {
 		return core.ResponderFunc(func(context.Context, core.Question, *core.State) (core.Answer, error) {
 			return core.Answer{Option: option, Responder: core.RespondedByPolicy}, nil
