@@ -706,5 +706,28 @@ func TestSlotsArePassedOn(t *testing.T) {
 		fails()
 		time.Sleep(2 * rest)
 		takes(false, "a worker that stops")
+
+		// A loop that comes back waits for a slot, unless a poll has the one that becomes free.
+		w := &Worker{Name: "w1", Slots: 1}
+		w.prepare(nil)
+		comesBack := func(wait, want time.Duration, when string) {
+			t.Helper()
+			began := time.Now()
+			if err := w.hold(t.Context(), "back", wait); err == nil || time.Since(began) != want {
+				t.Errorf("%s: after %s: %v", when, time.Since(began), err)
+			}
+		}
+		if err := w.slots.take(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		comesBack(again, 0, "a poll has the slot")
+		comesBack(turn, turn, "a poll has the slot, and the loop waits in its own queue")
+		w.held["other"] = time.Now()
+		comesBack(again, again, "a loop has the slot")
+		w.Slots = 2
+		w.prepare(nil)
+		if err := errors.Join(w.slots.take(t.Context()), w.hold(t.Context(), "back", again)); err != nil {
+			t.Errorf("of two slots a poll has one: %v", err)
+		}
 	})
 }
