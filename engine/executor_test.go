@@ -357,6 +357,7 @@ func TestAKillIsNotTooEarly(t *testing.T) {
 // A step that stands still twice at once, for a question of its own and for a stop in
 // the middle of it, has stood still for as long as both took together.
 func TestTimeThatStandsStillTwiceCountsOnce(t *testing.T) {
+	eventually.Ends(t)
 	synctest.Test(t, func(t *testing.T) {
 		x := &engine.Executor{IterationTimeout: time.Hour}
 		x.Work = part(func(context.Context, engine.Invocation) engine.Exit {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/engine"
+	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/signature"
 )
 
@@ -96,6 +97,7 @@ func TestTheEndOfATurnCounts(t *testing.T) {
 // Of an agent only the last message of the last turn can make the promise, and of several in
 // one command each has to make it.
 func TestThePromiseInATranscript(t *testing.T) {
+	eventually.Ends(t)
 	const (
 		late  = "promised before the last message: not counted; say it last"
 		early = "promised in line 1, and more was printed after it: not counted; print it last"
