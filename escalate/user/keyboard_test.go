@@ -258,6 +258,7 @@ func TestKeyboardOfOtherPrompts(t *testing.T) {
 func TestASequenceIsNoKey(t *testing.T) {
 	for text, want := range map[string]string{
 		"\x1b]0;x\x18y\r": "", "\x1bPx\x1ay\r\x1b[Ay": "↑y", "\x1b#OHy": "Hy", "\x1bOHy": "homey", "\x1bk\r": "", "\x1b \r": "",
+		"\x1b]lx\u009cy\r\x1b\\": "",
 	} {
 		var d decoder
 		got := ""

@@ -98,7 +98,7 @@ func (d *decoder) feed(c byte) key {
 		return d.control(c)
 	case step == escape.End && after && c == 'O':
 		d.more = 1
-	case step == escape.End && (c == 0x18 || c == 0x1a): // they cancel a text, and whoever wrote it may have put them there
+	case step == escape.End && (c == 0x18 || c == 0x1a || c == 0x9c): // they end a text, and whoever wrote it may have put them there
 		d.more = math.MaxInt
 	}
 	return keyNone
