@@ -386,7 +386,7 @@ func (b *Batch) argv(e *entry) []string {
 
 // launch starts the run of a loop.
 func (b *Batch) launch(e *entry, dir string) {
-	said := newMessages(func(text string) { b.events <- func() { b.warn(e, text) } })
+	said := &messages{said: tail.Buffer{Limit: saidMost}, tell: func(text string) { b.events <- func() { b.warn(e, text) } }}
 	p := proc.Start(proc.Spec{
 		Argv: b.argv(e), Dir: filepath.Join(e.Tree, filepath.FromSlash(e.Dir)), Env: e.environ(),
 		Stderr: said.take, KillAfter: 40 * time.Second,
@@ -566,23 +566,30 @@ func lastLine(text []byte) string {
 // on the warnings and errors. The command prints there too.
 type messages struct {
 	said  tail.Buffer
-	lines lines.Shown
+	lines lines.Reader // as they are: a sequence that the command left open hides no message
 	tell  func(text string)
 	own   string // the last message
 }
 
-func newMessages(tell func(text string)) *messages {
-	m := &messages{said: tail.Buffer{Limit: saidMost}, tell: tell}
-	m.lines.To = m.read
-	return m
-}
-
 func (m *messages) take(b []byte) {
 	m.said.Take(b)
-	_, _ = m.lines.Write(b) // it never fails
+	m.lines.Write(b, m)
 }
 
-func (m *messages) read(line []byte, _ bool) {
+// Lines implements [lines.Sink].
+func (m *messages) Lines(b []byte) {
+	for line := range bytes.Lines(b) {
+		m.read(line)
+	}
+}
+
+// Long implements [lines.Sink].
+func (m *messages) Long([]byte, bool) bool { return false }
+
+// LongEnd implements [lines.Sink].
+func (m *messages) LongEnd(head []byte) { m.read(head) }
+
+func (m *messages) read(line []byte) {
 	at := bytes.LastIndex(line, []byte(`{"time":"`)) // after what the command did not end with a line break
 	var said struct{ Level, Message, Event string }
 	if at < 0 || json.Unmarshal(line[at:], &said) != nil || said.Message == "" {

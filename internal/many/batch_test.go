@@ -807,12 +807,13 @@ func TestWhatARunSays(t *testing.T) {
 		`{"time":"t","level":"error","message":"a","event":"guard.tripped"}`: {"", "a"},
 		`{"time":"t","level":"info","message":"a"}`:                          {"", "a"},
 		`no line break{"time":"t","level":"warning","message":"a"}`:          {"a", "a"},
+		"\x1b]title\n" + `{"time":"t","level":"warning","message":"a"}`:      {"a", "a"},
 		`{"time":"t","level":"warning"}`:                                     {"", `{"time":"t","level":"warning"}`},
 		`{"time":"t","level":`:                                               {"", `{"time":"t","level":`},
 		`of the command`:                                                     {"", "of the command"},
 	} {
 		var told []string
-		m := newMessages(func(text string) { told = append(told, text) })
+		m := &messages{said: tail.Buffer{Limit: saidMost}, tell: func(text string) { told = append(told, text) }}
 		taken := make(chan bool, 1)
 		go func() {
 			m.take([]byte(line))
