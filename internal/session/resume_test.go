@@ -11,6 +11,7 @@ import (
 
 	"github.com/looprun/looprun/core"
 	"github.com/looprun/looprun/internal/config"
+	"github.com/looprun/looprun/internal/console"
 	"github.com/looprun/looprun/scratchpad"
 )
 
@@ -48,24 +49,50 @@ func TestCapsOfARunThatGoesOn(t *testing.T) {
 	}
 }
 
+// begun is a run that began, with that configuration on record.
+func begun(t *testing.T, recorded string) (dir string, state *core.State) {
+	t.Helper()
+	run, err := scratchpad.Create(t.TempDir(), time.Now(), scratchpad.SyncOff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state = new(core.State)
+	if _, err := core.Record(state, run.Journal, nil, 0, core.RunStarted{RunID: run.ID, Command: []string{"true"}, Dir: t.TempDir(), Config: []byte(recorded)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return run.Dir, state
+}
+
+// An answer that somebody else has carried out in the meantime is not carried out again, and
+// nothing is run for it. What cannot be opened is not run either.
+func TestAnAnswerThatWasCarriedOut(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	dir, _ := begun(t, "{}")
+	resume := func(dir string) error {
+		s := &Session{app: &Program{Say: &console.Observer{Messages: console.Messages{W: t.Output()}}}, opts: new(config.Options), concludes: true}
+		_, err := s.resume(dir, core.RunResumed{}, TrustFlag{})
+		<-s.caught
+		return err
+	}
+	if err := resume(dir); !errors.Is(err, ErrConcluded) || scratchpad.Locked(dir) {
+		t.Errorf("%v; it is locked: %v", err, scratchpad.Locked(dir))
+	}
+	if err := resume(filepath.Join(dir, "none")); err == nil {
+		t.Error("a run that is not there goes on")
+	}
+}
+
 // A run whose configuration is not known, or not whole, is not run again.
 func TestWhatIsNotKnownDoesNotGoOn(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	for recorded, want := range map[string]string{
 		"": "no recorded configuration", `"text"`: "another looprun recorded it", `{"masked":true}`: "held a secret", `{"lossy":true}`: "not UTF-8",
 	} {
-		run, err := scratchpad.Create(t.TempDir(), time.Now(), scratchpad.SyncOff)
-		if err != nil {
-			t.Fatal(err)
-		}
-		state := new(core.State)
-		if _, err := core.Record(state, run.Journal, nil, 0, core.RunStarted{RunID: run.ID, Command: []string{"true"}, Dir: t.TempDir(), Config: []byte(recorded)}); err != nil {
-			t.Fatal(err)
-		}
-		if err := run.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := (&ResumeFlags{}).restore(&Program{}, run.Dir, state); err == nil || !strings.Contains(err.Error(), want) {
+		dir, state := begun(t, recorded)
+		if _, _, err := (&ResumeFlags{}).restore(&Program{}, dir, state); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", recorded, err, want)
 		}
 	}
