@@ -106,6 +106,7 @@ func TestNotes(t *testing.T) {
 	}
 	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("HOME", "")
+	t.Chdir(t.TempDir()) // where nothing is to be written
 	n = notesOf(Stop{Agent: "claude", Session: "s", Prompt: "p"}, "/w")
 	if dir, s := n.begun(true); n != (notes{}) || dir != "" || s != nil {
 		t.Errorf("without a place: %+v, %q", n, dir)
@@ -113,7 +114,6 @@ func TestNotes(t *testing.T) {
 	if err := n.write("/w/run"); err != nil {
 		t.Error(err)
 	}
-	t.Chdir(t.TempDir())
 	if err := errors.Join(os.WriteFile(".off", nil, 0o600), os.WriteFile(".prompt", []byte(`{"Words": "x"}`), 0o600)); err != nil {
 		t.Fatal(err)
 	}
