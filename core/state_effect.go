@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -190,11 +189,15 @@ var english = map[string]string{
 
 // String returns the note in English.
 func (n Note) String() string {
-	var values []string
-	for _, name := range slices.Sorted(maps.Keys(n.Values)) {
-		values = append(values, "{"+name+"}", fmt.Sprint(n.Values[name]))
+	said, text := "", cmp.Or(english[n.Key], n.Key)
+	for {
+		before, after, found := strings.Cut(text, "{")
+		if !found {
+			return said + text
+		}
+		name, rest, _ := strings.Cut(after, "}")
+		said, text = said+before+fmt.Sprint(n.Values[name]), rest
 	}
-	return strings.NewReplacer(values...).Replace(cmp.Or(english[n.Key], n.Key))
 }
 
 // in returns the note in the words of texts, or in English if they have none.
