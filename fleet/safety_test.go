@@ -1068,11 +1068,32 @@ func TestALoopWaitsForItsNeeds(t *testing.T) {
 	}
 }
 
+// A worker that could run no loop says so, and does not ask for any.
 func TestAWorkerChecksItself(t *testing.T) {
-	w := &Worker{Name: "w1", Root: t.TempDir()}
-	t.Setenv("PATH", t.TempDir())
-	if err := w.Serve(t.Context(), nil, nil); err == nil || !strings.Contains(err.Error(), "cannot run git") {
-		t.Errorf("a worker without git: %v", err)
+	taken := t.TempDir()
+	unlock, err := scratchpad.Hold(taken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unlock() }()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, w := range map[string]*Worker{
+		"mkdir " + file:                {Root: file},
+		"another worker uses " + taken: {Root: taken},
+		"--listen nowhere cannot":      {Root: t.TempDir(), Listen: "nowhere"},
+		"cannot run git":               {Root: t.TempDir()},
+	} {
+		t.Run(want, func(t *testing.T) {
+			if want == "cannot run git" {
+				t.Setenv("PATH", t.TempDir())
+			}
+			if err := w.Serve(t.Context(), nil, func() { t.Error("it is ready") }); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

@@ -508,6 +508,9 @@ func TestACheckpointIsFetched(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if head, want := git1(t, p.tree, "rev-parse", "HEAD"), git1(t, from, "rev-parse", "HEAD"); head != want {
+			t.Errorf("%s works on %s, not on the repository's %s", name, head, want)
+		}
 		work := filepath.Join(p.tree, "work")
 		if _, err := os.Stat(work); (err == nil) != (at != "") {
 			t.Errorf("%s, at %q: %v", name, at, err)
@@ -521,6 +524,24 @@ func TestACheckpointIsFetched(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A tree is not set up where that cannot be noted, nor over half of one that cannot be removed.
+func TestATreeThatCannotBeSetUp(t *testing.T) {
+	w := &Worker{Name: "w1", Root: t.TempDir()}
+	p := &place{id: "20260102-030405-0001"}
+	p.tree = filepath.Join(w.Root, "trees", p.id)
+	if _, _, err := w.checkOut(t.Context(), p, ""); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a folder for the note: %v", err)
+	}
+	elsewhere := t.TempDir()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(w.unready(p)), 0o700), os.WriteFile(w.unready(p), nil, 0o600),
+		os.Mkdir(filepath.Join(elsewhere, p.id), 0o700), os.Symlink(elsewhere, filepath.Join(w.Root, "trees"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := w.checkOut(t.Context(), p, ""); err == nil {
+		t.Error("set up over a half that stays")
 	}
 }
 
