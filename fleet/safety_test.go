@@ -34,6 +34,7 @@ import (
 	"github.com/looprun/looprun/internal/checkpoint"
 	"github.com/looprun/looprun/internal/eventually"
 	"github.com/looprun/looprun/internal/loops"
+	"github.com/looprun/looprun/scratchpad"
 )
 
 func keyFile(t *testing.T) string {
