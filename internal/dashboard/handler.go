@@ -112,9 +112,9 @@ func (s *Server) authorized(next http.HandlerFunc) http.Handler {
 // admits reports whether a request has a token, and the device that it was given to is still
 // paired.
 func (s *Server) admits(r *http.Request) bool {
-	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	device, _, _ := strings.Cut(token, ".")
-	if !hmac.Equal([]byte(token), []byte(s.tokenOf(device))) || device != "" && !s.devices.knows(device, r.Host) {
+	if !ok || !hmac.Equal([]byte(token), []byte(s.tokenOf(device))) || device != "" && !s.devices.knows(device, r.Host) {
 		return false
 	}
 	if device != "" {

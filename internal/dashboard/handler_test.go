@@ -166,6 +166,7 @@ func TestAttacks(t *testing.T) {
 		"the address's token":          {"GET", "/api/runs", "", header("Authorization", "Bearer "+v.token), 401},
 		"the token in the address":     {"GET", "/api/runs?token=" + v.tokenOf(""), "", func(r *http.Request) { r.Header.Del("Authorization") }, 401},
 		"the token in a cookie":        {"GET", "/api/runs", "", func(r *http.Request) { r.Header.Del("Authorization"); r.Header.Set("Cookie", "token="+v.tokenOf("")) }, 401},
+		"a token of no scheme":         {"GET", "/api/runs", "", header("Authorization", v.tokenOf("")), 401},
 		"an empty token":               {"GET", "/api/runs", "", header("Authorization", "Bearer "), 401},
 		"a rebound name":               {"GET", "/api/runs", "", func(r *http.Request) { r.Host = "evil.example" }, 421},
 		"a rebound name, the page":     {"GET", "/", "", func(r *http.Request) { r.Host = "evil.example:80" }, 421},
