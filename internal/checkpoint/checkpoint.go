@@ -33,8 +33,9 @@ func Ref(runID string) string { return refPrefix + runID }
 type Keeper struct {
 	top, ref string
 	id       string
-	index    string // a file of its own
-	lock     string // of the ref
+	index    string    // a file of its own
+	lock     string    // of the ref
+	kept     [2]string // a checkpoint, and the user's commit that it keeps
 }
 
 // Open prepares checkpoints of the git work tree that contains dir, for the run with the given
@@ -96,7 +97,7 @@ func (k *Keeper) Save(ctx context.Context, message string) (commit string, err e
 		return "", err
 	}
 	last, head := found[0], found[2]
-	if Ancestor(ctx, k.top, head, last) {
+	if k.kept == [2]string{last, head} || Ancestor(ctx, k.top, head, last) {
 		head = "" // the last checkpoint keeps it already
 	}
 	if tree == found[1] && head == "" {
@@ -115,6 +116,7 @@ func (k *Keeper) Save(ctx context.Context, message string) (commit string, err e
 	if _, err := git.Run(ctx, k.top, nil, "update-ref", "--no-deref", k.ref, commit, old); err != nil {
 		return "", err
 	}
+	k.kept = [2]string{commit, found[2]}
 	return commit, nil
 }
 
