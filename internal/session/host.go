@@ -144,12 +144,13 @@ func (h *Host) respond(ctx context.Context, q *core.Question, st *core.State, r 
 	if !s.opts.Responds() { // then nobody calls it, so what is below needs a word there
 		return core.Answer{}, core.ErrDeferred
 	}
+	assisted := s.assistant()
 	asked := s.programs(s.policyResponder(nil, func(v core.VerifyFinished) error {
 		r.Events = append(r.Events, v)
 		return nil
-	}), s.assistant())
-	if by := s.assistant(); by != nil && s.detachedMode(*q) == config.DetachedAuto {
-		asked = append(asked, by)
+	}), assisted)
+	if assisted != nil && s.detachedMode(*q) == config.DetachedAuto {
+		asked = append(asked, assisted)
 	}
 	for _, by := range asked {
 		a, err := by.Respond(ctx, *q, st)

@@ -31,10 +31,19 @@ func statOf(name string) (stat, error) {
 }
 
 func modeOf(mode uint32) fs.FileMode {
-	kinds := map[uint32]fs.FileMode{unix.S_IFREG: 0, unix.S_IFLNK: fs.ModeSymlink, unix.S_IFDIR: fs.ModeDir, unix.S_IFIFO: fs.ModeNamedPipe, unix.S_IFSOCK: fs.ModeSocket}
-	kind, ok := kinds[mode&unix.S_IFMT]
-	if !ok {
-		kind = fs.ModeDevice
+	m := fs.FileMode(mode & 0o777)
+	switch mode & unix.S_IFMT {
+	case unix.S_IFREG:
+	case unix.S_IFLNK:
+		m |= fs.ModeSymlink
+	case unix.S_IFDIR:
+		m |= fs.ModeDir
+	case unix.S_IFIFO:
+		m |= fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		m |= fs.ModeSocket
+	default:
+		m |= fs.ModeDevice
 	}
-	return fs.FileMode(mode&0o777) | kind
+	return m
 }
