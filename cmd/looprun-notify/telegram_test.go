@@ -205,7 +205,7 @@ func TestAnsweredOverTelegram(t *testing.T) {
 	b.reply(eve, m, "1")
 	h.refused("1002 may not answer: from does not list it")
 	changed := m
-	changed.Markup.Keyboard = [][]telegramButton{{{"Wrong", "x" + m.Markup.Keyboard[0][0].Data[1:]}}}
+	changed.Markup.Keyboard = [][]telegramButton{{{"Wrong", "." + m.Markup.Keyboard[0][0].Data[1:]}}} // no code has a dot
 	b.press(eve, changed, "Wrong")
 	h.refused("a code was refused")
 	b.press(ann, m, "Accept current")
